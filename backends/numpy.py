@@ -1,0 +1,74 @@
+"""numpy: the references themselves, evaluated in the case's dtype (16-bit ones in float32).
+
+What an honest, simple implementation looks like: it passes everything, and shows how far rounding
+alone carries a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends._protocol import BackendError, Unsupported, float_name
+from opproof.reference_ops import load
+
+Array = NDArray[Any]
+
+
+class NumPy:
+    """Values and gradients by the references' own formulas."""
+
+    name, version, device = "numpy", np.__version__, "cpu"
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        with np.errstate(all="ignore"):
+            outputs = _listed(load(op).forward(*map(_compute, inputs), **params))
+        return [_stored(y, _dtype(inputs)) for y in outputs]
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        vjp = load(op).vjp
+        if vjp is None:
+            raise Unsupported(f"{op} has no gradient")
+        dtype = _dtype(inputs)
+        outputs = [_compute(y) for y in self.forward(op, inputs, params)]
+        gs = [_compute(g) for g in cotangents]
+        with np.errstate(all="ignore"):
+            one = len(outputs) == 1
+            found = _listed(
+                vjp(
+                    gs[0] if one else tuple(gs), outputs[0] if one else tuple(outputs), *map(_compute, inputs), **params
+                )
+            )
+        found += [None] * (len(inputs) - len(found))
+        return [_stored(d, dtype) if need else None for d, need in zip(found, needs, strict=True)]
+
+
+def create(variant: str = "") -> NumPy:
+    """The backend; it has no variants."""
+    if variant:
+        raise BackendError(f"backend numpy has no variant {variant!r}; use -b numpy.")
+    return NumPy()
+
+
+def _compute(x: Array | None) -> Any:
+    return x.astype(np.float32) if x is not None and float_name(x.dtype) in ("f16", "bf16") else x
+
+
+def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
+    return next(x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
+
+
+def _stored(y: Any, dtype: np.dtype[Any]) -> Array:
+    array = np.asarray(y)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype) if array.dtype.kind == "f" else array
+
+
+def _listed(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, tuple | list) else [result]

@@ -1,0 +1,122 @@
+/* opproof.h: the C interface between opproof and a library of tensor operators.
+ *
+ * Build a shared library that exports the functions below and run
+ *     opproof run -b ./libmine.so
+ * This header stands alone; DLTensor is DLPack's struct (github.com/dmlc/dlpack), byte for byte,
+ * and is left out where dlpack.h was included before.
+ *
+ * Rules
+ *   - All tensors are borrowed: keep no pointer after the call returns, free nothing.
+ *   - Element i of a tensor lies at (char*)data + byte_offset + itemsize * sum(index[k] * strides[k]).
+ *     strides count elements, are never NULL and may be 0 (broadcast) or in any order. Outputs and
+ *     gradients are row-major.
+ *   - Outputs and gradients are allocated by the caller and hold poison: write every element.
+ *   - Inputs must not be written.
+ *   - `message` receives a NUL-terminated reason with UNSUPPORTED and FAILED.
+ */
+#ifndef OPPROOF_H
+#define OPPROOF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPPROOF_ABI_VERSION 1
+
+#if defined(_WIN32)
+#define OPPROOF_EXPORT __declspec(dllexport)
+#else
+#define OPPROOF_EXPORT __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef DLPACK_VERSION
+enum { kDLCPU = 1, kDLCUDA = 2 };
+enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+
+typedef struct {
+  int32_t device_type;
+  int32_t device_id;
+} DLDevice;
+
+typedef struct {
+  uint8_t code; /* kDLFloat with bits 64, 32 or 16; kDLBfloat with 16; kDLInt with 64 */
+  uint8_t bits;
+  uint16_t lanes; /* 1 */
+} DLDataType;
+
+typedef struct {
+  void *data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape;
+  int64_t *strides; /* in elements */
+  uint64_t byte_offset;
+} DLTensor;
+#endif
+
+/* A parameter. `type` says which fields hold its value. */
+enum {
+  OPPROOF_NONE = 0,   /* Python's None */
+  OPPROOF_INT = 1,    /* i */
+  OPPROOF_FLOAT = 2,  /* f */
+  OPPROOF_BOOL = 3,   /* i: 0 or 1 */
+  OPPROOF_STRING = 4, /* s */
+  OPPROOF_INTS = 5,   /* ints[0 .. count): a tuple of integers; nested tuples are flattened */
+  OPPROOF_FLOATS = 6  /* floats[0 .. count) */
+};
+
+typedef struct {
+  const char *name;
+  int32_t type;
+  int32_t count;
+  int64_t i;
+  double f;
+  const char *s;
+  const int64_t *ints;
+  const double *floats;
+} opproof_param;
+
+/* One call: the operator's name, its input tensors in order (NULL where an optional one is absent)
+ * and its parameters by name, those with a default included. */
+typedef struct {
+  const char *op;
+  int32_t n_inputs;
+  int32_t n_params;
+  const DLTensor *const *inputs;
+  const opproof_param *params;
+} opproof_call;
+
+enum { OPPROOF_OK = 0, OPPROOF_UNSUPPORTED = 1, OPPROOF_FAILED = 2 };
+
+/* Required: return OPPROOF_ABI_VERSION. */
+OPPROOF_EXPORT int32_t opproof_abi_version(void);
+
+/* Required: compute the outputs. */
+OPPROOF_EXPORT int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *const *outputs,
+                                       char *message, size_t message_size);
+
+/* Optional: gradients of the inputs given the cotangents of the outputs. gradients[i] belongs to
+ * inputs[i] and is NULL where it is not asked for (integer inputs always). */
+OPPROOF_EXPORT int32_t opproof_vjp(const opproof_call *call, int32_t n_outputs, const DLTensor *const *cotangents,
+                                   DLTensor *const *gradients, char *message, size_t message_size);
+
+/* Optional: what the reports call this library, its version and its device. */
+OPPROOF_EXPORT const char *opproof_name(void);
+OPPROOF_EXPORT const char *opproof_version(void);
+OPPROOF_EXPORT const char *opproof_device(void);
+
+/* Optional: called once after loading. */
+OPPROOF_EXPORT int32_t opproof_init(char *message, size_t message_size);
+
+/* Optional: alignment in bytes that the library needs of every contiguous buffer; 64 when absent.
+ * The smaller it is, the fewer bytes past a buffer go unguarded. */
+OPPROOF_EXPORT int32_t opproof_alignment(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

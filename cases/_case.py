@@ -1,0 +1,191 @@
+"""The record `Case` and its text form, which is its id.
+
+    softmax[x=4x33;dim=-1;f32;fill=wide;layout=transposed]
+
+Grammar, parts separated by ';', in this order:
+
+    tensor    name=4x33   name=33, (one axis)   name=0d (a scalar)   name=@other (the same tensor again)
+    parameter name=value  integers, floats (always with '.', 'e', 'inf' or 'nan'), true, false, None,
+                          tuples (1,2), bare words for strings
+    dtype     f64, f32, f16 or bf16
+    fill=     how values are drawn (cases/_data.py); left out when normal
+    layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
+    needs=    comma-separated inputs whose gradient is asked for; left out when all
+    seed=     a number; left out when 0
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from opproof.cases._dtypes import DTYPES
+
+Scalar: TypeAlias = int | float | bool | str | None
+Param: TypeAlias = "Scalar | tuple[Param, ...]"
+Shape: TypeAlias = tuple[int, ...]
+
+
+class CaseError(ValueError):
+    """A case id or a row of a case file is malformed."""
+
+
+_NAME = r"[A-Za-z_][A-Za-z_0-9]*"
+_ID = re.compile(rf"({_NAME})\[(.*)\]")
+_TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*")
+_RESERVED = ("fill", "layout", "needs", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing to try. `str(case)` is its id and `Case.parse` reads it back."""
+
+    op: str
+    tensors: tuple[tuple[str, Shape | str], ...]  # a str names an earlier tensor, used again
+    params: tuple[tuple[str, Param], ...] = ()
+    dtype: str = "f32"
+    fill: str = "normal"
+    layout: str = "contiguous"
+    needs: tuple[str, ...] | None = None
+    seed: int = 0
+
+    def __str__(self) -> str:
+        parts = [f"{name}={format_shape(shape)}" for name, shape in self.tensors]
+        parts += [f"{name}={format_param(value)}" for name, value in self.params]
+        parts.append(self.dtype)
+        if self.fill != "normal":
+            parts.append(f"fill={self.fill}")
+        if self.layout != "contiguous":
+            parts.append(f"layout={self.layout}")
+        if self.needs is not None:
+            parts.append(f"needs={','.join(self.needs)}")
+        if self.seed:
+            parts.append(f"seed={self.seed}")
+        return f"{self.op}[{';'.join(parts)}]"
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Shape of every tensor by name, aliases resolved."""
+        found: dict[str, Shape] = {}
+        for name, shape in self.tensors:
+            found[name] = found[shape] if isinstance(shape, str) else shape
+        return found
+
+    @property
+    def kwargs(self) -> dict[str, Param]:
+        """The parameters as keyword arguments."""
+        return dict(self.params)
+
+    def with_seed(self, seed: int) -> Case:
+        """The same case with other data."""
+        return replace(self, seed=seed)
+
+    @classmethod
+    def parse(cls, text: str) -> Case:
+        """Read an id. Raises CaseError that says what was expected and what was found."""
+        match = _ID.fullmatch(text.strip())
+        if not match:
+            raise CaseError(
+                f"malformed case id {text!r}: expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32]."
+            )
+        op, body = match.groups()
+        tensors: list[tuple[str, Shape | str]] = []
+        params: list[tuple[str, Param]] = []
+        rest: dict[str, str] = {}
+        for part in _split(body, ";"):
+            name, equals, value = part.partition("=")
+            if not equals and part in DTYPES:
+                name, value = "dtype", part
+            elif not equals or not re.fullmatch(_NAME, name) or not value:
+                raise CaseError(
+                    f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}."
+                )
+            taken = {n for n, _ in tensors} | {n for n, _ in params} | set(rest)
+            if name in taken:
+                raise CaseError(f"{name!r} stands twice in {text!r}.")
+            if name in _RESERVED or name == "dtype":
+                rest[name] = value
+            elif _TENSOR.fullmatch(value) or value.startswith("@"):
+                if value.startswith("@") and value[1:] not in {n for n, _ in tensors}:
+                    raise CaseError(f"{part!r} in {text!r} names no earlier tensor.")
+                tensors.append((name, value[1:] if value.startswith("@") else parse_shape(value)))
+            else:
+                params.append((name, parse_param(value, text)))
+        if "dtype" not in rest:
+            raise CaseError(f"{text!r} names no dtype: expected one of {', '.join(DTYPES)} among its parts.")
+        if not re.fullmatch(r"\d+", rest.get("seed", "0")):
+            raise CaseError(f"seed={rest['seed']} in {text!r}: expected a whole number of 0 or more.")
+        return cls(
+            op=op,
+            tensors=tuple(tensors),
+            params=tuple(params),
+            dtype=rest["dtype"],
+            fill=rest.get("fill", "normal"),
+            layout=rest.get("layout", "contiguous"),
+            needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
+            seed=int(rest.get("seed", "0")),
+        )
+
+
+def format_shape(shape: Shape | str) -> str:
+    """4x33, '33,' for one axis, '0d' for a scalar, '@a' for tensor a again."""
+    if isinstance(shape, str):
+        return f"@{shape}"
+    if not shape:
+        return "0d"
+    return f"{shape[0]}," if len(shape) == 1 else "x".join(map(str, shape))
+
+
+def parse_shape(text: str) -> Shape:
+    """The inverse of `format_shape`."""
+    return () if text == "0d" else tuple(int(n) for n in text.rstrip(",").split("x"))
+
+
+def format_param(value: Param) -> str:
+    """A parameter as it stands in an id; floats always differ from integers."""
+    if isinstance(value, tuple):
+        return f"({','.join(map(format_param, value))})"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else repr(value)
+
+
+def parse_param(text: str, where: str) -> Param:
+    """The inverse of `format_param`. Raises CaseError that quotes `where`."""
+    if text.startswith("(") and text.endswith(")"):
+        inner = text[1:-1]
+        return tuple(parse_param(t, where) for t in _split(inner, ",")) if inner else ()
+    if text in ("true", "false", "None"):
+        return {"true": True, "false": False, "None": None}[text]
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if not _WORD.fullmatch(text):
+        raise CaseError(
+            f"malformed value {text!r} in {where!r}: expected a number, true, false, None, a tuple or a word."
+        )
+    return text
+
+
+def same(a: Param, b: Param) -> bool:
+    """Equality of parameters in which nan equals itself."""
+    if isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b):
+        return True
+    return a == b
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split at separators outside parentheses."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if c == separator and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]]

@@ -1,0 +1,167 @@
+"""Data from a case's id alone, the same on every machine, NumPy version and worker count.
+
+Philox, a counter-based generator (Salmon et al., Parallel random numbers: as easy as 1, 2, 3,
+2011), is keyed with a hash of the id and the tensor's name. Its raw bits are mapped to dyadic
+rationals by integer arithmetic of our own, since NumPy may change its own mappings (NEP 19).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases._case import Case, CaseError, Shape
+from opproof.cases._dtypes import DTYPES, Dtype, round_to
+
+Floats = NDArray[np.float64]
+Bits = Callable[[int], NDArray[np.uint64]]
+
+#: Magnitudes at which published bugs appear (exp overflow, saturation, softplus thresholds).
+EXTREMES = (15.0, 50.0, 100.0, 1e4, 1e7)
+
+#: Values that published bug reports pin, by the name of the report.
+REPORTS: dict[str, tuple[float, ...]] = {
+    # candle issue 2114: sigmoid's gradient is NaN at -548.3162.
+    "candle-2114": (
+        *(-548.3162, -201.7132, -74.2032, -27.2899, -10.0179, -3.6269, -1.1752, 0.0),
+        *(1.1752, 3.6269, 10.0179, 27.2899, 74.2032, 201.7132, 548.3162),
+    ),
+}
+
+
+def bits_of(key: str) -> Bits:
+    """A source of raw 64-bit words that depends on `key` alone."""
+    words = np.frombuffer(hashlib.blake2b(key.encode(), digest_size=16).digest(), "<u8")
+    generator = np.random.Philox(key=words.astype(np.uint64))
+    return lambda n: np.asarray(generator.random_raw(n), dtype=np.uint64) if n else np.zeros(0, np.uint64)
+
+
+def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[str, NDArray[Any]]:
+    """Values of every tensor of `case`, rounded to its dtype: float64, or int64 for index tensors.
+
+    `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly
+    between) or to "nonzero". `variant` gives other data for the same case. An alias is the same
+    array object.
+    """
+    values: dict[str, NDArray[Any]] = {}
+    for name, shape in case.tensors:
+        if isinstance(shape, str):
+            values[name] = values[shape]
+        else:
+            values[name] = draw_tensor(case, name, shape, constraints.get(name), f"variant={variant}")
+    return values
+
+
+def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:
+    """A random cotangent of O(1), never ones; integers where the case's fill is exact."""
+    fill = case.fill if case.fill in ("exact", "signs") else "normal"
+    bits = bits_of(f"{case}|cotangent {name}|variant={variant}")
+    return _array(round_to(FILLS[fill](bits, shape, DTYPES[case.dtype]), DTYPES[case.dtype]), shape)
+
+
+def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
+    """Values of one tensor. Raises CaseError for an unknown fill."""
+    bits, dtype = bits_of(f"{case}|{name}|{salt}"), DTYPES[case.dtype]
+    if isinstance(constraint, range):
+        return _integers(bits, shape, constraint)
+    if case.fill in REPORTS:
+        values = np.resize(np.array(REPORTS[case.fill]), shape)
+    elif case.fill in FILLS:
+        values = FILLS[case.fill](bits, shape, dtype)
+    else:
+        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join([*FILLS, *REPORTS])}.")
+    if constraint is not None and case.fill != "special":
+        values = _constrain(values, constraint)
+    return _array(round_to(values, dtype), shape)
+
+
+def _array(values: Any, shape: Shape) -> Floats:
+    """An array of its own, also of no axes, where NumPy's arithmetic makes a scalar."""
+    return np.array(values, dtype=np.float64).reshape(shape)
+
+
+def _integers(bits: Bits, shape: Shape, allowed: range) -> NDArray[np.int64]:
+    raw = bits(int(np.prod(shape))) >> np.uint64(11)
+    picked = (raw % np.uint64(max(len(allowed), 1))).astype(np.int64)
+    return (allowed.start + allowed.step * picked).reshape(shape)
+
+
+def _constrain(values: Floats, constraint: Any) -> Floats:
+    if constraint == "nonzero":
+        return np.where(np.abs(values) < 2**-4, values + np.where(values < 0, -0.5, 0.5), values)
+    low, high = constraint
+    if np.isinf(low) and np.isinf(high):
+        return values
+    if np.isinf(high):
+        return low + np.maximum(np.abs(values - low), 2.0**-6)  # type: ignore[no-any-return]
+    if np.isinf(low):
+        return high - np.maximum(np.abs(values - high), 2.0**-6)  # type: ignore[no-any-return]
+    return (low + high) / 2 + (high - low) / 2 * (values / (1 + np.abs(values)))  # type: ignore[no-any-return]
+
+
+def _normal(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """Sum of four 16-bit uniforms, a dyadic rational close to normal: |x| < 4, deviation 1.15."""
+    raw = bits(int(np.prod(shape)))
+    quarters = [(raw >> np.uint64(16 * i)) & np.uint64(0xFFFF) for i in range(4)]
+    total = sum(q.astype(np.int64) for q in quarters) - 131070
+    return (np.asarray(total, dtype=np.float64) / 2**15).reshape(shape)
+
+
+def _choice(bits: Bits, shape: Shape, values: tuple[float, ...] | NDArray[np.float64]) -> Floats:
+    raw = bits(int(np.prod(shape))) >> np.uint64(11)
+    picked: Floats = np.asarray(values)[(raw % np.uint64(len(values))).astype(np.int64)].reshape(shape)
+    return picked
+
+
+def _every(bits: Bits, shape: Shape, chosen: Floats, share: int, otherwise: Floats) -> Floats:
+    """`chosen` at about one element in `share`, but at the first one always."""
+    raw = bits(int(np.prod(shape))) >> np.uint64(11)
+    mask = raw % np.uint64(share) == 0
+    mask[:1] = True
+    return np.where(mask.reshape(shape), chosen, otherwise)
+
+
+def _extreme(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    sizes = [m for m in EXTREMES if m < dtype.max / 4]
+    signed = _choice(bits, shape, tuple(s * m for m in sizes for s in (1, -1)))
+    return _every(bits, shape, signed * (1 + _normal(bits, shape, dtype) / 64), 2, _normal(bits, shape, dtype))
+
+
+def _special(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    odd = _choice(bits, shape, (np.nan, np.inf, -np.inf, 0.0, -0.0))
+    return _every(bits, shape, odd, 5, _normal(bits, shape, dtype))
+
+
+def _constant(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    rows = _normal(bits, (*shape[:-1], 1) if shape else (), dtype)
+    return np.broadcast_to(rows, shape).copy()
+
+
+_GRID = np.arange(-12, 13) / 2
+
+#: How values are drawn. Each takes raw bits, a shape and the dtype, and returns float64.
+FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
+    "normal": _normal,
+    "wide": lambda b, s, d: 6 * _normal(b, s, d),
+    "offset": lambda b, s, d: 10 + _normal(b, s, d),
+    "small": lambda b, s, d: _normal(b, s, d) / 2**10,
+    "positive": lambda b, s, d: np.abs(_normal(b, s, d)) + 2**-4,
+    "negative": lambda b, s, d: -np.abs(_normal(b, s, d)) - 2**-4,
+    "extreme": _extreme,
+    "special": _special,
+    "zeros": lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d)),
+    "ties": lambda b, s, d: _choice(b, s, (-1.0, -0.5, 0.0, 0.5, 1.0)),
+    "halves": lambda b, s, d: _choice(b, s, _GRID),
+    "constant": _constant,
+    "kink": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
+    "exact": lambda b, s, d: _choice(b, s, (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)),
+    "signs": lambda b, s, d: _choice(b, s, (-1.0, 0.0, 1.0)),
+    "subnormal": lambda b, s, d: _normal(b, s, d) * d.tiny,
+}
+
+#: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
+ON_KINKS = frozenset({"special", "zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal"})

@@ -1,0 +1,126 @@
+"""How a tensor lies in memory: pure arithmetic on shapes, in elements.
+
+    contiguous   row-major, as NumPy and C
+    transposed   the last two axes stored swapped
+    permuted     all axes stored in reverse order
+    sliced       every second element of a row twice as long
+    gapped       rows with three elements of padding after each
+    offset       contiguous, one element into its storage
+    broadcast    stride 0 along the first axis (so all its slices are equal)
+
+A case's `layout=` names one for all its tensors, or one per tensor: `a:transposed,b:sliced`.
+A tensor to which a layout cannot apply (a vector cannot be transposed) stays contiguous.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from opproof.cases._case import Case, CaseError, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where a tensor's elements lie: `size` elements of storage, first at `offset`, then `strides`."""
+
+    size: int
+    offset: int
+    strides: tuple[int, ...]
+
+
+def row_major(shape: Shape) -> tuple[int, ...]:
+    """Strides, in elements, of a contiguous tensor."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))
+
+
+def _size(shape: Shape) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+def _contiguous(shape: Shape) -> Storage:
+    return Storage(_size(shape), 0, row_major(shape))
+
+
+def _stored(shape: Shape, order: tuple[int, ...]) -> Storage:
+    """The axes lie in memory in `order`, outermost first."""
+    strides = [0] * len(shape)
+    for axis, stride in zip(order, row_major(tuple(shape[a] for a in order)), strict=True):
+        strides[axis] = stride
+    return Storage(_size(shape), 0, tuple(strides))
+
+
+def _transposed(shape: Shape) -> Storage:
+    if len(shape) < 2:
+        return _contiguous(shape)
+    n = len(shape)
+    return _stored(shape, (*range(n - 2), n - 1, n - 2))
+
+
+def _permuted(shape: Shape) -> Storage:
+    return _stored(shape, tuple(reversed(range(len(shape)))))
+
+
+def _sliced(shape: Shape) -> Storage:
+    if not shape:
+        return _contiguous(shape)
+    wide = (*shape[:-1], 2 * shape[-1])
+    strides = row_major(wide)
+    return Storage(max(_size(wide) - 1, 0), 0, (*strides[:-1], 2))
+
+
+def _gapped(shape: Shape) -> Storage:
+    if not shape:
+        return _contiguous(shape)
+    wide = (*shape[:-1], shape[-1] + 3)
+    return Storage(max(_size(wide) - 3, 0), 0, row_major(wide))
+
+
+def _offset(shape: Shape) -> Storage:
+    return Storage(_size(shape) + 1, 1, row_major(shape))
+
+
+def _broadcast(shape: Shape) -> Storage:
+    if not shape:
+        return _contiguous(shape)
+    return Storage(_size(shape[1:]) if shape[0] else 0, 0, (0, *row_major(shape[1:])))
+
+
+LAYOUTS = {
+    "contiguous": _contiguous,
+    "transposed": _transposed,
+    "permuted": _permuted,
+    "sliced": _sliced,
+    "gapped": _gapped,
+    "offset": _offset,
+    "broadcast": _broadcast,
+}
+
+
+def layouts_of(case: Case) -> dict[str, str]:
+    """Layout name of every tensor of the case. Raises CaseError for an unknown layout or tensor."""
+    shapes = case.shapes
+    if ":" not in case.layout:
+        named = dict.fromkeys(shapes, case.layout)
+    else:
+        named = dict.fromkeys(shapes, "contiguous")
+        for part in case.layout.split(","):
+            tensor, _, layout = part.partition(":")
+            if tensor not in named:
+                raise CaseError(f"layout={case.layout} in {case}: no tensor {tensor!r}; there are {', '.join(shapes)}.")
+            named[tensor] = layout
+    for layout in named.values():
+        if layout not in LAYOUTS:
+            raise CaseError(f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}.")
+    return named
+
+
+def storage_of(shape: Shape, layout: str) -> Storage:
+    """Where the elements of a tensor of `shape` lie under `layout`."""
+    return LAYOUTS[layout](shape)

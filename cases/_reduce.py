@@ -1,0 +1,47 @@
+"""Rows that reductions and scans share: one axis, several, all; sizes around vector widths; every layout."""
+
+from __future__ import annotations
+
+_ONE_AXIS = (
+    ("9,", "dim=0", ""),
+    ("5x31", "dim=0", "fill=wide"),
+    ("3x32", "dim=-1", "layout=offset"),
+    ("2x3x65", "dim=1", "layout=transposed"),
+    ("2x3x4x7", "dim=1", "layout=permuted"),
+    ("3x33", "dim=-1", "fill=extreme;layout=sliced"),
+    ("4x128", "dim=1", "layout=gapped"),
+    ("5x7x9", "dim=1", "layout=broadcast"),
+    ("3x97", "dim=-1", "fill=negative"),
+    ("3x66", "dim=-1", "fill=positive;layout=transposed"),
+    ("2x257", "dim=-1", "fill=zeros"),
+    ("6x11", "dim=-2", "fill=small"),
+    ("4x99", "dim=-1", "fill=offset;f32,f16"),
+    ("33x7", "dim=-1", "fill=special"),
+    ("4x1", "dim=-1", ""),
+    ("0x3", "dim=-1", ""),
+    ("3x0", "dim=-1", ""),
+    ("3x768", "dim=0", ""),
+    ("5x1031", "dim=-1", ""),
+    ("2x4099", "dim=-1", "f32"),
+)
+
+#: Several axes at once, all of them, and keepdim: what only reductions take.
+SEVERAL = (
+    "x=2x3x4x7;dim=(1,3);layout=permuted",
+    "x=2x3x4x7;dim=(-1,0);keepdim=true",
+    "x=6x11;dim=None",
+    "x=6x11;dim=None;keepdim=true;layout=transposed",
+    "x=3x5x9;dim=1;keepdim=true;layout=gapped",
+)
+
+FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]
+
+
+def one_axis(extra: str = "", *, drop: tuple[str, ...] = ()) -> list[str]:
+    """A row per rule with `dim` one axis; `extra` parts stand in each; rows with a part in `drop` are left out."""
+    rows = []
+    for shape, dim, rest in _ONE_AXIS:
+        parts = [f"x={shape}", dim, *([extra] if extra else []), *([rest] if rest else [])]
+        if not set(drop) & set(";".join(parts).split(";")):
+            rows.append(";".join(parts))
+    return rows

@@ -1,0 +1,60 @@
+"""Rows of case files become cases.
+
+A case file `cases/<op>.py` holds lists of rows, each the inside of an id without its dtype:
+
+    SMOKE = ["x=4x33;dim=-1"]                 one or two, seconds for all operators
+    STANDARD = [...]                          every rule of the design; SMOKE is part of it
+    FULL = [...]                              big shapes; STANDARD is part of it
+
+A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes
+(`x=4;f32` or `x=4;f32,f64`) only in those.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from opproof.cases._case import Case, CaseError
+from opproof.cases._dtypes import DTYPES
+
+LEVELS = ("smoke", "standard", "full")
+DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
+FOLDER = Path(__file__).parent
+
+
+def cases_of(op: str, level: str = "standard") -> list[Case]:
+    """All cases of the built-in operator `op` up to `level`, without repetition, in file order."""
+    if not (FOLDER / f"{op}.py").is_file():
+        return []
+    module = importlib.import_module(f"{__package__}.{op}")
+    return read_rows(op, {name: getattr(module, name.upper(), ()) for name in LEVELS}, level)
+
+
+def read_rows(op: str, rows: Mapping[str, Iterable[str]], level: str) -> list[Case]:
+    """The cases of rows by level. Raises CaseError for an unknown level or a malformed row."""
+    if level not in LEVELS:
+        raise CaseError(f"unknown level {level!r}: expected one of {', '.join(LEVELS)}.")
+    found: dict[Case, None] = {}
+    for name in LEVELS[: LEVELS.index(level) + 1]:
+        for row in rows.get(name, ()):
+            extra = ("f64",) if name == "smoke" else ()
+            found.update(dict.fromkeys(_expand(op, row, (*DTYPES_BY_DEFAULT, *extra))))
+    return list(found)
+
+
+def _expand(op: str, row: str, dtypes: tuple[str, ...]) -> Iterator[Case]:
+    parts = row.split(";")
+    named = [p for p in parts if all(d in DTYPES for d in p.split(","))]
+    others = [p for p in parts if p not in named]
+    for dtype in named[0].split(",") if named else dtypes:
+        yield Case.parse(f"{op}[{';'.join([*others, dtype])}]")
+
+
+def all_names() -> list[str]:
+    """Operators that have a case file."""
+    return sorted(p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("_"))
+
+
+__all__ = ["DTYPES_BY_DEFAULT", "LEVELS", "all_names", "cases_of", "read_rows"]

@@ -1,0 +1,102 @@
+"""Rows that families of operators share, each there because a class of real bugs needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import cycle
+
+#: (tensor, rest) for one elementwise input. Sizes stand one below, at and past vector widths.
+_ELEMENTWISE = (
+    ("9,", ""),
+    ("5x31", "fill=wide"),
+    ("3x32", "layout=offset"),
+    ("2x3x65", "layout=transposed"),
+    ("2x3x4x7", "layout=permuted;fill=wide"),
+    ("127,", "fill=extreme"),
+    ("4x128", "layout=gapped"),
+    ("3x33", "layout=sliced;fill=extreme"),
+    ("5x63", "layout=broadcast"),
+    ("2x257", "fill=zeros"),
+    ("6x11", "fill=small"),
+    ("2x97", "fill=positive"),
+    ("2x99", "fill=negative;layout=transposed"),
+    ("1x1x7x1", ""),
+    ("66,", "fill=special"),
+    ("3x0", ""),
+    ("0d", ""),
+    ("5x1031", "f32"),
+)
+
+
+def join(*parts: str) -> str:
+    """Parts of a row joined by ';', empty ones left out."""
+    return ";".join(p for p in parts if p)
+
+
+def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Iterable[str] = ()) -> list[str]:
+    """STANDARD rows of an operator of one tensor `x`, its parameter sets taken in turn.
+
+    `kinks` adds rows that sit on them; `drop` names fills that make no sense for the operator.
+    """
+    rows = [row for row in _ELEMENTWISE if not any(f"fill={d}" in row[1] for d in drop)]
+    if kinks:
+        rows += [("4x33", "fill=kink"), ("2x3x9", "fill=kink;layout=transposed")]
+    choices = list(params)
+    turns = cycle(choices)
+    found = [join(f"x={shape}", next(turns), rest) for shape, rest in rows]
+    seen = {p for p in choices if any(p in f for f in found)}
+    return found + [join("x=3x17", p) for p in choices if p not in seen]
+
+
+def full_elementwise(params: Iterable[str] = ("",)) -> list[str]:
+    """FULL rows: a row longer than 12288, more rows than 65535."""
+    return [join(f"x={shape}", p) for p in params for shape in ("2x12289", "65537x3")]
+
+
+#: Shapes of two tensors a and b that broadcast against each other, with the rest of the row.
+_BINARY = (
+    ("7x33", "7x33", ""),
+    ("4x3", "1x3", ""),
+    ("1x3", "4x3", ""),
+    ("4x1", "1x5", "fill=wide"),
+    ("33,", "5x33", "layout=b:transposed"),
+    ("5x33", "33,", "layout=a:transposed"),
+    ("2x3x4x9", "3x1x9", "layout=permuted"),
+    ("2x1x4x1", "3x1x65", "layout=b:sliced"),
+    ("3x65", "0d", ""),
+    ("0d", "3x31", "layout=b:gapped"),
+    ("5x63", "5x63", "layout=a:broadcast"),
+    ("5x63", "5x63", "layout=b:sliced;fill=wide"),
+    ("4x128", "4x128", "layout=offset"),
+    ("3x127", "3x127", "fill=extreme"),
+    ("2x257", "2x257", "fill=zeros"),
+    ("6x11", "6x1", "fill=small;needs=b"),
+    ("6x13", "6x13", "needs=a"),
+    ("5x17", "@a", ""),
+    ("66,", "66,", "fill=special"),
+    ("3x0", "3x1", ""),
+    ("2x3x1", "1x1x97", "fill=offset"),
+    ("5x1031", "5x1031", "f32"),
+)
+
+
+def binary(*, drop: Iterable[str] = (), exact: bool = False) -> list[str]:
+    """STANDARD rows of an operator of two tensors a and b that broadcast."""
+    rows = [join(f"a={a}", f"b={b}", rest) for a, b, rest in _BINARY if not any(f"fill={d}" in rest for d in drop)]
+    return rows + (["a=2x3x5;b=3x1;fill=exact", "a=9x1;b=17,;fill=exact;layout=a:sliced"] if exact else [])
+
+
+def full_binary() -> list[str]:
+    """FULL rows of two tensors."""
+    return ["a=2x12289;b=12289,", "a=65537x3;b=65537x1"]
+
+
+def product(*groups: Iterable[str]) -> Iterator[str]:
+    """Every combination of one part of each group, joined."""
+    if not groups:
+        yield ""
+        return
+    first, *rest = (list(g) for g in groups)
+    for head in first:
+        for tail in product(*rest):
+            yield join(head, tail)

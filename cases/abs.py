@@ -1,0 +1,10 @@
+"""Cases of abs: both signs, zeros and the kink; on positive rows it is a copy."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("positive",)),
+    "x=5x9;fill=subnormal",
+]
+FULL = full_elementwise()

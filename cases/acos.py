@@ -1,0 +1,13 @@
+"""Cases of acos: values within ±1 (the domain), close to its ends."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small", "extreme")),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=3x33;layout=sliced",
+    "x=2x127",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise()

@@ -1,0 +1,7 @@
+"""Cases of add: every kind of broadcast, one tensor used twice."""
+
+from opproof.cases._rows import binary, full_binary
+
+SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
+STANDARD = binary(exact=True)
+FULL = full_binary()

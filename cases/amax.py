@@ -1,0 +1,26 @@
+"""Cases of amax: one axis, several, all; ties share the gradient."""
+
+SMOKE = ["x=7x33;dim=-1"]
+STANDARD = [
+    "x=9,;dim=0",
+    "x=5x31;dim=0;fill=wide",
+    "x=3x32;dim=-1;keepdim=true;layout=offset",
+    "x=2x3x65;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=(1,3);layout=permuted",
+    "x=2x3x4x7;dim=(-1,0);keepdim=true",
+    "x=3x33;dim=-1;fill=extreme;layout=sliced",
+    "x=4x128;dim=1;layout=gapped",
+    "x=5x63;dim=0;layout=broadcast",
+    "x=6x11;dim=None",
+    "x=6x11;dim=None;keepdim=true",
+    "x=3x97;dim=-1;fill=negative",
+    "x=3x66;dim=-1;fill=positive",
+    "x=6x3;dim=-1;fill=ties",
+    "x=4x9;dim=0;fill=kink;layout=transposed",
+    "x=3x5;dim=-1;fill=constant",
+    "x=9x4;dim=-1;fill=special",
+    "x=4x1;dim=-1",
+    "x=0x3;dim=-1",
+    "x=2x1031;dim=-1",
+]
+FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

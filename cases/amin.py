@@ -1,0 +1,15 @@
+"""Cases of amin: one axis, several, all; ties share the gradient."""
+
+from opproof.cases._reduce import FULL, SEVERAL, one_axis
+
+SMOKE = ["x=7x33;dim=-1"]
+STANDARD = [
+    *one_axis(drop=("fill=zeros", "fill=small", "x=3x0", "x=3x768", "x=2x4099")),
+    *SEVERAL,
+    "x=9x3;dim=-1;fill=ties",
+    "x=4x9;dim=0;fill=kink;layout=transposed",
+    "x=3x5;dim=-1;fill=constant",
+    "x=5x9;dim=0;fill=zeros",
+]
+
+__all__ = ["FULL", "SMOKE", "STANDARD"]

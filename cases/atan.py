@@ -1,0 +1,11 @@
+"""Cases of atan: saturation on both sides; near 0 it is a copy."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced;f32,f16",
+    "x=3x17;fill=halves;layout=sliced",
+]
+FULL = full_elementwise()

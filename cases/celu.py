@@ -1,0 +1,14 @@
+"""Cases of celu: alphas at, below and above 1; values near 0 where eˣ - 1 cancels."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.5", "alpha=0.1")
+
+SMOKE = ["x=7x33", "x=5x9;alpha=0.5"]
+STANDARD = [
+    *elementwise(_PARAMS, drop=("positive", "small")),
+    "x=6x11;alpha=0.1;fill=small;f32,f16",
+    "x=5x9;fill=zeros",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise(_PARAMS[:1])

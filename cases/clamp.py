@@ -1,0 +1,15 @@
+"""Cases of clamp: one bound, both, equal signs, bounds that the kink fill meets."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("min=-0.5;max=1.5", "min=0.0", "max=0.5", "min=-1.0;max=1.0", "min=None;max=-0.5", "min=0.5;max=2.0")
+
+SMOKE = ["x=7x33;min=-0.5;max=1.5"]
+STANDARD = [
+    *elementwise(_PARAMS, kinks=True, drop=("positive", "negative", "small")),
+    "x=6x11;min=-0.5;max=1.5;fill=positive",
+    "x=6x11;min=-1.5;fill=negative;layout=transposed",
+    "x=5x19;min=-0.5;max=0.5;fill=halves;layout=sliced",
+    "x=6x11;min=-0.0009765625;max=0.0009765625;fill=small",
+]
+FULL = full_elementwise(_PARAMS[:1])

@@ -1,0 +1,31 @@
+"""Cases of conv2d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
+
+SMOKE = ["x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1", "x=2x4x7x9;weight=6x2x3x2;stride=2;groups=2"]
+STANDARD = [
+    "x=1x1x1x1;weight=1x1x1x1;bias=1,",
+    "x=2x3x5x7;weight=4x3x1x1;layout=offset",
+    "x=2x3x9x6;weight=5x3x3x2;bias=5,;stride=(2,1);padding=(1,0);layout=x:transposed",
+    "x=2x3x6x9;weight=5x3x2x3;bias=5,;stride=(1,2);padding=(0,1);dilation=(2,1);layout=weight:transposed",
+    "x=2x3x11x8;weight=2x3x3x3;stride=(2,3);dilation=(3,2);padding=(2,3);fill=wide",
+    "x=2x6x7x9;weight=9x2x3x3;bias=9,;stride=2;padding=1;groups=3;layout=permuted",
+    "x=2x4x9x7;weight=8x1x3x2;stride=(2,1);padding=(1,2);groups=4;layout=x:sliced",
+    "x=3x5x8x7;weight=5x1x3x3;bias=5,;groups=5;padding=1;dilation=2;layout=gapped",
+    "x=2x4x9x9;weight=4x2x5x5;stride=2;padding=2;dilation=2;groups=2;layout=weight:sliced",
+    "x=2x2x8x11;weight=3x2x2x3;stride=(3,4);bias=3,",
+    "x=2x2x7x5;weight=3x2x1x1;stride=(3,2);padding=1",
+    "x=2x3x7x7;weight=4x3x3x3;bias=4,;stride=2;layout=x:broadcast",
+    "x=2x3x5x4;weight=4x3x5x4",
+    "x=2x3x4x5;weight=4x3x4x6;padding=(3,2);stride=(2,1)",
+    "x=2x3x6x5;weight=4x3x3x3;bias=4,;needs=x",
+    "x=2x3x6x5;weight=4x3x3x3;bias=4,;needs=weight,bias;layout=x:permuted",
+    "x=2x3x6x7;weight=4x3x3x3;fill=offset;padding=1",
+    "x=2x3x6x7;weight=4x3x3x3;fill=zeros;dilation=(1,2)",
+    "x=1x2x6x5;weight=3x2x3x2;bias=3,;stride=(2,1);padding=1;fill=signs",
+    "x=1x4x5x4;weight=2x2x2x2;stride=(2,1);groups=2;fill=exact;layout=x:transposed",
+    "x=2x4x6x5;weight=4x1x3x3;groups=4;padding=1;dilation=(1,2);fill=signs;layout=permuted",
+    "x=0x3x5x5;weight=4x3x3x3;bias=4,",
+    "x=2x65x4x5;weight=3x65x3x3;bias=3,;padding=1",
+    "x=1x3x17x33;weight=33x3x3x3;padding=1;stride=2",
+    "x=1x128x3x4;weight=2x128x3x3;padding=1;f32,f16",
+]
+FULL = ["x=1x1024x5x6;weight=4x1024x3x3;padding=1", "x=2x3x129x65;weight=8x3x7x5;stride=(3,2);padding=(3,2)"]

@@ -1,0 +1,12 @@
+"""Cases of cosh: overflow on both sides; near 0 it is 1 in 16 bits."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=3x15;fill=candle-2114",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise()

@@ -1,0 +1,11 @@
+"""Cases of exp: overflow and underflow, values near 0, large positive and negative rows."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise()

@@ -1,0 +1,12 @@
+"""Cases of exp2: overflow and underflow, whole exponents, values near 0."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=4x19;fill=halves;layout=transposed",
+    "x=3x17;fill=offset;layout=sliced",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise()

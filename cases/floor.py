@@ -1,0 +1,11 @@
+"""Cases of floor: whole numbers and halves of both signs, rounded down."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True),
+    "x=4x19;fill=halves;layout=sliced",
+    "x=5x9;fill=offset",
+]
+FULL = full_elementwise()

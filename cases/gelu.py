@@ -1,0 +1,9 @@
+"""Cases of gelu: erf and tanh forms, saturation on both sides, large arguments."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("", "approximate=tanh")
+
+SMOKE = ["x=7x33", "x=7x33;approximate=tanh"]
+STANDARD = elementwise(_PARAMS)
+FULL = full_elementwise(_PARAMS[:1])

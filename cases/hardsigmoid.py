@@ -1,0 +1,11 @@
+"""Cases of hardsigmoid: below -3, between, above 3, and both kinks."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("small",)),
+    "x=4x19;fill=halves;layout=sliced",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise()

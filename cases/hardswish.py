@@ -1,0 +1,10 @@
+"""Cases of hardswish: below -3, between, above 3, and both kinks."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("positive",)),
+    "x=4x19;fill=halves;layout=sliced",
+]
+FULL = full_elementwise()

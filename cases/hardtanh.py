@@ -1,0 +1,13 @@
+"""Cases of hardtanh: equal and unequal bounds, of one sign, and both kinks (where clamp differs)."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("", "min_val=-0.5;max_val=1.5", "min_val=0.5;max_val=2.0", "min_val=-2.0;max_val=-0.5")
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(_PARAMS, kinks=True, drop=("small", "positive", "negative")),
+    "x=4x19;min_val=-1.5;max_val=1.5;fill=halves;layout=sliced",
+    "x=6x11;max_val=1.5;fill=positive",
+]
+FULL = full_elementwise(_PARAMS[:1])

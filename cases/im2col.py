@@ -1,0 +1,24 @@
+"""Cases of im2col: unlike axes in every parameter, overlapping and separate windows, cells that none covers."""
+
+SMOKE = ["x=2x3x5x7;kernel_size=(3,2);padding=1"]
+STANDARD = [
+    "x=1x1x1x1;kernel_size=1",
+    "x=2x3x9x6;kernel_size=(3,2);stride=(2,1);padding=(1,0);layout=transposed",
+    "x=2x3x6x9;kernel_size=(2,3);stride=(1,2);padding=(0,1);dilation=(2,1);layout=permuted",
+    "x=2x1x11x8;kernel_size=3;stride=(2,3);dilation=(3,2);padding=(2,3);fill=wide",
+    "x=2x2x8x11;kernel_size=(2,3);stride=(3,4);layout=sliced",
+    "x=3x2x7x5;kernel_size=1;stride=(3,2);padding=1;layout=gapped",
+    "x=2x3x5x4;kernel_size=(5,4);layout=offset",
+    "x=2x3x4x5;kernel_size=(4,6);padding=(3,2);stride=(2,1)",
+    "x=3x2x7x7;kernel_size=3;stride=2;layout=broadcast",
+    "x=2x3x4x6;kernel_size=2;stride=2",
+    "x=1x2x5x5;kernel_size=3;padding=2;dilation=2",
+    "x=2x3x6x5;kernel_size=(1,3);padding=(0,1);fill=exact",
+    "x=2x3x5x6;kernel_size=(3,1);padding=(1,0);fill=signs;layout=transposed",
+    "x=2x3x6x7;kernel_size=3;fill=zeros;dilation=(1,2)",
+    "x=2x3x6x7;kernel_size=3;fill=special;padding=1",
+    "x=2x3x6x7;kernel_size=(2,3);fill=extreme",
+    "x=1x33x5x9;kernel_size=3;padding=1",
+    "x=2x2x17x65;kernel_size=(3,5);stride=(2,3);padding=(1,2)",
+]
+FULL = ["x=1x3x129x257;kernel_size=3;padding=1", "x=65537x1x2x2;kernel_size=2"]

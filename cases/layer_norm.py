@@ -1,0 +1,29 @@
+"""Cases of layer_norm: with and without weight and bias (ggml's norm has neither), eps that matters, large means."""
+
+SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
+STANDARD = [
+    "x=9,;normalized_shape=(9)",
+    "x=5x31;weight=31,;normalized_shape=(31);eps=0.1",
+    "x=5x31;bias=31,;normalized_shape=(31);eps=0.001",
+    "x=3x32;weight=32,;bias=32,;normalized_shape=(32);fill=wide;layout=offset",
+    "x=2x3x65;weight=65,;bias=65,;normalized_shape=(65);layout=x:transposed",
+    "x=2x3x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=permuted",
+    "x=2x5x3x4;weight=5x3x4;normalized_shape=(5,3,4);eps=0.1;layout=weight:transposed",
+    "x=3x33;weight=33,;bias=33,;normalized_shape=(33);fill=extreme;layout=sliced",
+    "x=4x128;weight=128,;bias=128,;normalized_shape=(128);layout=gapped",
+    "x=5x63;weight=63,;bias=63,;normalized_shape=(63);layout=x:broadcast",
+    "x=5x64;weight=64,;bias=64,;normalized_shape=(64);needs=x",
+    "x=5x64;weight=64,;bias=64,;normalized_shape=(64);needs=weight,bias;layout=x:transposed",
+    "x=4x99;weight=99,;bias=99,;normalized_shape=(99);fill=offset",
+    "x=33x2;weight=2,;bias=2,;normalized_shape=(2);fill=ties;eps=0.1",
+    "x=2x257;normalized_shape=(257);fill=zeros",
+    "x=6x11;normalized_shape=(11);fill=small",
+    "x=4x13;normalized_shape=(13);fill=small;eps=0.1",
+    "x=4x1;weight=1,;bias=1,;normalized_shape=(1)",
+    "x=0x5;weight=5,;bias=5,;normalized_shape=(5)",
+    "x=3x768;weight=768,;bias=768,;normalized_shape=(768)",
+    "x=130x6;weight=6,;bias=6,;normalized_shape=(6)",
+    "x=2x1031;normalized_shape=(1031);f32,f16",
+    "x=2x4099;weight=4099,;bias=4099,;normalized_shape=(4099);f32",
+]
+FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

@@ -1,0 +1,15 @@
+"""Cases of leaky_relu: slopes below, at and above those that implementations special-case."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_SLOPES = (
+    "negative_slope=0.01",
+    "negative_slope=0.1",
+    "negative_slope=-0.2",
+    "negative_slope=1.5",
+    "negative_slope=0.0",
+)
+
+SMOKE = ["x=7x33;negative_slope=0.1"]
+STANDARD = elementwise(_SLOPES, kinks=True)
+FULL = full_elementwise(_SLOPES[:1])

@@ -1,0 +1,11 @@
+"""Cases of log2: values above 0 (the domain), around 1 where it changes sign, powers of two."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=4x19;fill=halves;layout=transposed",
+]
+FULL = full_elementwise()

@@ -1,0 +1,12 @@
+"""Cases of logsigmoid: linear on the left, vanishing on the right, the inputs of candle issue 2114."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=3x15;fill=candle-2114",
+    "x=6x11;fill=small;f32",
+]
+FULL = full_elementwise()

@@ -1,0 +1,35 @@
+"""Cases of matmul: unequal sizes around tile edges, every batch broadcast, each input laid out in turn."""
+
+SMOKE = ["a=7x33;b=33x5"]
+STANDARD = [
+    "a=1x1;b=1x1",
+    "a=33,;b=33,",
+    "a=17,;b=17x9",
+    "a=9x17;b=17,",
+    "a=31x33;b=33x32",
+    "a=65x64;b=64x63;fill=wide",
+    "a=5x128;b=128x3;layout=a:transposed",
+    "a=5x127;b=127x4;layout=b:transposed",
+    "a=4x9;b=9x33;layout=transposed",
+    "a=3x7x5;b=3x5x9;layout=permuted",
+    "a=2x3x4x5;b=2x3x5x6;layout=a:sliced",
+    "a=3x4x5;b=5x6;layout=b:gapped",
+    "a=4x5;b=3x5x6;layout=offset",
+    "a=2x1x4x7;b=3x7x2",
+    "a=2x3x4x7;b=2x1x7x2;layout=b:broadcast",
+    "a=1x4x7;b=5x7x3;needs=a",
+    "a=5x4x7;b=1x7x3;needs=b",
+    "a=6x6;b=@a",
+    "a=4x33;b=33x5;fill=offset;f32,f16",
+    "a=4x33;b=33x5;fill=small;f32,bf16",
+    "a=4x33;b=33x5;fill=positive",
+    "a=4x33;b=33x5;fill=zeros",
+    "a=7x13;b=13x9;fill=exact",
+    "a=2x3x17;b=2x17x5;fill=signs;layout=b:transposed",
+    "a=3x0;b=0x4",
+    "a=0x3;b=3x4",
+    "a=3x257;b=257x5",
+    "a=2x768;b=768x3",
+    "a=3x4099;b=4099x2;f32",
+]
+FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]

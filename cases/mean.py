@@ -1,0 +1,8 @@
+"""Cases of mean: one axis, several, all; long rows; the mean of nothing."""
+
+from opproof.cases._reduce import FULL, SEVERAL, one_axis
+
+SMOKE = ["x=7x33;dim=-1"]
+STANDARD = [*one_axis(), *SEVERAL]
+
+__all__ = ["FULL", "SMOKE", "STANDARD"]

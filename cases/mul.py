@@ -1,0 +1,17 @@
+"""Cases of mul: every kind of broadcast, the gradient summed back to each input's shape.
+
+The first rows are the shapes of aidge's Mul backward tests ([1,3] x [4,3] and its relatives).
+"""
+
+from opproof.cases._rows import binary, full_binary
+
+SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
+STANDARD = [
+    "a=2x3;b=2x3",
+    "a=2x3x2;b=2,",
+    "a=2x2;b=2,",
+    "a=2x1x2;b=2x2x1",
+    "a=1x3;b=4x3;fill=exact",
+    *binary(exact=True),
+]
+FULL = full_binary()

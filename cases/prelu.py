@@ -1,0 +1,29 @@
+"""Cases of prelu: one weight and one per channel, in every rank; weights of both signs."""
+
+SMOKE = ["x=7x33;weight=33,", "x=7x33;weight=1,"]
+STANDARD = [
+    "x=9,;weight=1,",
+    "x=0d;weight=1,",
+    "x=5x31;weight=31,;fill=wide",
+    "x=3x32;weight=1,;layout=offset",
+    "x=2x3x65;weight=3,;layout=x:transposed",
+    "x=2x3x4x7;weight=3,;layout=permuted;fill=wide",
+    "x=2x9x4x7;weight=9,;layout=weight:sliced",
+    "x=4x127;weight=127,;fill=extreme",
+    "x=3x5x33;weight=1,;fill=extreme;layout=sliced",
+    "x=4x128;weight=128,;layout=gapped",
+    "x=5x63;weight=63,;layout=x:broadcast",
+    "x=2x257;weight=1,;fill=zeros",
+    "x=6x11;weight=11,;fill=small",
+    "x=2x5x99;weight=5,;fill=negative;layout=x:transposed",
+    "x=6x11;weight=11,;needs=x",
+    "x=6x11;weight=1,;needs=weight",
+    "x=66,;weight=1,;fill=special",
+    "x=4x33;weight=33,;fill=kink",
+    "x=2x3x9;weight=3,;fill=kink;layout=x:transposed",
+    "x=3x0;weight=1,",
+    "x=1x1x7x1;weight=1,",
+    "x=33x5x67;weight=5,",
+    "x=5x1031;weight=1,;f32",
+]
+FULL = ["x=2x12289;weight=12289,", "x=65537x3;weight=3,"]

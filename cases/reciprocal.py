@@ -1,0 +1,10 @@
+"""Cases of reciprocal: both signs, away from zero, large values."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(),
+    "x=3x17;fill=offset;layout=sliced",
+]
+FULL = full_elementwise()

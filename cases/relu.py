@@ -1,0 +1,11 @@
+"""Cases of relu: both signs, zeros and the kink; rows of one sign are zeros or a copy."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("positive", "negative")),
+    "x=5x9;fill=subnormal",
+    "x=4x19;fill=signs;layout=transposed",
+]
+FULL = full_elementwise()

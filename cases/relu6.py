@@ -1,0 +1,11 @@
+"""Cases of relu6: below 0, between, above 6, and both kinks."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("negative", "positive", "small")),
+    "x=4x19;fill=halves;layout=sliced",
+    "x=5x9;fill=subnormal",
+]
+FULL = full_elementwise()

@@ -1,0 +1,29 @@
+"""Cases of rms_norm: with and without weight, eps that matters, rows past 1024 and 4096."""
+
+SMOKE = ["x=7x33", "x=7x33;weight=33,"]
+STANDARD = [
+    "x=9,",
+    "x=5x31;weight=31,;eps=0.1",
+    "x=3x32;weight=32,;fill=wide;layout=offset",
+    "x=2x3x65;weight=65,;layout=x:transposed",
+    "x=2x3x4x7;weight=7,;layout=permuted",
+    "x=3x33;weight=33,;fill=extreme;layout=sliced",
+    "x=4x127;eps=0.001;fill=extreme",
+    "x=4x128;weight=128,;layout=gapped",
+    "x=5x63;weight=63,;layout=x:broadcast",
+    "x=5x64;weight=64,;needs=x",
+    "x=5x64;weight=64,;needs=weight;layout=x:transposed",
+    "x=3x97;weight=97,;fill=offset",
+    "x=4x16;weight=16,;fill=constant",
+    "x=2x257;fill=zeros",
+    "x=6x11;fill=small",
+    "x=4x13;fill=small;eps=0.1",
+    "x=4x66;weight=66,;fill=negative",
+    "x=4x1;weight=1,",
+    "x=0x5;weight=5,",
+    "x=3x768;weight=768,",
+    "x=130x6;weight=6,",
+    "x=2x1031",
+    "x=2x4099;weight=4099,;f32",
+]
+FULL = ["x=2x12289", "x=65537x3;weight=3,"]

@@ -1,0 +1,12 @@
+"""Cases of round: halves of both signs go to the even neighbour; whole numbers."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("small",)),
+    "x=4x19;fill=halves;layout=sliced",
+    "x=5x9;fill=offset",
+    "x=3x67;fill=halves",
+]
+FULL = full_elementwise()

@@ -1,0 +1,11 @@
+"""Cases of selu: both sides of the kink, saturation on the left; to bf16, x on the right."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("positive",)),
+    "x=3x15;fill=candle-2114",
+    "x=2x97;fill=positive;f32,f16",
+]
+FULL = full_elementwise()

@@ -1,0 +1,10 @@
+"""Cases of sign: both signs, zeros of both signs; on rows of one sign it is constant."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("positive", "negative")),
+    "x=5x9;fill=subnormal",
+]
+FULL = full_elementwise()

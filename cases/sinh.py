@@ -1,0 +1,11 @@
+"""Cases of sinh: overflow on both sides; near 0 it is a copy."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced",
+    "x=3x15;fill=candle-2114",
+]
+FULL = full_elementwise()

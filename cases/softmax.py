@@ -1,0 +1,25 @@
+"""Cases of softmax: sizes around vector widths and past 1024 and 4096, each axis, each layout."""
+
+SMOKE = ["x=7x33;dim=-1"]
+STANDARD = [
+    "x=9,;dim=0",
+    "x=5x31;dim=-1;fill=wide",
+    "x=3x32;dim=0;layout=offset",
+    "x=2x3x65;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=-1;layout=permuted;fill=wide",
+    "x=3x5;dim=-1;fill=extreme",
+    "x=3x5x33;dim=-1;fill=extreme;layout=sliced",
+    "x=4x128;dim=1;layout=gapped",
+    "x=5x63;dim=1;layout=broadcast",
+    "x=2x257;dim=-1;fill=zeros",
+    "x=4x99;dim=0;fill=constant",
+    "x=6x11;dim=-2;fill=small;f32",
+    "x=3x97;dim=-1;fill=offset",
+    "x=3x66;dim=-1;fill=negative;layout=transposed",
+    "x=4x1;dim=-1",
+    "x=3x0;dim=0",
+    "x=3x768;dim=-1",
+    "x=2x1031;dim=-1;f32,f16",
+    "x=2x4099;dim=-1;f32",
+]
+FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

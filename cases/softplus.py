@@ -1,0 +1,18 @@
+"""Cases of softplus: betas and thresholds, past 88 too, where exp overflows; inputs exactly on a threshold."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("", "beta=2.0", "beta=0.5;threshold=5.0", "beta=-1.5", "threshold=100.0")
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(_PARAMS, drop=("small", "extreme")),
+    "x=127,;fill=extreme",
+    "x=3x33;fill=extreme;layout=sliced",
+    "x=3x33;threshold=100.0;fill=extreme",
+    "x=4x33;threshold=1.0;fill=kink",
+    "x=2x3x9;beta=2.0;threshold=3.0;fill=kink;layout=transposed",
+    "x=6x11;fill=small;f32",
+    "x=3x15;fill=candle-2114",
+]
+FULL = full_elementwise(_PARAMS[:1])

@@ -1,0 +1,13 @@
+"""Cases of softshrink: thresholds of the default and others, inputs exactly on them."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("", "lambd=1.0", "lambd=0.1", "lambd=2.5")
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(_PARAMS, kinks=True, drop=("small",)),
+    "x=4x19;fill=halves;layout=sliced",
+    "x=6x11;lambd=0.0009765625;fill=small",
+]
+FULL = full_elementwise(_PARAMS[:1])

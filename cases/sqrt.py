@@ -1,0 +1,10 @@
+"""Cases of sqrt: values above 0 (the domain), large ones; small draws are all clipped to the domain's edge."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=offset;layout=sliced",
+]
+FULL = full_elementwise()

@@ -1,0 +1,11 @@
+"""Cases of tanh: saturation on both sides, large arguments; near 0 it is a copy."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x17;fill=halves;layout=sliced",
+    "x=3x15;fill=candle-2114",
+]
+FULL = full_elementwise()

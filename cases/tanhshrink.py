@@ -1,0 +1,11 @@
+"""Cases of tanhshrink: both sides, large values; near 0 it cancels to nothing."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("small",)),
+    "x=3x15;fill=candle-2114",
+    "x=3x17;fill=halves;layout=sliced",
+]
+FULL = full_elementwise()

@@ -1,0 +1,11 @@
+"""Cases of trunc: whole numbers and halves of both signs, rounded toward zero."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(kinks=True, drop=("small",)),
+    "x=4x19;fill=halves;layout=sliced",
+    "x=5x9;fill=offset",
+]
+FULL = full_elementwise()

@@ -1,0 +1,14 @@
+"""Cases of xielu: both sides of its kinks, unequal slopes, a large eps."""
+
+from opproof.cases._rows import elementwise, full_elementwise
+
+_PARAMS = ("", "alpha_n=1.5;alpha_p=0.2", "beta=1.0", "eps=-0.5", "alpha_n=-0.7;alpha_p=0.3;beta=0.25")
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(_PARAMS, drop=("small",)),
+    "x=4x33;eps=-0.5;fill=kink",
+    "x=2x3x9;fill=kink;layout=transposed",
+    "x=6x11;alpha_n=1.5;alpha_p=0.2;fill=small",
+]
+FULL = full_elementwise(_PARAMS[:1])

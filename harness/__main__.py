@@ -1,0 +1,73 @@
+"""The command line: `opproof`, also `python -m opproof.harness`. One file per command in commands/."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from opproof.harness import __version__
+
+COMMANDS = {
+    "run": "Validate backends and leave a report.",
+    "list": "List operators, cases or backends.",
+    "show": "Show a case: inputs, expected values and gradients, bound.",
+    "report": "Render the results of a run again.",
+    "selfcheck": "Let the references prove each other.",
+}
+
+
+class _Lazy(click.Group):
+    """Commands are imported when called, so that `--help` costs nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"opproof.harness.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="opproof")
+def cli() -> None:
+    """opproof: is my backend right? Validates tensor operators, values and gradients."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 fine, 1 a failure, 2 a wrong call, 3 nothing ran, 130 interrupted."""
+    try:
+        status: Any = cli.main(args=args, prog_name="opproof", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("opproof: interrupted; what was measured is kept, `opproof run --resume DIR` goes on.", err=True)
+        sys.exit(130)
+    except ValueError as error:
+        if not _expected(error):
+            raise
+        click.echo(f"opproof: {error}", err=True)
+        sys.exit(2)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _expected(error: ValueError) -> bool:
+    """Whether this is one of opproof's own sentences for bad input."""
+    return type(error).__name__ in ("UsageError", "CaseError", "OpError", "BackendError", "ResultsError")
+
+
+if __name__ == "__main__":
+    main()

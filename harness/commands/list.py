@@ -1,0 +1,74 @@
+"""opproof list: operators, cases, backends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from opproof.cases._registry import LEVELS
+
+
+@click.group("list")
+def command() -> None:
+    """List what there is."""
+
+
+@command.command("ops")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def ops(*, as_json: bool) -> None:
+    """Operators with their formulas."""
+    from opproof.reference_ops._op import names, summary
+
+    _print([{"op": n, "summary": summary(n)} for n in names()], as_json=as_json)
+
+
+@command.command("cases")
+@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches.")
+@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
+@click.option("--seed", type=click.IntRange(min=0), default=0)
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def cases(*, as_json: bool, **options: Any) -> None:
+    """Case ids, one a line."""
+    from opproof.harness.commands.run import listed
+    from opproof.harness.plan import Selection
+    from opproof.harness.plan import cases as select
+
+    selection = Selection(
+        ops=listed(options["names"]),
+        keyword=options["keyword"],
+        level=options["level"],
+        dtypes=listed(options["dtypes"]),
+        seed=options["seed"],
+        folders=options["folders"],
+    )
+    _print([{"case": str(c), "op": c.op, "dtype": c.dtype} for c in select(selection)], as_json=as_json, keys=("case",))
+
+
+@command.command("backends")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def backends(*, as_json: bool) -> None:
+    """Backends that -b knows by name."""
+    from opproof.backends._load import built_in, installed
+
+    rows = [{"backend": n, "from": "opproof"} for n in built_in()]
+    rows += [{"backend": n, "from": "installed package"} for n in installed()]
+    rows += [
+        {"backend": "./FILE.py", "from": "your file"},
+        {"backend": "./LIBRARY.so", "from": "your C library (opproof.h)"},
+    ]
+    _print(rows, as_json=as_json)
+
+
+def _print(rows: list[dict[str, str]], *, as_json: bool, keys: tuple[str, ...] | None = None) -> None:
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    shown = [[row[k] for k in (keys or row)] for row in rows]
+    width = max((len(r[0]) for r in shown), default=0)
+    for first, *rest in shown:
+        click.echo("  ".join([first.ljust(width), *rest]).rstrip() if rest else first)

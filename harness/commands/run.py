@@ -1,0 +1,87 @@
+"""opproof run: validate backends, leave results.jsonl, report.html and report.md, print a summary."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opproof.cases._registry import LEVELS
+from opproof.harness.usage import UsageError
+
+
+@click.command("run")
+@click.option(
+    "-b", "--backend", "backends", multiple=True, help="Name, ./file.py or ./library.so; several times for several."
+)
+@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
+@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
+@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
+@click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds a case."
+)
+@click.option(
+    "--memory", type=click.IntRange(min=64), default=4096, show_default=True, help="MiB a worker process may use."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed draws all data anew."
+)
+@click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
+@click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
+@click.option(
+    "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("opproof-report"), show_default=True, metavar="DIR"
+)
+@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the interrupted run in DIR.")
+@click.option("--quiet", is_flag=True, help="No progress, no table; the failures and the last line only.")
+def command(**options: Any) -> int:
+    """Validate one or several backends.
+
+    Exit status: 0 nothing unexpected failed, 1 something did, 2 the call is wrong, 3 no case ran.
+    """
+    from opproof.harness import runner
+    from opproof.harness.plan import MODES, Selection
+
+    if options["resume"] is None and not options["backends"]:
+        raise UsageError("no backend: give one with -b, such as -b torch, -b ./my_backend.py or -b ./libmine.so.")
+    selection = Selection(
+        ops=listed(options["names"]),
+        keyword=options["keyword"],
+        level=options["level"],
+        modes=(options["mode"],) if options["mode"] else MODES,
+        dtypes=listed(options["dtypes"]),
+        cases=options["cases"],
+        seed=options["seed"],
+        folders=options["folders"],
+    )
+    settings = runner.Settings(
+        backends=options["backends"],
+        selection=selection,
+        jobs=options["jobs"] or len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1,
+        timeout=options["timeout"],
+        memory=options["memory"],
+        convention=options["convention"],
+        strict_subnormals=options["strict_subnormals"],
+        ledger=options["ledger"],
+        out=options["out"],
+        quiet=options["quiet"],
+    )
+    if options["resume"] is not None:
+        settings = runner.resumed(settings, options["resume"])
+    return runner.run(settings)
+
+
+def listed(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Comma-separated values of a repeated option as one tuple."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())

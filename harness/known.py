@@ -1,0 +1,115 @@
+"""The ledger of known failures: a TOML file of [[known]] tables.
+
+    [[known]]
+    pattern = "gelu[*f16*"        # of case ids; * matches anything, all else is literal
+    backend = "ggml"              # optional
+    mode = "forward"              # optional
+    verdict = "WRONG_VALUE"       # optional
+    reason = "gelu goes through an f16 table"
+    link = "https://..."          # optional
+    until = 2027-01-01            # optional; from that day on the entry fails the run
+
+An entry that matches no case of the run, whose every case passes, or that has expired, fails the run.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from opproof.harness.usage import UsageError
+from opproof.reports import FAILED, VERDICTS, Result
+
+_FIELDS = {
+    "pattern": str,
+    "backend": str,
+    "mode": str,
+    "verdict": str,
+    "reason": str,
+    "link": str,
+    "until": datetime.date,
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """One entry of the ledger."""
+
+    pattern: str
+    reason: str
+    backend: str = ""
+    mode: str = ""
+    verdict: str = ""
+    link: str = ""
+    until: datetime.date | None = None
+    regex: re.Pattern[str] = field(default=re.compile(""), compare=False, repr=False)
+
+    def covers(self, result: Result) -> bool:
+        """Whether the entry speaks of this case, mode and backend, whatever the verdict."""
+        return (
+            (not self.backend or self.backend == result.backend)
+            and (not self.mode or self.mode == result.mode)
+            and self.regex.fullmatch(result.case) is not None
+        )
+
+    def explains(self, result: Result) -> bool:
+        """Whether the entry makes this failure a known one."""
+        return result.verdict in FAILED and self.covers(result) and self.verdict in ("", result.verdict)
+
+
+def read_known(path: Path) -> list[Known]:
+    """The entries of a ledger. Raises UsageError that names the file and the entry."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the ledger {path}: {error.strerror or error}; give an existing file.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}.") from None
+    entries = document.get("known", [])
+    if set(document) - {"known"} or not isinstance(entries, list):
+        raise UsageError(f"{path}: expected [[known]] tables only, got {', '.join(document)}.")
+    return [_entry(path, i, e) for i, e in enumerate(entries, start=1)]
+
+
+def _entry(path: Path, number: int, entry: dict[str, Any]) -> Known:
+    where = f"{path}, entry {number}"
+    for key, value in entry.items():
+        if key not in _FIELDS:
+            raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(_FIELDS)}.")
+        if not isinstance(value, _FIELDS[key]):
+            raise UsageError(f"{where}: {key} is {value!r}; expected a {_FIELDS[key].__name__}.")
+    if not entry.get("pattern") or not entry.get("reason"):
+        raise UsageError(f"{where}: pattern and reason are required; a known failure has a cause.")
+    if entry.get("verdict", "PASS") not in VERDICTS:
+        raise UsageError(f"{where}: unknown verdict {entry['verdict']!r}; expected one of {', '.join(sorted(FAILED))}.")
+    regex = re.compile(".*".join(map(re.escape, entry["pattern"].split("*"))))
+    return Known(**entry, regex=regex)
+
+
+def mark(result: Result, known: Iterable[Known]) -> Result:
+    """The result, with the reason of the entry that explains it."""
+    for entry in known:
+        if entry.explains(result):
+            return replace(result, known=entry.reason)
+    return result
+
+
+def objections(known: Iterable[Known], results: Iterable[Result], today: datetime.date) -> list[str]:
+    """What is wrong with the ledger itself after a run, a sentence an entry."""
+    found, all_results = [], list(results)
+    for entry in known:
+        name = f"known failure {entry.pattern!r}"
+        covered = [r for r in all_results if entry.covers(r)]
+        if entry.until is not None and today >= entry.until:
+            found.append(f"{name} has expired on {entry.until}: mend it, or give a new date with a reason.")
+        elif not covered:
+            found.append(f"{name} matches no case of this run: remove it, or mend its pattern.")
+        elif not any(entry.explains(r) for r in covered):
+            verdicts = ", ".join(sorted({r.verdict for r in covered}))
+            found.append(f"{name} no longer fails ({verdicts}): remove it.")
+    return found

@@ -1,0 +1,128 @@
+"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions and single ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opproof.cases import Case, CaseError, cases_of
+from opproof.cases._dtypes import DTYPES
+from opproof.harness.usage import UsageError
+from opproof.harness.worker import Task
+from opproof.reference_ops import Op, load, load_folder, names
+
+MODES = ("forward", "gradient")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the command line asks for."""
+
+    ops: tuple[str, ...] = ()
+    keyword: str = ""
+    level: str = "standard"
+    modes: tuple[str, ...] = MODES
+    dtypes: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    seed: int = 0
+    folders: tuple[str, ...] = ()
+
+
+def operators(selection: Selection) -> list[Op]:
+    """The operators asked for, those of the user's folders included. Raises OpError for an unknown one."""
+    own = [op for folder in selection.folders for op in load_folder(Path(folder))]
+    if not selection.ops:
+        return [*own, *(load(n) for n in names())]
+    by_name = {op.name: op for op in own}
+    return [by_name.get(name) or load(name) for name in selection.ops]
+
+
+def cases(selection: Selection) -> list[Case]:
+    """The cases asked for, in registry order. Raises UsageError, OpError or CaseError for a bad call."""
+    for dtype in selection.dtypes:
+        if dtype not in DTYPES:
+            raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}.")
+    if selection.cases:
+        found = [checked(Case.parse(text), selection.folders) for text in selection.cases]
+    else:
+        found = [c for op in operators(selection) for c in _cases(op, selection.level)]
+        if selection.seed:
+            found = [c.with_seed(selection.seed) for c in found]
+    matches = keyword_filter(selection.keyword)
+    return [c for c in found if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+
+
+def _cases(op: Op, level: str) -> list[Case]:
+    from opproof.harness.user_ops import own_cases
+
+    return own_cases(op, level) or cases_of(op.name, level)
+
+
+def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
+    """One task per backend, case and mode; gradient only where there is one to ask for."""
+    by_name = {
+        op.name: op for op in operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
+    }
+    folders = tuple(str(Path(f).resolve()) for f in selection.folders)
+    return [
+        Task(backend, str(case), mode, ops=folders, **rules)  # type: ignore[arg-type]
+        for backend in backends
+        for case in selected
+        for mode in selection.modes
+        if mode == "forward" or has_gradient(case, by_name[case.op])
+    ]
+
+
+def has_gradient(case: Case, op: Op) -> bool:
+    """Whether the case has a gradient to ask for: none at NaN and infinity, whose conventions differ."""
+    if case.fill == "special":
+        return False
+    return op.vjp is not None or (
+        op.kinks is None and not op.facts["TRIVIAL"].get("vjp") and op.source.parent.name != "reference_ops"
+    )
+
+
+def checked(case: Case, folders: Sequence[str] = ()) -> Case:
+    """`case`, whose op exists and whose tensors and parameters are that op's. Raises CaseError or OpError."""
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    for name, _ in case.params:
+        if name not in op.params:
+            expected = ", ".join(op.params) if op.params else "none"
+            raise CaseError(f"{case}: {op.name} has no parameter {name!r}; its parameters are: {expected}.")
+    if op.variadic:
+        return case
+    given = {name for name, _ in case.tensors}
+    unknown = [n for n in given if n not in op.tensors]
+    missing = [n for n in op.tensors if n not in given and n not in op.optional]
+    if unknown or missing:
+        wrong = f"no tensor {unknown[0]!r}" if unknown else f"a tensor {missing[0]!r}, which is missing"
+        raise CaseError(f"{case}: {op.name} has {wrong}; its tensors are: {', '.join(op.tensors)}.")
+    if case.needs is not None and not set(case.needs) <= given:
+        raise CaseError(
+            f"{case}: needs={','.join(case.needs)} names no tensor of the case; there are {', '.join(given)}."
+        )
+    return case
+
+
+def keyword_filter(expression: str) -> Callable[[str], bool]:
+    """A predicate on case ids from words joined by `and`, `or`, `not` and parentheses, as pytest's -k.
+
+    A word matches where it stands anywhere in the id, whatever its case. Raises UsageError.
+    """
+    if not expression.strip():
+        return lambda _: True
+    tokens = re.findall(r"\(|\)|[^\s()]+", expression)
+    program, words = [], []
+    for token in tokens:
+        if token in ("and", "or", "not", "(", ")"):
+            program.append(token)
+        else:
+            program.append(f"w[{len(words)}]")
+            words.append(token.lower())
+    try:
+        code = compile(" ".join(program), "-k", "eval")
+    except SyntaxError:
+        raise UsageError(f"malformed -k {expression!r}: expected words joined by and, or, not, parentheses.") from None
+    return lambda text: bool(eval(code, {"__builtins__": {}}, {"w": [w in text.lower() for w in words]}))  # noqa: S307 - only w[i], and, or, not, ()

@@ -1,0 +1,169 @@
+"""One run from start to report: plan, execute, write each record as it ends, report."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from opproof.harness import __version__
+from opproof.harness.compare import C
+from opproof.harness.known import Known, mark, objections, read_known
+from opproof.harness.plan import Selection, cases, tasks
+from opproof.harness.pool import Limits, Pool
+from opproof.harness.usage import UsageError
+from opproof.harness.worker import Task
+from opproof.reports import FAILED, Header, Result, read_results, write_line
+from opproof.reports._results import FILE
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that `opproof run` was asked."""
+
+    backends: tuple[str, ...]
+    selection: Selection
+    jobs: int = 2
+    timeout: float = 30.0
+    memory: int = 4096  # MiB
+    convention: str = "any"
+    strict_subnormals: bool = False
+    ledger: Path | None = None
+    out: Path = Path("opproof-report")
+    quiet: bool = False
+    resume: bool = False
+
+
+def resumed(settings: Settings, folder: Path) -> Settings:
+    """The settings of the interrupted run in `folder`; jobs, timeout and memory may be new."""
+    header, _ = read_results(folder)
+    saved = header.options
+    selection = Selection(**{k: tuple(v) if isinstance(v, list) else v for k, v in saved["selection"].items()})
+    return replace(
+        settings,
+        backends=tuple(saved["backends"]),
+        selection=selection,
+        convention=saved["convention"],
+        strict_subnormals=saved["strict_subnormals"],
+        ledger=Path(saved["known"]) if saved["known"] else settings.ledger,
+        out=folder,
+        resume=True,
+    )
+
+
+def run(settings: Settings) -> int:
+    """Run, report, and return the exit status. Raises UsageError and its kin for a wrong call."""
+    known = read_known(settings.ledger) if settings.ledger else []
+    selected = cases(settings.selection)
+    rules = {"convention": settings.convention, "strict_subnormals": settings.strict_subnormals}
+    backends = tuple(dict.fromkeys(settings.backends))
+    planned = tasks(backends, selected, settings.selection, **rules)
+    if not planned:
+        sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
+        return 3
+    done = read_results(settings.out)[1] if settings.resume else []
+    with Pool(Limits(settings.jobs, settings.timeout, settings.memory * 2**20)) as pool:
+        header = _header(settings, [pool.describe(b) for b in backends], len(planned))
+        with _results_file(settings, header, done) as file:
+            results = list(done)
+            for result in _progress(pool.run(_remaining(planned, done)), len(planned), len(done), settings.quiet):
+                marked = mark(result, known)
+                write_line(file, marked)
+                results.append(marked)
+    return finish(settings.out, header, results, known, quiet=settings.quiet)
+
+
+def finish(out: Path, header: Header, results: Sequence[Result], known: Sequence[Known], *, quiet: bool) -> int:
+    """Write the reports beside results.jsonl, print the summary, return the exit status."""
+    from opproof.harness.docs import docs_of
+    from opproof.reports import html, markdown, terminal
+
+    (out / "report.html").write_text(html.render(header, results, docs=docs_of(results)), encoding="utf-8")
+    (out / "report.md").write_text(markdown.render(header, results), encoding="utf-8")
+    text = terminal.summary(header, results, folder=out)
+    print(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text)
+    complaints = objections(known, results, datetime.datetime.now(datetime.UTC).date())
+    for complaint in complaints:
+        print(complaint)
+    print(f"{out / 'report.html'}  {out / 'report.md'}  {out / FILE}")
+    return status(results, complaints)
+
+
+def status(results: Sequence[Result], complaints: Sequence[str] = ()) -> int:
+    """0 nothing unexpected failed, 1 something did, 3 no case ran (declining is not running)."""
+    if any(r.verdict in FAILED and not r.known for r in results) or complaints:
+        return 1
+    return 0 if any(r.verdict != "UNSUPPORTED" for r in results) else 3
+
+
+def _remaining(planned: Sequence[Task], done: Sequence[Result]) -> list[Task]:
+    finished = {(r.backend, r.case, r.mode) for r in done}
+    return [t for t in planned if (t.backend, t.case, t.mode) not in finished]
+
+
+def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> Header:
+    selection = settings.selection
+    return Header(
+        opproof=__version__,
+        backends=backends,
+        host={
+            "system": f"{platform.system()} {platform.release()}",
+            "machine": platform.machine(),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "cpus": str(os.cpu_count()),
+        },
+        options={
+            "backends": list(settings.backends),
+            "selection": {name: getattr(selection, name) for name in selection.__dataclass_fields__},
+            "jobs": settings.jobs,
+            "timeout": settings.timeout,
+            "memory": settings.memory,
+            "convention": settings.convention,
+            "strict_subnormals": settings.strict_subnormals,
+            "known": str(settings.ledger.resolve()) if settings.ledger else "",
+        },
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        cases=count,
+        constant=C,
+    )
+
+
+@contextmanager
+def _results_file(settings: Settings, header: Header, done: Sequence[Result]) -> Iterator[IO[bytes]]:
+    """results.jsonl open for appending; on resume it is first rewritten without a line cut short."""
+    path = settings.out / FILE
+    try:
+        settings.out.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".part")
+        with fresh.open("wb") as file:
+            write_line(file, header)
+            for result in done:
+                write_line(file, result)
+        fresh.replace(path)
+        file = path.open("ab")
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"cannot write to {settings.out}: {reason}; give another folder with --out DIR.") from None
+    with file:
+        yield file
+
+
+def _progress(results: Iterator[Result], total: int, done: int, quiet: bool) -> Iterator[Result]:
+    from tqdm import tqdm
+
+    failed = 0
+    with tqdm(total=total, initial=done, unit="rec", disable=quiet or None, leave=False, smoothing=0.05) as bar:
+        for result in results:
+            failed += result.verdict in FAILED
+            bar.update()
+            bar.set_postfix_str(f"{failed} failed, {result.op}", refresh=False)
+            yield result

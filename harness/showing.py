@@ -1,0 +1,46 @@
+"""Everything a case implies, as named float64 arrays: inputs, expected values, gradients, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.cases._dtypes import DTYPES
+from opproof.harness import reference
+from opproof.harness.compare import C, floor_of
+from opproof.harness.data import arguments, cotangents_of, differentiable, inputs_of, ordered
+from opproof.harness.execute import output_names
+from opproof.harness.plan import Selection, has_gradient, operators
+from opproof.harness.reference import Expected
+
+
+def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
+    """Arrays by name: `input x`, `expected y`, `bound y`, `cotangent y`, `gradient x`, `gradient bound x`."""
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    values = inputs_of(case, op)
+    inputs = ordered(case, op, values)
+    found: dict[str, NDArray[Any]] = {f"input {n}": v for n, v in values.items()}
+    expected = reference.expected_forward(case, op, inputs)
+    names = output_names(op, len(expected))
+    for name, e in zip(names, expected, strict=True):
+        found[f"expected {name}"], found[f"bound {name}"] = e.values, _bound(e, case)
+    needs = differentiable(case, op, inputs)
+    if not has_gradient(case, op) or not any(needs):
+        return found
+    cotangents = cotangents_of(case, [e.values.shape for e in expected])
+    found.update({f"cotangent {n}": g for n, g in zip(names, cotangents, strict=True)})
+    gradients = reference.expected_vjp(case, op, inputs, cotangents, needs)
+    for argument, e2 in zip(arguments(case, op), gradients, strict=True):
+        if e2 is not None:
+            found[f"gradient {argument}"], found[f"gradient bound {argument}"] = e2.values, _bound(e2, case)
+    return found
+
+
+def _bound(e: Expected, case: Case) -> NDArray[Any]:
+    dtype = DTYPES[case.dtype]
+    if e.exact:
+        return e.scale * 0
+    return C * dtype.u * (e.scale + abs(e.values)) + floor_of(dtype)  # type: ignore[no-any-return]

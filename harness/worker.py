@@ -1,0 +1,162 @@
+"""What runs in a worker process: one task at a time, its faults contained, its chatter kept apart."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opproof.backends._load import load_backend
+from opproof.cases import Case
+from opproof.harness.execute import execute
+from opproof.harness.judge import Judgement, Rules, judge, number
+from opproof.reference_ops import Op, load, load_folder
+from opproof.reports import Result
+
+#: Exit status of a worker that used more memory than allowed.
+MEMORY_EXIT = 77
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One case in one mode on one backend, and how to judge it. Small, and picklable."""
+
+    backend: str  # as given with -b
+    case: str
+    mode: str
+    strict_subnormals: bool = False
+    convention: str = "any"
+    ops: tuple[str, ...] = ()  # folders of operators from outside the tree
+    soft: bool = False
+    alone: bool = False
+
+
+def log_file(folder: str, pid: int) -> Path:
+    """Where the worker `pid` writes what the backend prints."""
+    return Path(folder) / f"worker-{pid}.log"
+
+
+def start(logs: str, memory: int) -> None:
+    """Initialise a worker: stdout and stderr into a log, a limit of `memory` bytes beyond the present use."""
+    sys.stdout.flush()
+    log = os.open(log_file(logs, os.getpid()), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.argv = ["opproof-worker"]
+    _no_core_files()
+    threading.Thread(target=_watch, args=(memory,), daemon=True).start()
+
+
+def describe(backend: str) -> dict[str, str]:
+    """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
+    loaded = backend_of(backend)
+    return {
+        "spec": backend,
+        "name": str(getattr(loaded, "name", backend)),
+        "version": str(getattr(loaded, "version", "")),
+        "device": str(getattr(loaded, "device", "cpu")),
+    }
+
+
+@functools.cache
+def backend_of(spec: str) -> Any:
+    """The backend of this process, loaded once."""
+    return load_backend(spec)
+
+
+@functools.cache
+def op_of(name: str, folders: tuple[str, ...]) -> Op:
+    """The operator, from the user's folders first."""
+    for folder in folders:
+        for op in load_folder(Path(folder)):
+            if op.name == name:
+                return op
+    return load(name)
+
+
+def run_task(task: Task) -> Result:
+    """Run and judge one task."""
+    os.ftruncate(1, 0)
+    started = time.perf_counter()
+    case, backend = Case.parse(task.case), backend_of(task.backend)
+    op = op_of(case.op, task.ops)
+    declared = backend.compute(op.name, case.dtype, task.mode) if hasattr(backend, "compute") else None
+    rules = Rules(task.strict_subnormals, task.convention, declared)
+    outcome = execute(backend, case, op, task.mode, soft=task.soft, alone=task.alone)
+    if outcome.verdict:
+        found, diagnosis = Judgement(outcome.verdict, outcome.message), ""
+    else:
+        found = judge(case, op, task.mode, outcome, rules)
+        diagnosis = _diagnose(case, op, task.mode, outcome, found)
+    return Result(
+        case=task.case,
+        op=case.op,
+        dtype=case.dtype,
+        backend=task.backend,
+        mode=task.mode,
+        verdict=found.verdict,
+        units=None if found.units is None else number(round(found.units, 4)),
+        worst=found.worst,
+        message=found.message,
+        diagnosis=diagnosis,
+        seconds=round(time.perf_counter() - started, 5),
+        repro=repro(task),
+    )
+
+
+def repro(task: Task) -> str:
+    """The command that runs this task alone; known before it starts."""
+    import shlex
+
+    parts = ["opproof", "run", "-b", shlex.quote(task.backend), "--mode", task.mode, "--case", shlex.quote(task.case)]
+    for folder in task.ops:
+        parts += ["--ops", shlex.quote(folder)]
+    if task.strict_subnormals:
+        parts.append("--strict-subnormals")
+    if task.convention != "any":
+        parts += ["--convention", task.convention]
+    return " ".join(parts)
+
+
+def _diagnose(case: Case, op: Op, mode: str, outcome: Any, found: Judgement) -> str:
+    if found.verdict not in ("WRONG_VALUE", "WRONG_GRADIENT"):
+        return ""
+    from opproof.harness.diagnose import diagnose
+
+    return diagnose(case, op, mode, outcome, found)
+
+
+def _no_core_files() -> None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _resident() -> int:
+    """Resident memory of this process in bytes; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return 0
+
+
+def _watch(memory: int) -> None:
+    """End the process when it outgrows its limit; polled, since RLIMIT_AS counts what is never touched."""
+    while True:
+        if _resident() > memory:
+            os._exit(MEMORY_EXIT)
+        time.sleep(0.05)
+
+
+def new_log_folder() -> str:
+    """A folder for the logs of one run's workers."""
+    return tempfile.mkdtemp(prefix="opproof-")

@@ -1,0 +1,9 @@
+"""What is true: one file per operator; the folder is the table of contents.
+
+An operator's file holds plain functions and a few facts (see CONTRIBUTING.md); `load` gathers
+them into an `Op`. A file whose name begins with an underscore is not an operator.
+"""
+
+from opproof.reference_ops._op import Op, load, load_file, load_folder, names, summary
+
+__all__ = ["Op", "load", "load_file", "load_folder", "names", "summary"]

@@ -1,0 +1,46 @@
+"""What several operators share: the array type, broadcasting undone, and functions NumPy lacks.
+
+Everything here, as every reference, goes through NumPy's dispatch (ufuncs and array functions),
+so that the same code runs on float64, complex128, float32 and on the harness's noisy arrays.
+New arrays are made with ``np.zeros(shape, like=x)`` or ``np.zeros_like`` for the same reason.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
+    """Sum `g` over the axes along which a tensor of `shape` was broadcast, back to `shape`."""
+    lead = g.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1 and g.shape[lead + i] != 1)
+    return np.reshape(np.sum(g, axis=axes), shape) if axes else g
+
+
+def erf(x: Array) -> Array:
+    """Error function, for real and complex x (scipy.special.erf)."""
+    from scipy import special
+
+    return special.erf(x)  # type: ignore[no-any-return]
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)), accurate and without overflow on both sides, real or complex."""
+    negative = np.real(x) < 0
+    e = np.exp(np.where(negative, x, -x))
+    return np.where(negative, e, 1) / (1 + e)  # type: ignore[no-any-return]
+
+
+def softplus(x: Array) -> Array:
+    """log(1 + exp(x)), accurate and without overflow on both sides, real."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def nearest(distance: Array, shape: tuple[int, ...]) -> Array:
+    """The smallest `distance` over the axes along which a tensor of `shape` was broadcast, in its shape."""
+    lead = distance.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1)
+    return np.reshape(np.min(distance, axis=axes, initial=np.inf), shape) if axes else distance

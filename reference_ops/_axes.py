@@ -1,0 +1,26 @@
+"""Axes of reductions: `dim` is one axis, several, or None for all, as in PyTorch."""
+
+import math
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+Dim = int | tuple[int, ...] | None
+
+
+def axes(dim: Dim, rank: int) -> tuple[int, ...]:
+    """The axes that `dim` names, counted from the front."""
+    named = tuple(range(rank)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return tuple(a % rank if rank else 0 for a in named) if rank else ()
+
+
+def count(x: Array, dim: Dim) -> int:
+    """How many elements of x are reduced into one."""
+    return math.prod(x.shape[a] for a in axes(dim, x.ndim))
+
+
+def kept(reduced: Array, x: Array, dim: Dim) -> Array:
+    """A reduction of x over `dim` with its axes put back at size 1, kept or not."""
+    gone = axes(dim, x.ndim)
+    return np.reshape(reduced, tuple(1 if a in gone else n for a, n in enumerate(x.shape)))

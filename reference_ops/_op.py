@@ -1,0 +1,149 @@
+"""The record `Op`, and how a file of plain functions becomes one."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+FOLDER = Path(__file__).parent
+
+#: The facts an operator's file may state, with what holds when it does not.
+FACTS: dict[str, Any] = {
+    "ANALYTIC": False,  # holomorphic in its float inputs: complex step applies
+    "EXACT": (),  # of "forward", "vjp": commits no rounding error at all
+    "MULTILINEAR": False,  # sums of products of its inputs: integers in, integers out
+    "TRIVIAL": {},  # {"forward": {"copy"}, "vjp": {"zeros"}}: trivial answers that are right
+    "DETERMINISTIC": True,  # the same call gives the same bits
+    "OUTPUTS": ("y",),  # names of the outputs
+}
+
+
+class OpError(ValueError):
+    """An operator's file, or an operator's name, is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Everything that is true of one operator. Functions take tensors positionally, parameters by name."""
+
+    name: str
+    doc: str
+    source: Path
+    forward: Callable[..., Any]
+    vjp: Callable[..., Any] | None
+    torch: Callable[..., Any] | None
+    kinks: Callable[..., Any] | None
+    domain: Callable[..., Mapping[str, Any]] | None
+    tensors: tuple[str, ...]
+    optional: frozenset[str]
+    variadic: bool
+    params: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def analytic(self) -> bool:
+        """Whether the forward accepts complex inputs, so that the complex step verifies its vjp."""
+        return bool(self.facts["ANALYTIC"])
+
+    @property
+    def multilinear(self) -> bool:
+        """Whether integer inputs give integer results, compared bit for bit."""
+        return bool(self.facts["MULTILINEAR"])
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether two equal calls owe equal bits."""
+        return bool(self.facts["DETERMINISTIC"])
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return tuple(self.facts["OUTPUTS"])
+
+    def is_exact(self, mode: str) -> bool:
+        """Whether `mode` ("forward" or "gradient") commits no rounding error."""
+        return ("vjp" if mode == "gradient" else mode) in self.facts["EXACT"]
+
+    def trivial(self, mode: str) -> frozenset[str]:
+        """Which trivial answers ("zeros", "constant", "copy") are the right ones in `mode`."""
+        return frozenset(self.facts["TRIVIAL"].get("vjp" if mode == "gradient" else mode, ()))
+
+
+def names() -> list[str]:
+    """Names of all operators, sorted; reads the folder and imports nothing."""
+    return sorted(p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("_"))
+
+
+def summary(name: str) -> str:
+    """First line of the operator's docstring, without its name; parses the file, imports nothing."""
+    doc = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
+    return doc.splitlines()[0].partition(": ")[2]
+
+
+@functools.cache
+def load(name: str) -> Op:
+    """The operator `name`. Raises OpError when there is none."""
+    if not (FOLDER / f"{name}.py").is_file() or name.startswith("_"):
+        import difflib
+
+        near = difflib.get_close_matches(name, names(), n=3)
+        hint = f"did you mean {', '.join(near)}?" if near else "`opproof list ops` prints them all."
+        raise OpError(f"unknown operator {name!r}; {hint}")
+    return _build(importlib.import_module(f"{__package__}.{name}"), FOLDER / f"{name}.py")
+
+
+@functools.cache
+def load_file(path: Path) -> Op:
+    """The operator in a file outside the tree. Raises OpError when it is not one."""
+    spec = importlib.util.spec_from_file_location(f"opproof_user_op_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise OpError(f"{path} is not a Python file; an operator is one .py file named after it.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise OpError(f"{path} could not be imported: {type(error).__name__}: {error}") from error
+    return _build(module, path)
+
+
+def load_folder(path: Path) -> list[Op]:
+    """The operators of a file or of every file of a folder outside the tree."""
+    files = sorted(path.glob("*.py")) if path.is_dir() else [path]
+    return [load_file(f.resolve()) for f in files if not f.stem.startswith("_")]
+
+
+def _build(module: ModuleType, path: Path) -> Op:
+    name, doc = path.stem, inspect.getdoc(module) or ""
+    if doc.partition(":")[0].strip() != name:
+        raise OpError(f"{path}: the docstring must begin with '{name}: ' (the file's name is the operator's).")
+    forward = getattr(module, "forward", None)
+    if not callable(forward):
+        raise OpError(f"{path}: no function `forward`; it computes the operator in NumPy.")
+    signature = inspect.signature(forward).parameters.values()
+    positional = [p for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD]
+    star = [p for p in signature if p.kind is p.VAR_POSITIONAL]
+    return Op(
+        name=name,
+        doc=doc,
+        source=path,
+        forward=forward,
+        vjp=getattr(module, "vjp", None),
+        torch=getattr(module, "torch", None),
+        kinks=getattr(module, "kinks", None),
+        domain=getattr(module, "domain", None),
+        tensors=tuple(p.name for p in (*positional, *star)),
+        optional=frozenset(p.name for p in positional if p.default is not p.empty),
+        variadic=bool(star),
+        params={p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY},
+        facts={fact: getattr(module, fact, default) for fact, default in FACTS.items()},
+    )

@@ -1,0 +1,77 @@
+"""Sliding windows over the last axes: what convolution, pooling and im2col have in common.
+
+An axis of n cells, padded by p at both ends, is covered by windows of k cells `dilation` apart
+that begin `stride` apart. Whatever no window reaches has no influence and gets gradient zero.
+"""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+Sizes = int | tuple[int, ...]
+
+
+def per_axis(value: Sizes, rank: int) -> tuple[int, ...]:
+    """An int stands for the same number on every axis."""
+    return (value,) * rank if isinstance(value, int) else tuple(value)
+
+
+def windows(n: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
+    """How many windows lie wholly inside an axis of n cells with padding (Dumoulin, Visin, 2016)."""
+    return (n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+
+
+def last(*index: Any) -> Any:
+    """An index into the last axes, for whatever axes stand before them."""
+    return (..., *index)
+
+
+def padded(x: Array, before: tuple[int, ...], after: tuple[int, ...], value: float = 0) -> Array:
+    """Give x cells of `value` before and after, on its last axes."""
+    rank = len(before)
+    lead, size = x.shape[: x.ndim - rank], x.shape[x.ndim - rank :]
+    wide = tuple(b + n + a for b, n, a in zip(before, size, after, strict=True))
+    y = np.full((*lead, *wide), value, dtype=x.dtype, like=x)
+    y[last(*(slice(b, b + n) for b, n in zip(before, size, strict=True)))] = x
+    return y
+
+
+def offsets(
+    kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...], out: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
+    """Each cell of the kernel with the slices of the padded input that it meets, one per output."""
+    for cell in itertools.product(*map(range, kernel)):
+        meets = zip(cell, stride, dilation, out, strict=True)
+        yield cell, tuple(slice(c * d, c * d + s * (o - 1) + 1, s) if o else slice(0, 0) for c, s, d, o in meets)
+
+
+def columns(x: Array, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
+    """Windows of an x that is already padded: (..., *kernel, *out)."""
+    rank = len(kernel)
+    where: list[Array] = []
+    for a, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
+        out = windows(x.shape[x.ndim - rank + a], k, s, 0, d)
+        shape = [1] * (2 * rank)
+        shape[a], shape[rank + a] = k, out
+        where.append(np.reshape(d * np.arange(k)[:, None] + s * np.arange(out), shape))
+    return x[last(*where)]  # type: ignore[no-any-return]
+
+
+def fold(cols: Array, size: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
+    """The transpose of `columns`: every window added back to where it came from, (..., *size)."""
+    rank = len(size)
+    kernel, out = cols.shape[cols.ndim - 2 * rank : cols.ndim - rank], cols.shape[cols.ndim - rank :]
+    x = np.zeros((*cols.shape[: cols.ndim - 2 * rank], *size), dtype=cols.dtype, like=cols)
+    every = (slice(None),) * rank
+    for cell, meets in offsets(kernel, stride, dilation, out):
+        x[last(*meets)] = x[last(*meets)] + cols[last(*cell, *every)]
+    return x
+
+
+def unpadded(x: Array, before: tuple[int, ...], size: tuple[int, ...]) -> Array:
+    """The middle of x: `size` cells after `before` on each of the last axes."""
+    return x[last(*(slice(b, b + n) for b, n in zip(before, size, strict=True)))]  # type: ignore[no-any-return]

@@ -1,0 +1,37 @@
+"""amax: the largest element over `dim` (one axis, several, or all where None).
+
+Shapes: x any; y as x without `dim`, or with them of size 1 where keepdim.
+Gradient: g, shared evenly among the elements that tie for the maximum (as PyTorch).
+Kinks: ties; the distance of the largest element is its gap to the runner-up.
+Source: PyTorch's documentation of torch.amax (even distribution of the gradient).
+PyTorch: torch.amax. ONNX: ReduceMax. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(x: Array, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+    return np.max(x, axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+    tied = x == np.max(x, axis=dim, keepdims=True)
+    shared = np.reshape(g, np.max(x, axis=dim, keepdims=True).shape) / np.sum(tied, axis=dim, keepdims=True)
+    return np.where(tied, shared, 0)
+
+
+def kinks(x: Array, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+    top = np.max(x, axis=dim, keepdims=True)
+    runner_up = np.max(np.where(x == top, -np.inf, x), axis=dim, keepdims=True)
+    tied = np.sum(x == top, axis=dim, keepdims=True) > 1
+    return np.where(x == top, np.where(tied, 0, top - runner_up), top - x)
+
+
+def torch(torch: Any, x: Any, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Any:
+    return torch.amax(x, dim=tuple(range(x.ndim)) if dim is None else dim, keepdim=keepdim)

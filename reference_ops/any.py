@@ -1,0 +1,24 @@
+"""any: whether any element is nonzero, over `dim`.
+
+Shapes: x any; y bool, as x without `dim` (one axis, several, or all where None), or with them of size 1 where keepdim.
+Gradient: none, the output is bool.
+Source: the definition; NaN is not zero, so it counts as true.
+PyTorch: torch.any. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._axes import Dim
+
+EXACT = ("forward",)
+
+
+def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
+    return np.any(x != 0, axis=dim, keepdims=keepdim)
+
+
+def torch(torch: Any, x: Any, *, dim: Dim = None, keepdim: bool = False) -> Any:
+    return torch.any(x, dim=dim, keepdim=keepdim)

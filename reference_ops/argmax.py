@@ -1,0 +1,23 @@
+"""argmax: the index of the largest element along `dim`, or among all of them where None.
+
+Shapes: x any; y int64, as x without `dim`, or with it of size 1 where keepdim. The first index among ties.
+Gradient: none, the output is an index.
+Source: PyTorch's documentation of torch.argmax (the first of several).
+PyTorch: torch.argmax. ONNX: ArgMax. ggml: ggml_argmax (dim = -1).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:
+    return np.argmax(x, axis=dim, keepdims=keepdim)
+
+
+def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    return torch.argmax(x, dim, keepdim)

@@ -1,0 +1,23 @@
+"""argmin: the index of the smallest element along `dim`, or among all of them where None.
+
+Shapes: x any; y int64, as x without `dim`, or with it of size 1 where keepdim. The first index among ties.
+Gradient: none, the output is an index.
+Source: PyTorch's documentation of torch.argmin (the first of several).
+PyTorch: torch.argmin. ONNX: ArgMin. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:
+    return np.argmin(x, axis=dim, keepdims=keepdim)
+
+
+def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    return torch.argmin(x, dim, keepdim)

@@ -1,0 +1,33 @@
+"""ceil: the smallest integer not below x.
+
+Shapes: x any; y as x.
+Gradient: zero everywhere.
+Kinks: integers (steps); none are reported past 64, where 16-bit floats are mostly whole.
+Source: elementary.
+PyTorch: torch.ceil. ONNX: Ceil. ggml: ggml_ceil.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward", "vjp")
+TRIVIAL = {"vjp": ("zeros", "constant")}
+
+
+def forward(x: Array) -> Array:
+    return np.ceil(x)
+
+
+def vjp(g: Array, y: Array, x: Array) -> Array:
+    return np.zeros_like(g)
+
+
+def kinks(x: Array) -> Array:
+    return np.where(np.abs(x) < 64, np.abs(x - np.rint(x)), np.inf)
+
+
+def torch(torch: Any, x: Any) -> Any:
+    return torch.ceil(x)

@@ -1,0 +1,35 @@
+"""cumprod: the product of all elements up to and with each one, along `dim`.
+
+Shapes: x any; y as x.
+Gradient: the product before an element times s, where s = g + x_next s_next backwards (right at zeros too).
+Source: the product rule, its sum gathered as in Horner's scheme.
+PyTorch: torch.cumprod. ONNX: CumProd. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+
+
+def forward(x: Array, *, dim: int) -> Array:
+    return np.cumprod(x, axis=dim)
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    if x.size == 0:
+        return np.zeros_like(x)
+    rows, upstream = np.swapaxes(x, dim, -1), np.swapaxes(g, dim, -1)
+    before = np.concatenate([np.ones_like(rows[..., :1]), np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
+    after = [upstream[..., -1]]
+    for i in range(rows.shape[-1] - 2, -1, -1):
+        after.append(upstream[..., i] + rows[..., i + 1] * after[-1])
+    return np.swapaxes(before * np.stack(after[::-1], axis=-1), dim, -1)
+
+
+def torch(torch: Any, x: Any, *, dim: int) -> Any:
+    return torch.cumprod(x, dim)

@@ -1,0 +1,28 @@
+"""dot: the sum of the products of two vectors.
+
+Shapes: a (n,), b (n,); y ().
+Gradient: da = g b and db = g a.
+Source: the definition.
+PyTorch: torch.dot. ONNX: none. ggml: none (ggml_mul_mat of one row each).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.matmul(a, b)  # type: ignore[no-any-return]
+
+
+def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return g * b, g * a
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.dot(a, b)

@@ -1,0 +1,30 @@
+"""elu: x where x > 0, alpha (eˣ - 1) elsewhere.
+
+Shapes: x any; y as x.
+Gradient: g where x > 0, alpha eˣ g elsewhere (so alpha at 0, as PyTorch).
+Kinks: x = 0 (of the second derivative only where alpha is 1).
+Source: Clevert, Unterthiner, Hochreiter, Fast and Accurate Deep Network Learning by Exponential Linear Units (2016).
+PyTorch: torch.nn.functional.elu. ONNX: Elu. ggml: ggml_elu (alpha = 1).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+
+def forward(x: Array, *, alpha: float = 1.0) -> Array:
+    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+def vjp(g: Array, y: Array, x: Array, *, alpha: float = 1.0) -> Array:
+    return np.where(x > 0, g, g * alpha * np.exp(np.minimum(x, 0)))
+
+
+def kinks(x: Array, *, alpha: float = 1.0) -> Array:
+    return np.abs(x)
+
+
+def torch(torch: Any, x: Any, *, alpha: float = 1.0) -> Any:
+    return torch.nn.functional.elu(x, alpha)

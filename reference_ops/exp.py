@@ -1,0 +1,27 @@
+"""exp: eˣ.
+
+Shapes: x any; y as x.
+Gradient: from the saved output, g y.
+Source: elementary.
+PyTorch: torch.exp. ONNX: Exp. ggml: ggml_exp.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+
+
+def forward(x: Array) -> Array:
+    return np.exp(x)
+
+
+def vjp(g: Array, y: Array, x: Array) -> Array:
+    return g * y
+
+
+def torch(torch: Any, x: Any) -> Any:
+    return torch.exp(x)

@@ -1,0 +1,28 @@
+"""gelu_quick: x sigmoid(1.702 x), an approximation of gelu.
+
+Shapes: x any; y as x.
+Gradient: g s (1 + 1.702 x (1 - s)) with s = sigmoid(1.702 x).
+Source: Hendrycks, Gimpel, Gaussian Error Linear Units (2016), section 2.
+PyTorch: none (torch primitives). ONNX: Swish with alpha = 1.702 (opset 24). ggml: ggml_gelu_quick.
+"""
+
+from typing import Any
+
+from opproof.reference_ops._arrays import Array, sigmoid
+
+ANALYTIC = True
+
+
+def forward(x: Array) -> Array:
+    return x * sigmoid(1.702 * x)
+
+
+def vjp(g: Array, y: Array, x: Array) -> Array:
+    s = sigmoid(1.702 * x)
+    return g * s * (1 + 1.702 * x * (1 - s))  # type: ignore[no-any-return]
+
+
+def torch(torch: Any, x: Any) -> Any:
+    # In float32, as a kernel of one pass computes: 16-bit intermediates would be rounded.
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    return (wide * torch.sigmoid(1.702 * wide)).to(x.dtype)

@@ -1,0 +1,37 @@
+"""local_response_norm: x / b^beta with b = k + alpha / size times the sum of x² over `size` neighbouring channels.
+
+Shapes: x (n, c, *); y as x. Of the neighbours, size // 2 stand before a channel, (size - 1) // 2 behind; none at the ends.
+Gradient: g b^-beta - 2 alpha beta / size x sum(g x b^(-beta - 1)) over the channels in whose window x stands.
+Source: Krizhevsky, Sutskever, Hinton, ImageNet Classification (2012), section 3.3, alpha divided by size as PyTorch.
+PyTorch: torch.nn.functional.local_response_norm. ONNX: LRN. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+
+
+def _gathered(v: Array, before: int, behind: int) -> Array:
+    """The sum over each channel's window, `before` channels ahead of it and `behind` after."""
+    c = v.shape[1]
+    windows = [np.sum(v[:, max(i - before, 0) : i + behind + 1], axis=1) for i in range(c)]
+    return np.stack(windows, axis=1)
+
+
+def forward(x: Array, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Array:
+    b = k + alpha / size * _gathered(x * x, size // 2, (size - 1) // 2)
+    return x / b**beta
+
+
+def vjp(g: Array, y: Array, x: Array, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Array:
+    b = k + alpha / size * _gathered(x * x, size // 2, (size - 1) // 2)
+    shares = _gathered(g * x * b ** (-beta - 1), (size - 1) // 2, size // 2)
+    return g / b**beta - 2 * alpha * beta / size * x * shares
+
+
+def torch(torch: Any, x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+    return torch.nn.functional.local_response_norm(x, size, alpha, beta, k)

@@ -1,0 +1,28 @@
+"""log_softmax: x - log sum exp(x) along `dim`, computed on x - max(x) so that nothing overflows.
+
+Shapes: x any; y as x.
+Gradient: from the saved output, dx = g - exp(y) sum(g).
+Source: Goodfellow, Bengio, Courville, Deep Learning (2016), section 6.2.2.3 (equation 6.30).
+PyTorch: torch.log_softmax. ONNX: LogSoftmax. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+
+
+def forward(x: Array, *, dim: int) -> Array:
+    shifted = x - np.max(np.real(x), axis=dim, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))  # type: ignore[no-any-return]
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    return g - np.exp(y) * np.sum(g, axis=dim, keepdims=True)  # type: ignore[no-any-return]
+
+
+def torch(torch: Any, x: Any, *, dim: int) -> Any:
+    return torch.log_softmax(x, dim)

@@ -1,0 +1,66 @@
+"""pad: cells added around x (or taken away, where a number is negative), of `value` or continuing x.
+
+Shapes: x any; pad = (before, after) of the last axis, then of the last but one, and so on; y grows by them.
+mode "constant" fills with `value` (0 where None), "reflect" mirrors without repeating the edge, "replicate"
+repeats the edge, "circular" continues from the other end; the last three need x of rank len(pad) / 2 + 1 or more.
+Gradient: each cell of g added to the cell of x that it shows; filled cells give nothing.
+Source: PyTorch's documentation of torch.nn.functional.pad.
+PyTorch: torch.nn.functional.pad. ONNX: Pad (constant, reflect, edge, wrap).
+ggml: ggml_pad_ext, ggml_pad_circular, ggml_pad_reflect_1d.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+EXACT = ("forward",)
+
+
+def _shown(n: int, before: int, after: int, mode: str) -> Array:
+    """For each cell of a padded axis, the cell of x that it shows; -1 or n and more where none."""
+    cell = np.arange(-before, n + after)
+    if mode == "reflect":
+        return (n - 1) - np.abs((n - 1) - np.abs(cell))  # type: ignore[no-any-return]
+    if mode == "replicate":
+        return np.clip(cell, 0, n - 1)
+    return cell % n if mode == "circular" else cell
+
+
+def _axes(x: Array, pad: tuple[int, ...], mode: str) -> list[tuple[int, Array]]:
+    pairs = zip(pad[::2], pad[1::2], strict=True)
+    return [(x.ndim - 1 - i, _shown(x.shape[x.ndim - 1 - i], b, a, mode)) for i, (b, a) in enumerate(pairs)]
+
+
+def _at(axis: int, index: Any) -> tuple[Any, ...]:
+    return (*(slice(None),) * axis, index)
+
+
+def forward(x: Array, *, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Array:
+    y = x
+    for axis, shown in _axes(x, pad, mode):
+        inside = (shown >= 0) & (shown < x.shape[axis])
+        shape = (*y.shape[:axis], len(shown), *y.shape[axis + 1 :])
+        wider = np.full(shape, 0 if value is None else value, dtype=x.dtype, like=x)
+        wider[_at(axis, inside)] = y[_at(axis, shown[inside])]
+        y = wider
+    return y
+
+
+def vjp(
+    g: Array, y: Array, x: Array, *, pad: tuple[int, ...], mode: str = "constant", value: float | None = None
+) -> Array:
+    dx = g
+    for axis, shown in reversed(_axes(x, pad, mode)):
+        inside = (shown >= 0) & (shown < x.shape[axis])
+        narrower = np.zeros((*dx.shape[:axis], x.shape[axis], *dx.shape[axis + 1 :]), dtype=g.dtype, like=g)
+        np.add.at(narrower, _at(axis, shown[inside]), dx[_at(axis, inside)])
+        dx = narrower
+    return dx
+
+
+def torch(torch: Any, x: Any, *, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Any:
+    return torch.nn.functional.pad(x, pad, mode, value)

@@ -1,0 +1,28 @@
+"""softmax: exp(x) / sum exp(x) along `dim`, computed on x - max(x) so that nothing overflows.
+
+Shapes: x any; y as x.
+Gradient: from the saved output, dx = y (g - sum(g y)).
+Source: Goodfellow, Bengio, Courville, Deep Learning (2016), section 4.1 (shift) and 6.2.2.3.
+PyTorch: torch.softmax. ONNX: Softmax. ggml: ggml_soft_max (dim = -1).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+
+
+def forward(x: Array, *, dim: int) -> Array:
+    e = np.exp(x - np.max(np.real(x), axis=dim, keepdims=True))
+    return e / np.sum(e, axis=dim, keepdims=True)  # type: ignore[no-any-return]
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    return y * (g - np.sum(g * y, axis=dim, keepdims=True))  # type: ignore[no-any-return]
+
+
+def torch(torch: Any, x: Any, *, dim: int) -> Any:
+    return torch.softmax(x, dim)

@@ -1,0 +1,36 @@
+"""std: the standard deviation over `dim`, sqrt(sum (x - mean)² / (n - correction)).
+
+Shapes: x any; y as x without `dim` (one axis, several, or all where None), or with them of size 1 where keepdim.
+Gradient: g (x - mean) / ((n - correction) y), and 0 where y is 0 (as PyTorch).
+Kinks: rows whose elements are all equal.
+Source: the square root of torch.var.
+PyTorch: torch.std. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._axes import Dim, count, kept
+
+
+def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0))
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    spread = kept(y, x, dim)
+    slope = kept(g, x, dim) * centred / (max(count(x, dim) - correction, 0) * np.where(spread == 0, 1, spread))
+    return np.where(spread == 0, 0, slope)
+
+
+def kinks(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=True))
+
+
+def torch(torch: Any, x: Any, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Any:
+    return torch.std(x, dim, correction=correction, keepdim=keepdim)

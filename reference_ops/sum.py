@@ -1,0 +1,31 @@
+"""sum: the sum of the elements over `dim` (one axis, several, or all where None).
+
+Shapes: x any; y as x without `dim`, or with them of size 1 where keepdim.
+Gradient: g, copied to every element summed.
+Source: the definition.
+PyTorch: torch.sum. ONNX: ReduceSum. ggml: ggml_sum, ggml_sum_rows (dim = -1, keepdim).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._axes import Dim, kept
+
+ANALYTIC = True
+MULTILINEAR = True
+EXACT = ("vjp",)
+TRIVIAL = {"vjp": ("constant",)}
+
+
+def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
+    return np.sum(x, axis=dim, keepdims=keepdim)
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
+    return np.broadcast_to(kept(g, x, dim), x.shape)
+
+
+def torch(torch: Any, x: Any, *, dim: Dim = None, keepdim: bool = False) -> Any:
+    return torch.sum(x, dim=dim, keepdim=keepdim)

@@ -1,0 +1,29 @@
+"""transpose: x with the axes dim0 and dim1 exchanged.
+
+Shapes: x any; y with those two sizes exchanged.
+Gradient: g with the same two axes exchanged.
+Source: the definition.
+PyTorch: torch.transpose. ONNX: Transpose. ggml: ggml_transpose (the last two axes).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+EXACT = ("forward", "vjp")
+
+
+def forward(x: Array, *, dim0: int, dim1: int) -> Array:
+    return np.swapaxes(x, dim0, dim1)
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim0: int, dim1: int) -> Array:
+    return np.swapaxes(g, dim0, dim1)
+
+
+def torch(torch: Any, x: Any, *, dim0: int, dim1: int) -> Any:
+    return torch.transpose(x, dim0, dim1)

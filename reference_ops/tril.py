@@ -1,0 +1,29 @@
+"""tril: the lower triangle of each matrix, zeros elsewhere.
+
+Shapes: x (..., m, n); y as x, with x where j <= i + diagonal, for row i and column j.
+Gradient: the same triangle of g.
+Source: the definition.
+PyTorch: torch.tril. ONNX: Trilu (upper = 0). ggml: ggml_tri.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+EXACT = ("forward", "vjp")
+
+
+def forward(x: Array, *, diagonal: int = 0) -> Array:
+    return np.tril(x, diagonal)
+
+
+def vjp(g: Array, y: Array, x: Array, *, diagonal: int = 0) -> Array:
+    return np.tril(g, diagonal)
+
+
+def torch(torch: Any, x: Any, *, diagonal: int = 0) -> Any:
+    return torch.tril(x, diagonal)

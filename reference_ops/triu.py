@@ -1,0 +1,29 @@
+"""triu: the upper triangle of each matrix, zeros elsewhere.
+
+Shapes: x (..., m, n); y as x, with x where j >= i + diagonal, for row i and column j.
+Gradient: the same triangle of g.
+Source: the definition.
+PyTorch: torch.triu. ONNX: Trilu (upper = 1). ggml: ggml_tri.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+EXACT = ("forward", "vjp")
+
+
+def forward(x: Array, *, diagonal: int = 0) -> Array:
+    return np.triu(x, diagonal)
+
+
+def vjp(g: Array, y: Array, x: Array, *, diagonal: int = 0) -> Array:
+    return np.triu(g, diagonal)
+
+
+def torch(torch: Any, x: Any, *, diagonal: int = 0) -> Any:
+    return torch.triu(x, diagonal)

@@ -1,0 +1,30 @@
+"""var: the variance over `dim`, sum (x - mean)² / (n - correction), in two passes.
+
+Shapes: x any; y as x without `dim` (one axis, several, or all where None), or with them of size 1 where keepdim.
+Gradient: 2 g (x - mean) / (n - correction).
+Source: Chan, Golub, LeVeque, Algorithms for computing the sample variance (1983).
+PyTorch: torch.var. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._axes import Dim, count, kept
+
+ANALYTIC = True
+
+
+def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    return np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0)
+
+
+def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
+    centred = x - np.mean(x, axis=dim, keepdims=True)
+    return kept(g, x, dim) * 2 * centred / max(count(x, dim) - correction, 0)
+
+
+def torch(torch: Any, x: Any, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Any:
+    return torch.var(x, dim, correction=correction, keepdim=keepdim)

@@ -1,0 +1,167 @@
+// One operator: its docstring and the distribution of its errors. One case: everything in its records.
+
+function operatorHead(records, state) {
+  const doc = page.docs[state.op];
+  const { kinds, worst } = summarise(records);
+  const counts = page.kinds.map((name, k) => kinds[k] && `${kinds[k].toLocaleString("en")} ${name}`).filter(Boolean).join(", ");
+  return h("section", { "aria-labelledby": "operator" },
+    h("p", { class: "crumbs" }, h("a", { href: "#" }, "All operators")),
+    h("div", { class: "head" }, h("h2", { id: "operator", tabindex: "-1" }, state.op),
+      h("p", { class: "hint" }, worst < 0 ? "no records" : `${plural(records.length, "record")}: ${counts}`)),
+    doc && docstring(doc),
+    records.length ? distributions(records) : "");
+}
+
+// The first lines are the formula; a long rest is folded.
+function docstring(doc) {
+  const text = doc.trim();
+  const cut = text.length < 1200 ? -1 : text.indexOf("\n\n", 600);
+  if (cut < 0) return h("pre", { class: "doc", tabindex: "0" }, text);
+  return h("div", {}, h("pre", { class: "doc", tabindex: "0" }, text.slice(0, cut)),
+    h("details", {}, h("summary", {}, "More of its definition"), h("pre", { class: "doc", tabindex: "0" }, text.slice(cut + 2))));
+}
+
+function distributions(records) {
+  const kinds = [...groupBy(records, (i) => [col.backend[i], col.mode[i], col.dtype[i]].join())];
+  kinds.sort(([a], [b]) => (a < b ? -1 : 1));
+  const charts = kinds.filter(([, some]) => some.some((i) => !Number.isNaN(units[i]))).map(([, some]) => {
+    const i = some[0];
+    const name = `${dtypeOf(i)} ${modeName(modeOf(i))}${several ? ` ${backendOf(i)}` : ""}`;
+    const filter = { op: opOf(i), dtype: dtypeOf(i), mode: modeOf(i), backend: several ? backendOf(i) : "" };
+    return h("figure", {}, h("figcaption", {}, h("a", { href: hashOf(filter) }, name), median(some)), histogram(some, name));
+  });
+  return charts.length ? h("div", { class: "charts", "aria-label": "Distribution of errors", role: "group" }, charts) : "";
+}
+
+function median(some) {
+  const sorted = some.map((i) => units[i]).filter((u) => !Number.isNaN(u)).sort((a, b) => a - b);
+  const text = `median ${short(sorted[sorted.length >> 1])}, max ${short(sorted.at(-1))}`;
+  return h("span", { class: "hint" }, text);
+}
+
+// Half octaves from 1/16 unit to 8 times the bound; what lies outside stands in the first and last bar.
+function histogram(some, name) {
+  const [low, high] = [-4, Math.ceil(Math.log2(page.constant || 16)) + 3];
+  const bins = Array.from({ length: 2 * (high - low) }, () => [0, 0]);
+  for (const i of some) {
+    if (Number.isNaN(units[i])) continue;
+    const at = Math.floor(2 * (Math.log2(Math.max(units[i], 1e-30)) - low));
+    bins[Math.min(bins.length - 1, Math.max(0, at))][col.kind[i] === FAILED ? 1 : 0]++;
+  }
+  const most = Math.max(1, ...bins.map(([a, b]) => a + b));
+  const [wide, tall] = [bins.length * 9, 52];
+  const x = (u) => 18 * (Math.log2(u) - low);
+  const bars = bins.flatMap(([good, bad], k) => [
+    good ? h("rect", { x: k * 9 + 1, width: 8, y: tall - (tall * good) / most, height: (tall * good) / most, class: "good" }) : "",
+    bad ? h("rect", { x: k * 9 + 1, width: 8, y: tall - (tall * (good + bad)) / most, height: (tall * bad) / most, class: "bad" }) : "",
+  ]);
+  const mark = (u, text) => [
+    h("line", { x1: x(u), x2: x(u), y1: 0, y2: tall + 4, class: "mark" }),
+    h("text", { x: x(u), y: tall + 14, "text-anchor": "middle" }, text),
+  ];
+  return h("svg", { viewBox: `0 -2 ${wide} ${tall + 19}`, role: "img", "aria-label":
+    `Errors of ${name}: ${median(some).textContent} units, over ${plural(some.length, "record")}` },
+    bars, h("line", { x1: 0, x2: wide, y1: tall, y2: tall, class: "axis" }), mark(1, "1"),
+    page.constant ? mark(page.constant, number(page.constant, 3)) : "");
+}
+
+const caseLink = (i) => hashOf({ op: opOf(i), case: caseOf(i), caseMode: modeOf(i) });
+
+function casePage(state) {
+  const found = [];
+  for (let i = 0; i < count; i++) {
+    if (caseOf(i) === state.case && (!state.caseMode || modeOf(i) === state.caseMode)) found.push(i);
+  }
+  if (!found.length) return [missing(`This run has no record of ${state.case} ${state.caseMode}.`)];
+  const i = found[0];
+  const script = page.scripts[state.case];
+  return [h("section", { "aria-labelledby": "case", class: "case-page" },
+    h("p", { class: "crumbs" }, h("a", { href: "#" }, "All operators"), " / ", h("a", { href: hashOf({ op: opOf(i) }) }, opOf(i)),
+      neighbours(i)),
+    h("h2", { id: "case", tabindex: "-1" }, caseOf(i)),
+    parts(caseOf(i)),
+    relatives(i),
+    h("div", { class: "sides" }, found.map((j) => record(j))),
+    script && h("details", { class: "script" }, h("summary", {}, "A standalone script that reproduces the numbers"),
+      code(script, "script")))];
+}
+
+const missing = (text) => h("section", {}, h("h2", { id: "case", tabindex: "-1" }, "Not in this report"),
+  h("p", {}, text, " ", h("a", { href: "#" }, "All operators")));
+
+// The parts of a case id, one by one: softmax[x=4x33;dim=-1;f32] has three.
+function parts(id) {
+  const body = id.slice(id.indexOf("[") + 1, id.endsWith("]") ? -1 : undefined);
+  if (body === id) return "";
+  return h("ul", { class: "parts", "aria-label": "Parts of the case" }, body.split(/;(?![^(]*\))/).map((part) => {
+    const at = part.indexOf("=");
+    return h("li", {}, at < 0 ? part : [h("span", {}, part.slice(0, at)), part.slice(at + 1)]);
+  }));
+}
+
+// The same case in the other mode and in other dtypes.
+function relatives(i) {
+  const bare = (id, dtype) => id.replace(`;${dtype}`, "");
+  const mine = bare(caseOf(i), dtypeOf(i));
+  const seen = new Map();
+  for (let j = 0; j < count; j++) {
+    if (col.op[j] !== col.op[i] || bare(caseOf(j), dtypeOf(j)) !== mine) continue;
+    const name = `${dtypeOf(j)} ${modeName(modeOf(j))}`;
+    if (!seen.has(name) || byBadness(j, seen.get(name)) < 0) seen.set(name, j);
+  }
+  if (seen.size < 2) return "";
+  return h("nav", { class: "relatives", "aria-label": "The same case in other dtypes and modes" }, [...seen].map(([name, j]) =>
+    h("a", { href: caseLink(j), class: `cell ${kindName(j)}`, "--p": (col.kind[j] === FAILED ? excess(badness(j)) : heat(units[j])).toFixed(3),
+      "aria-current": col.case[j] === col.case[i] && col.mode[j] === col.mode[i] ? "page" : null },
+    h("span", {}, name), label(j))));
+}
+
+function neighbours(i) {
+  const order = [...new Set(matching({ ...BLANK, op: opOf(i) }).sort(byBadness).map((j) => groupOf[j]))];
+  const at = order.indexOf(groupOf[i]);
+  const link = (g, text) => (g === undefined ? "" : h("a", { href: caseLink(groups[g][0]) }, text));
+  return h("span", { class: "neighbours" }, link(order[at - 1], "← Worse"), ` ${at + 1} of ${order.length} `, link(order[at + 1], "Better →"));
+}
+
+function record(i) {
+  const w = col.worst[i];
+  const rows = [];
+  if (w) {
+    const off = typeof w[2] === "number" && typeof w[3] === "number" ? Math.abs(w[2] - w[3]) : null;
+    rows.push(["Worst element", `${page.strings[w[0]]}[${w[1]}]`], ["Expected", numeral(w[3], 17)], ["Got", numeral(w[2], 17)],
+      ["Difference", off === null ? "" : numeral(off, 4)], ["Bound", numeral(w[4], 4)]);
+  }
+  if (col.units[i] !== null) rows.push(["Units", numeral(col.units[i], 4)]);
+  rows.push(["Time", time(seconds[i])]);
+  if (page.baseline) rows.push(["Baseline", baselineText(i)]);
+  const texts = [["message", "message"], ["diagnosis", "diagnosis"], ["known", "known"]].filter(([name]) => textOf(name, i));
+  return h("article", { "aria-label": `${backendOf(i)}: ${verdictOf(i)}` },
+    h("h3", {}, badge(i), " ", modeName(modeOf(i)), h("span", { class: "tag" }, backendOf(i))),
+    texts.length ? texts.map(([name, style]) => h("p", { class: style }, (name === "known" ? "Known: " : "") + textOf(name, i)))
+      : h("p", { class: "hint" }, page.meanings[verdictOf(i)] ?? ""),
+    gauge(i),
+    h("dl", { class: "numbers" }, rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    textOf("repro", i) ? code(textOf("repro", i), "repro") : "");
+}
+
+function baselineText(i) {
+  const { kind, verdict, units: before } = page.baseline;
+  if (kind[i] < 0) return "not in it";
+  return page.verdicts[verdict[i]] + (before[i] === null ? "" : `, ${short(before[i])} units`);
+}
+
+// Where the error stands on a log scale between 1/16 unit and far beyond the bound.
+function gauge(i) {
+  const u = units[i];
+  if (Number.isNaN(u)) return "";
+  const c = page.constant || 16;
+  const [low, high] = [-4, Math.log2(Math.max(c * 64, u === Infinity ? 0 : u * 4))];
+  const x = (v) => (400 * (Math.log2(Math.min(Math.max(v, 2 ** low), 2 ** high)) - low)) / (high - low);
+  const mark = (v, text) => [h("line", { x1: x(v), x2: x(v), y1: 6, y2: 22, class: "mark" }),
+    h("text", { x: x(v), y: 34, "text-anchor": "middle" }, text)];
+  return h("svg", { class: "gauge", viewBox: "-8 0 416 38", role: "img", "aria-label":
+    `${short(col.units[i])} units, where 1 is honest rounding and ${number(c, 3)} the bound` },
+    h("rect", { x: 0, y: 10, width: x(c), height: 8, class: "inside" }),
+    h("rect", { x: x(c), y: 10, width: 400 - x(c), height: 8, class: "outside" }),
+    mark(1, "1"), mark(c, number(c, 3)), h("circle", { cx: x(u), cy: 14, r: 5.5, class: kindName(i) }));
+}

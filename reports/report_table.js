@@ -1,0 +1,116 @@
+// The table of all records. Only the rows in sight exist, so 20,000 cost as much as 50.
+
+const COLUMNS = [
+  ["case", "Case", (g) => page.cases[col.case[g[0]]], (g) => h("a", { href: caseLink(g[0]), title: caseOf(g[0]) }, caseOf(g[0]))],
+  ["op", "Operator", (g) => opOf(g[0]), (g) => opOf(g[0])],
+  ["dtype", "Dtype", (g) => col.dtype[g[0]], (g) => dtypeOf(g[0])],
+  ["mode", "Mode", (g) => modeOf(g[0]), (g) => modeName(modeOf(g[0]))],
+];
+const SINGLE = [
+  ["verdict", "Verdict", (g) => col.kind[g[0]] * 100 + col.verdict[g[0]], (g) => badge(g[0])],
+  ["units", "Units", (g) => -badness(g[0]), (g) => bar(g[0])],
+  ["seconds", "Time", (g) => -seconds[g[0]], (g) => time(seconds[g[0]])],
+];
+
+function bar(i) {
+  const failed = col.kind[i] === FAILED;
+  const wide = Number.isNaN(units[i]) ? 0 : failed ? 1 : heat(units[i]);
+  return h("span", { class: `bar ${kindName(i)}`, "--p": wide.toFixed(3) }, h("span", {}, short(col.units[i])));
+}
+
+const time = (s) => (Number.isNaN(s) ? "" : s < 0.9995 ? `${number(s * 1000, 2)} ms` : `${number(s, 3)} s`);
+
+function columnsOf(state) {
+  if (!several) return [SINGLE[0], ...COLUMNS, ...SINGLE.slice(1)];
+  const shown = page.backends.map((name, b) => [name, b]).filter(([name]) => !state.backend || name === state.backend);
+  const of = (g, b) => g.findLast((i) => col.backend[i] === b);
+  return [...COLUMNS, ...shown.map(([name, b]) => [`@${name}`, name,
+    (g) => (of(g, b) === undefined ? Infinity : col.kind[of(g, b)] * 1e9 - Math.min(badness(of(g, b)), 1e8)),
+    (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), bar(of(g, b))])])];
+}
+
+function recordTable(records, state) {
+  const columns = columnsOf(state);
+  // Several records of one case, mode and backend (a run resumed by hand) stay several rows where there is one backend.
+  const rows = several ? [...new Set(records.map((i) => groupOf[i]))].map((g) => groups[g]) : records.map((i) => [i]);
+  sortRows(rows, columns, state.sort);
+  const body = h("tbody", {});
+  const head = h("tr", { "aria-rowindex": 1 }, columns.map((c) => headCell(c, state)));
+  const table = h("table", { class: `records${several ? " several" : ""}`, "aria-labelledby": "records", "aria-rowcount": rows.length + 1,
+    onkeydown: moveInTable }, h("colgroup", {}, columns.map(([key]) => h("col", { class: key.startsWith("@") ? "of" : key }))),
+    h("thead", {}, head), body);
+  virtualise(table, body, rows, columns);
+  return h("section", { "aria-labelledby": "records" },
+    h("div", { class: "head" }, h("h2", { id: "records" }, "Records"), h("p", { class: "hint", id: "count" },
+      `${records.length.toLocaleString("en")} of ${count.toLocaleString("en")} records` +
+      (several ? `, ${rows.length.toLocaleString("en")} rows` : ""))),
+    rows.length ? table : h("p", { class: "empty" }, "Nothing matches. ", h("a", { href: "#" }, "Clear the filters")));
+}
+
+function sortRows(rows, columns, sort) {
+  const down = sort.startsWith("-");
+  const column = columns.find(([key]) => key === (down ? sort.slice(1) : sort));
+  const worst = (g) => g.reduce((a, b) => (byBadness(a, b) <= 0 ? a : b));
+  if (!column) return void rows.sort((a, b) => byBadness(worst(a), worst(b)));
+  const keyed = rows.map((g, at) => [column[2](g), at, g]);
+  const compare = (a, b) => (typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : a === b ? 0 : a < b ? -1 : 1);
+  keyed.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]) || a[1] - b[1]);
+  keyed.forEach(([, , g], at) => (rows[at] = g));
+}
+
+function headCell([key, name], state) {
+  const order = state.sort === key ? "ascending" : state.sort === `-${key}` ? "descending" : "none";
+  const next = order === "ascending" ? `-${key}` : key;
+  return h("th", { scope: "col", "aria-sort": order, class: key.startsWith("@") ? "of" : key },
+    h("button", { type: "button", "data-sort": key, onclick: () => {
+      replace({ ...state, sort: next });
+      document.querySelector(`[data-sort="${CSS.escape(key)}"]`)?.focus();
+    } }, name, h("span", { "aria-hidden": "true" }, { ascending: " ↑", descending: " ↓", none: "" }[order])));
+}
+
+// Rows are of one height, so a row's number gives its place; two spacer rows stand for those out of sight.
+let watching = null;
+function virtualise(table, body, rows, columns) {
+  const [above, below] = [0, 0].map(() => h("tr", { class: "space", "aria-hidden": "true" }, h("td", { colspan: columns.length })));
+  const live = new Map();
+  const row = (at) => h("tr", { "aria-rowindex": at + 2, "data-at": at, class: at % 2 ? "odd" : null },
+    columns.map(([key, , , cell]) => h("td", { class: key.startsWith("@") ? "of" : key }, cell(rows[at]))));
+  const draw = () => {
+    if (!table.isConnected) return;
+    const height = parseFloat(getComputedStyle(table).getPropertyValue("--row"));
+    const top = body.getBoundingClientRect().top;
+    const from = Math.max(0, Math.min(rows.length, Math.floor(-top / height) - 12));
+    const to = Math.min(rows.length, from + Math.ceil(innerHeight / height) + 24);
+    for (const [at, tr] of live) if (at < from || at >= to) tr.remove(), live.delete(at);
+    let before = above;
+    for (let at = from; at < to; at++) {
+      if (!live.has(at)) {
+        live.set(at, row(at));
+        before.after(live.get(at));
+      }
+      before = live.get(at);
+    }
+    above.firstChild.style.height = `${from * height}px`;
+    below.firstChild.style.height = `${(rows.length - to) * height}px`;
+  };
+  body.append(above, below);
+  if (watching) watching.abort();
+  watching = new AbortController();
+  let queued = false;
+  const later = () => {
+    if (!queued) requestAnimationFrame(() => { queued = false; draw(); });
+    queued = true;
+  };
+  for (const event of ["scroll", "resize"]) addEventListener(event, later, { passive: true, signal: watching.signal });
+  queueMicrotask(draw);
+}
+
+function moveInTable(event) {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const from = event.target.closest("tbody tr");
+  if (!step || !from) return;
+  event.preventDefault();
+  const to = event.currentTarget.querySelector(`[data-at="${Number(from.dataset.at) + step}"] a`);
+  to?.focus();
+  to?.scrollIntoView({ block: "nearest" });
+}

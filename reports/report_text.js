@@ -1,0 +1,98 @@
+// Elements and texts. Everything a backend said reaches the page as text, never as HTML.
+
+function h(tag, attributes, ...children) {
+  const svg = ["svg", "rect", "line", "path", "circle", "text", "g", "title"].includes(tag);
+  const e = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) e.addEventListener(name.slice(2), value);
+    else if (name.startsWith("--")) e.style.setProperty(name, value);
+    else e.setAttribute(name, value === true ? "" : value);
+  }
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== ""));
+  return e;
+}
+
+// Units in four characters or so: 0.31, 1.4, 27, 480, 2e5
+function short(u) {
+  if (u === "nan") return "nan";
+  const x = asNumber(u);
+  if (Number.isNaN(x)) return "";
+  if (x === Infinity) return "inf";
+  if (x === 0) return "0";
+  if (x < 0.01) return x.toExponential(0);
+  if (x < 1) return x.toPrecision(2).replace(/^0(?=\.)/, "");
+  if (x < 10) return x.toPrecision(2);
+  return x < 9999.5 ? String(Math.round(x)) : x.toExponential(0).replace("+", "");
+}
+
+// A number of a record: up to 9 digits here, all of them in its title.
+function number(value, digits = 9) {
+  if (typeof value !== "number") return String(value);
+  const size = Math.abs(value);
+  const text = value.toPrecision(digits);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return Number(text).toExponential().replace("e+", "e");
+  return Object.is(value, -0) ? "-0" : String(Number(text));
+}
+
+const numeral = (value, digits) => h("span", { class: "num", title: String(value) }, number(value, digits));
+
+const MODE = { forward: "value", gradient: "gradient" };
+const modeName = (mode) => MODE[mode] ?? mode;
+
+// One word for a failure that has no error to show.
+const WORD = {
+  WRONG_SHAPE: "shape", WRONG_DTYPE: "dtype", NOT_WRITTEN: "unset", OUT_OF_BOUNDS: "oob",
+  INPUT_CHANGED: "input", NOT_REPEATABLE: "flaky", ERROR: "error", CRASH: "crash", TIMEOUT: "hang",
+  OUT_OF_MEMORY: "oom", UNSUPPORTED: "–", MISTRUSTED: "weak", INCONCLUSIVE: "open",
+};
+// The kind in a sign, so that colour is never alone.
+const SIGN = ["✕\u2009", "†\u2009", "?\u2009", "", ""];
+
+function label(i) {
+  const measured = col.kind[i] === PASSED || verdictOf(i) === "WRONG_VALUE" || verdictOf(i) === "WRONG_GRADIENT";
+  const value = measured ? short(col.units[i]) : WORD[verdictOf(i)] ?? verdictOf(i).toLowerCase();
+  return SIGN[col.kind[i]] + (value || (col.kind[i] === PASSED ? "✓" : WORD[verdictOf(i)] ?? "fail"));
+}
+
+// Where an error stands between 1/8 unit and the bound, and beyond it, on log scales from 0 to 1.
+// The colour stays calm up to a few units, which is where honest backends are.
+const heat = (u) => Math.min(1, Math.max(0, Math.log2(8 * u) / Math.log2(8 * (page.constant || 16)))) || 0;
+const excess = (u) => (u === Infinity || Number.isNaN(u) ? 1 : Math.min(1, Math.log10(u / (page.constant || 16)) / 6));
+
+const kindName = (i) => page.kinds[col.kind[i]];
+const badge = (i) => h("span", { class: `badge ${kindName(i)}`, title: page.meanings[verdictOf(i)] },
+  verdictOf(i) + (col.kind[i] === KNOWN ? " (known)" : ""));
+
+const plural = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+function say(text) {
+  document.getElementById("say").textContent = text;
+}
+
+function copyButton(text, what = "repro") {
+  const button = h("button", { type: "button", class: "copy", "aria-label": `Copy ${what}` }, "Copy");
+  button.addEventListener("click", async () => {
+    await copy(text);
+    button.textContent = "Copied";
+    say(`Copied ${what}`);
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  return button;
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // No permission, or a page that is not a secure context: the old way, through a selection.
+    const area = h("textarea", { class: "hidden" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+const code = (text, what) => h("div", { class: "code" }, h("pre", { tabindex: "0" }, h("code", {}, text)), copyButton(text, what));
