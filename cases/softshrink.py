@@ -6,8 +6,10 @@ _PARAMS = ("", "lambd=1.0", "lambd=0.1", "lambd=2.5")
 
 SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(_PARAMS, kinks=True, drop=("small",)),
+    *elementwise(_PARAMS, kinks=True, drop=("small", "positive", "negative")),
     "x=4x19;fill=halves;layout=sliced",
     "x=6x11;lambd=0.0009765625;fill=small",
+    "x=2x97;fill=positive",
+    "x=2x99;fill=negative;layout=transposed",
 ]
 FULL = full_elementwise(_PARAMS[:1])

@@ -46,7 +46,5 @@ def vjp(
     return np.reshape(dx, x.shape), dweight, dbias
 
 
-def torch(
-    torch: Any, x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float = 1e-5
-) -> Any:
+def torch(torch: Any, x: Any, weight: Any = None, bias: Any = None, *, num_groups: int, eps: float = 1e-5) -> Any:
     return torch.nn.functional.group_norm(x, num_groups, weight, bias, eps)

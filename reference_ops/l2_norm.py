@@ -15,7 +15,7 @@ from opproof.reference_ops._arrays import Array
 
 
 def _length(x: Array, dim: int) -> Array:
-    return np.sqrt(np.sum(x * x, axis=dim, keepdims=True))
+    return np.sqrt(np.sum(x * x, axis=dim, keepdims=True))  # type: ignore[no-any-return]
 
 
 def forward(x: Array, *, dim: int = -1, eps: float = 1e-12) -> Array:

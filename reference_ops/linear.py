@@ -19,12 +19,10 @@ MULTILINEAR = True
 
 def forward(x: Array, weight: Array, bias: Array | None = None) -> Array:
     y = np.matmul(x, np.swapaxes(weight, 0, 1))
-    return y if bias is None else y + bias
+    return y if bias is None else y + bias  # type: ignore[no-any-return]
 
 
-def vjp(
-    g: Array, y: Array, x: Array, weight: Array, bias: Array | None = None
-) -> tuple[Array, Array, Array | None]:
+def vjp(g: Array, y: Array, x: Array, weight: Array, bias: Array | None = None) -> tuple[Array, Array, Array | None]:
     rows = math.prod(x.shape[:-1])
     g2, x2 = np.reshape(g, (rows, weight.shape[0])), np.reshape(x, (rows, weight.shape[1]))
     dbias = None if bias is None else np.sum(g2, axis=0)

@@ -23,7 +23,7 @@ def _before(x: Array) -> Array:
 
 
 def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:
-    return np.prod(x, axis=dim, keepdims=keepdim)
+    return np.prod(x, axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:
@@ -32,7 +32,7 @@ def vjp(g: Array, y: Array, x: Array, *, dim: int | None = None, keepdim: bool =
     rows = np.reshape(x, (1, -1)) if dim is None else np.swapaxes(x, dim, -1) if x.ndim else np.reshape(x, (1, 1))
     others = _before(rows) * np.flip(_before(np.flip(rows, -1)), -1)
     others = np.reshape(others, x.shape) if dim is None or x.ndim == 0 else np.swapaxes(others, dim, -1)
-    return kept(g, x, dim) * others
+    return kept(g, x, dim) * others  # type: ignore[no-any-return]
 
 
 def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:

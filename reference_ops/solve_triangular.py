@@ -2,7 +2,7 @@
 
 Shapes: a (..., n, n), b (..., n, k), or (..., k, n) where not left; y as b, batches broadcast. unitriangular: the
 diagonal of A is taken as ones, whatever stands there.
-Gradient: dB solves Aᵀ dB = g, and dA = -dB Xᵀ in the triangle (off the diagonal where unitriangular).
+Gradient: dB solves Aᵀ dB = g, and from the saved X, dA = -dB Xᵀ in the triangle (off the diagonal where unitriangular).
 Source: Golub, Van Loan, Matrix Computations (2013), section 3.1; Giles (2008), 2.2.3.
 PyTorch: torch.linalg.solve_triangular. ONNX: none. ggml: ggml_solve_tri.
 """
@@ -43,9 +43,8 @@ def forward(a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular
 def vjp(
     g: Array, y: Array, a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> tuple[Array, Array]:
-    x = forward(a, b, upper=upper, left=left, unitriangular=unitriangular)
     db = forward(_t(a), g, upper=not upper, left=left, unitriangular=unitriangular)
-    da = -np.matmul(db, _t(x)) if left else -np.matmul(_t(x), db)
+    da = -np.matmul(db, _t(y)) if left else -np.matmul(_t(y), db)
     off = 1 if unitriangular else 0
     da = np.triu(da, off) if upper else np.tril(da, -off)
     return unbroadcast(da, a.shape), unbroadcast(db, b.shape)

@@ -17,7 +17,7 @@ from opproof.reference_ops._axes import Dim, count, kept
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
     centred = x - np.mean(x, axis=dim, keepdims=True)
-    return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0))
+    return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0))  # type: ignore[no-any-return]
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
@@ -29,7 +29,7 @@ def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, k
 
 def kinks(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
     centred = x - np.mean(x, axis=dim, keepdims=True)
-    return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=True))
+    return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=True))  # type: ignore[no-any-return]
 
 
 def torch(torch: Any, x: Any, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Any:

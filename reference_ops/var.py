@@ -18,12 +18,12 @@ ANALYTIC = True
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
     centred = x - np.mean(x, axis=dim, keepdims=True)
-    return np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0)
+    return np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0)  # type: ignore[no-any-return]
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
     centred = x - np.mean(x, axis=dim, keepdims=True)
-    return kept(g, x, dim) * 2 * centred / max(count(x, dim) - correction, 0)
+    return kept(g, x, dim) * 2 * centred / max(count(x, dim) - correction, 0)  # type: ignore[no-any-return]
 
 
 def torch(torch: Any, x: Any, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Any:

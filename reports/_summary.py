@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from opproof.reports._record import Header, Result
 
@@ -72,7 +73,38 @@ def number(value: float | str | None, digits: int = 9) -> str:
     """A number of a record as text: nan, inf and -inf as they are, nothing as an en dash."""
     if value is None:
         return "–"
-    return f"{float(value):.{digits}g}"
+    # 2.9e6 rather than Python's 2.9e+06
+    return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{float(value):.{digits}g}")
+
+
+def short_names(backends: Iterable[str]) -> dict[str, str]:
+    """What to call each backend: a path by its last part, where that is unambiguous."""
+    names = {b: b if "/" not in b else b.rstrip("/").rsplit("/", 1)[-1] for b in backends}
+    counts = Counter(names.values())
+    return {b: name if counts[name] == 1 else b for b, name in names.items()}
+
+
+def described(header: Header, backend: str) -> str:
+    """Name, version and device of a backend of the records, as far as the header has them."""
+    about = next((b for b in header.backends if backend in (b.get("spec"), b.get("name"))), {})
+    name = short_names([backend])[backend]
+    own = about.get("name", name)
+    parts = [name if own in name else f"{name} ({own})", about.get("version", ""), about.get("device", "")]
+    return line(" ".join(part for part in parts if part))
+
+
+def options(header: Header) -> dict[str, str]:
+    """The options that were set, flat and as text."""
+    flat: dict[str, Any] = {}
+    for key, value in header.options.items():
+        flat.update(value if isinstance(value, dict) else {key: value})
+    texts = {k: ", ".join(map(str, v)) if isinstance(v, list | tuple) else v for k, v in flat.items() if k != "backends"}
+    return {k.replace("_", " "): line(str(v)) for k, v in texts.items() if v not in ("", None, False)}
+
+
+def when(header: Header) -> str:
+    """The start of the run, for reading: 2026-07-01 12:00:00 UTC"""
+    return re.sub(r"(\.\d+)?(Z|\+00:00)$", " UTC", header.started).replace("T", " ", 1)
 
 
 def plural(count: int, noun: str) -> str:
@@ -94,7 +126,9 @@ def sentence(header: Header, results: Sequence[Result]) -> str:
     """How the run ended, in one sentence; nothing run, or not everything, is never success."""
     if not results:
         return "No case ran, so nothing is known about the backend."
-    said = "; ".join(_one(name, some, header.constant) for name, some in grouped(results, lambda r: r.backend).items())
+    names = short_names({r.backend for r in results})
+    groups = grouped(results, lambda r: r.backend)
+    said = "; ".join(_one(line(names[backend]), some, header.constant) for backend, some in groups.items())
     missing = header.cases - len(results)
     return f"{said}; {plural(missing, 'planned record')} did not run." if missing > 0 else f"{said}."
 

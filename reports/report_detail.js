@@ -111,7 +111,7 @@ function relatives(i) {
   }
   if (seen.size < 2) return "";
   return h("nav", { class: "relatives", "aria-label": "The same case in other dtypes and modes" }, [...seen].map(([name, j]) =>
-    h("a", { href: caseLink(j), class: `cell ${kindName(j)}`, "--p": (col.kind[j] === FAILED ? excess(badness(j)) : heat(units[j])).toFixed(3),
+    h("a", { href: caseLink(j), class: cellClass(j), "--p": depth(j),
       "aria-current": col.case[j] === col.case[i] && col.mode[j] === col.mode[i] ? "page" : null },
     h("span", {}, name), label(j))));
 }

@@ -71,15 +71,13 @@ function heatHead(backends, dtypes, modes) {
 
 function heatCell(records, op, b, d, m, first) {
   if (!records) return h("td", { class: first && "first" });
-  const { kinds, worst, total } = summarise(records);
+  const { kinds, worst } = summarise(records);
   const say = page.kinds.map((name, k) => kinds[k] && `${kinds[k]} ${name}`).filter(Boolean).join(", ");
   const title = `${page.ops[op]} ${page.dtypes[d]} ${modeName(page.modes[m])}${several ? ` ${page.backends[b]}` : ""}: ` +
     `${say}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${short(col.units[worst])} units`}`;
   const target = { op: page.ops[op], dtype: page.dtypes[d], mode: page.modes[m], backend: several ? page.backends[b] : "" };
-  const depth = col.kind[worst] === FAILED ? excess(badness(worst)) : heat(units[worst]);
   return h("td", { class: first && "first" }, h("a", {
-    href: hashOf(target), title, tabindex: "-1", class: `cell ${kindName(worst)}`, "--p": depth.toFixed(3),
-    "data-count": total,
+    href: hashOf(target), title, tabindex: "-1", class: cellClass(worst), "--p": depth(worst),
   }, label(worst)));
 }
 

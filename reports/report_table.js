@@ -18,6 +18,8 @@ function bar(i) {
   return h("span", { class: `bar ${kindName(i)}`, "--p": wide.toFixed(3) }, h("span", {}, short(col.units[i])));
 }
 
+const chip = (i) => h("span", { class: cellClass(i), "--p": depth(i), title: verdictOf(i) }, label(i));
+
 const time = (s) => (Number.isNaN(s) ? "" : s < 0.9995 ? `${number(s * 1000, 2)} ms` : `${number(s, 3)} s`);
 
 function columnsOf(state) {
@@ -26,7 +28,7 @@ function columnsOf(state) {
   const of = (g, b) => g.findLast((i) => col.backend[i] === b);
   return [...COLUMNS, ...shown.map(([name, b]) => [`@${name}`, name,
     (g) => (of(g, b) === undefined ? Infinity : col.kind[of(g, b)] * 1e9 - Math.min(badness(of(g, b)), 1e8)),
-    (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), bar(of(g, b))])])];
+    (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), chip(of(g, b))])])];
 }
 
 function recordTable(records, state) {
@@ -71,7 +73,7 @@ function headCell([key, name], state) {
 // Rows are of one height, so a row's number gives its place; two spacer rows stand for those out of sight.
 let watching = null;
 function virtualise(table, body, rows, columns) {
-  const [above, below] = [0, 0].map(() => h("tr", { class: "space", "aria-hidden": "true" }, h("td", { colspan: columns.length })));
+  const [above, below] = [0, 0].map(() => h("tr", { class: "space", "aria-hidden": "true" }, h("td", {})));
   const live = new Map();
   const row = (at) => h("tr", { "aria-rowindex": at + 2, "data-at": at, class: at % 2 ? "odd" : null },
     columns.map(([key, , , cell]) => h("td", { class: key.startsWith("@") ? "of" : key }, cell(rows[at]))));

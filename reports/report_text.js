@@ -13,7 +13,7 @@ function h(tag, attributes, ...children) {
   return e;
 }
 
-// Units in four characters or so: 0.31, 1.4, 27, 480, 2e5
+// Units in three characters or so: .31, 1.4, 27, 480, 2e5
 function short(u) {
   if (u === "nan") return "nan";
   const x = asNumber(u);
@@ -23,7 +23,7 @@ function short(u) {
   if (x < 0.01) return x.toExponential(0);
   if (x < 1) return x.toPrecision(2).replace(/^0(?=\.)/, "");
   if (x < 10) return x.toPrecision(2);
-  return x < 9999.5 ? String(Math.round(x)) : x.toExponential(0).replace("+", "");
+  return x < 999.5 ? String(Math.round(x)) : x.toExponential(0).replace("+", "");
 }
 
 // A number of a record: up to 9 digits here, all of them in its title.
@@ -60,6 +60,9 @@ function label(i) {
 const heat = (u) => Math.min(1, Math.max(0, Math.log2(8 * u) / Math.log2(8 * (page.constant || 16)))) || 0;
 const excess = (u) => (u === Infinity || Number.isNaN(u) ? 1 : Math.min(1, Math.log10(u / (page.constant || 16)) / 6));
 
+// A coloured cell, as in the heat map; of an element of its own or of a link.
+const depth = (i) => (col.kind[i] === FAILED ? excess(badness(i)) : heat(units[i])).toFixed(3);
+const cellClass = (i) => `cell ${kindName(i)}${/[a-z]{4}/.test(label(i)) ? " long" : ""}`;
 const kindName = (i) => page.kinds[col.kind[i]];
 const badge = (i) => h("span", { class: `badge ${kindName(i)}`, title: page.meanings[verdictOf(i)] },
   verdictOf(i) + (col.kind[i] === KNOWN ? " (known)" : ""));

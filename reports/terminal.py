@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opproof.reports._record import VERDICTS, Header, Result
-from opproof.reports._summary import KINDS, failures, grouped, line, number, plain, plural, sentence, severity, tally
+from opproof.reports._summary import KINDS, failures, grouped, kind, line, number, plain, plural, sentence, severity, tally
 
 _COLUMNS = {
     "passed": "pass",
@@ -42,7 +42,7 @@ def _table(results: Sequence[Result]) -> str:
     for group in grouped(results, lambda r: f"{r.op}\0{r.backend}").values():
         count = tally(group)
         # Two numbers, because the largest error of a broken operator says nothing of what still passes.
-        failing = count.units if count.kinds["failed"] else None
+        failing = tally(r for r in group if kind(r) == "failed").units
         passing = tally(r for r in group if r.verdict == "PASS").units
         rows.append(
             [group[0].op]
@@ -55,7 +55,7 @@ def _table(results: Sequence[Result]) -> str:
             ]
         )
     heads = ["operator"] + (["backend"] if several else []) + ["records"] + [_COLUMNS[k] for k in shown]
-    heads += ["units, passing", "units, worst"]
+    heads += ["units"] + ["units, failing"] * tally(results).kinds["failed"].__bool__()
     align = ["left"] * (2 if several else 1) + ["right"] * (len(shown) + 3)
     return tabulate(rows, heads, tablefmt="simple", colalign=align, disable_numparse=True)  # type: ignore[no-any-return]
 

@@ -1,0 +1,41 @@
+"""Rows of operators with boolean results: their inputs must tie, or be zero, often enough to tell."""
+
+from __future__ import annotations
+
+from opproof.cases._rows import join
+
+#: Shapes of a and b, layouts, and the dtypes where not all.
+_SHAPES = (
+    ("66,", "66,", ""),
+    ("4x3", "1x3", "layout=a:transposed"),
+    ("1x5", "4x5", "layout=b:transposed"),
+    ("4x1", "1x31", ""),
+    ("33,", "5x33", "layout=b:sliced"),
+    ("5x32", "32,", "layout=a:gapped"),
+    ("2x3x4x9", "3x1x9", "layout=permuted"),
+    ("2x1x4x1", "3x1x65", ""),
+    ("3x66", "0d", ""),
+    ("0d", "3x31", "layout=offset"),
+    ("5x63", "5x63", "layout=a:broadcast"),
+    ("4x128", "4x128", "layout=offset"),
+    ("3x127", "3x127", "layout=sliced"),
+    ("2x257", "2x257", "layout=transposed"),
+    ("3x0", "3x1", ""),
+    ("1x1x7x1", "1x1x7x1", ""),
+    ("5x1031", "5x1031", "f32"),
+)
+
+
+def comparisons() -> list[str]:
+    """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values."""
+    return _rows(("ties", "halves", "exact", "signs", "kink"), ("zeros", "special"))
+
+
+def truths() -> list[str]:
+    """STANDARD rows of a logical operator: zeros in turn, then special values."""
+    return _rows(("signs", "zeros"), ("special", "exact"))
+
+
+def _rows(fills: tuple[str, ...], once: tuple[str, ...]) -> list[str]:
+    turn = [join(f"a={a}", f"b={b}", rest, f"fill={fills[i % len(fills)]}") for i, (a, b, rest) in enumerate(_SHAPES)]
+    return [*turn, *(f"a=12x131;b=12x131;fill={fill}" for fill in once)]

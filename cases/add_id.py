@@ -1,0 +1,33 @@
+"""Cases of add_id: experts chosen by nobody and by many, each input laid out in turn."""
+
+SMOKE = [
+    "a=3x2x7;b=4x7;ids=3x2",
+]
+STANDARD = [
+    "a=1x1x1;b=1x1;ids=1x1",
+    "a=5x2x9;b=8x9;ids=5x2;fill=wide",
+    "a=3x2x31;b=2x31;ids=3x2",
+    "a=9x3x32;b=4x32;ids=9x3;layout=offset",
+    "a=6x2x9;b=4x9;ids=6x2;layout=a:transposed",
+    "a=6x2x9;b=4x9;ids=6x2;layout=b:transposed",
+    "a=6x3x9;b=4x9;ids=6x3;layout=ids:transposed",
+    "a=6x3x9;b=4x9;ids=6x3;layout=permuted",
+    "a=6x3x9;b=4x9;ids=6x3;layout=ids:sliced",
+    "a=6x3x9;b=4x9;ids=6x3;layout=a:gapped,b:sliced",
+    "a=6x2x9;b=4x9;ids=6x2;layout=a:broadcast",
+    "a=5x2x7;b=3x7;ids=5x2;needs=a",
+    "a=5x2x7;b=3x7;ids=5x2;needs=b",
+    "a=3x2x33;b=4x33;ids=3x2;fill=extreme",
+    "a=9x2x5;b=4x5;ids=9x2;fill=zeros",
+    "a=9x2x5;b=4x5;ids=9x2;fill=exact",
+    "a=9x3x7;b=5x7;ids=9x3;fill=signs;layout=b:transposed",
+    "a=3x2x11;b=4x11;ids=3x2;fill=special",
+    "a=0x2x5;b=4x5;ids=0x2",
+    "a=65x2x3;b=33x3;ids=65x2",
+    "a=130x4x3;b=2x3;ids=130x4",
+    "a=2x3x1031;b=2x1031;ids=2x3",
+]
+FULL = [
+    "a=2x2x12289;b=4x12289;ids=2x2",
+    "a=65537x2x3;b=8x3;ids=65537x2",
+]

@@ -1,0 +1,31 @@
+"""Cases of any: rows with and without zeros, one axis, several, all; a NaN and a -0."""
+
+SMOKE = [
+    "x=33x2;dim=-1;fill=zeros",
+]
+STANDARD = [
+    "x=2x9;dim=0;fill=zeros",
+    "x=3x31;dim=0;fill=zeros;layout=transposed",
+    "x=33x3;dim=-1;fill=signs;keepdim=true;layout=offset",
+    "x=2x2x65;dim=1;fill=signs;layout=transposed",
+    "x=2x3x2x7;dim=2;fill=zeros;layout=permuted",
+    "x=2x9x2x7;dim=(0,2);fill=zeros",
+    "x=9x2x7x2;dim=(-1,1);fill=signs;keepdim=true;layout=sliced",
+    "x=32x3;dim=-1;fill=signs;layout=sliced",
+    "x=64x2;dim=1;fill=zeros;layout=gapped",
+    "x=5x3x17;dim=1;fill=zeros;layout=broadcast",
+    "x=6x11;dim=None;fill=zeros",
+    "x=2x2;dim=None;fill=signs",
+    "x=33x2;dim=-1;fill=ties",
+    "x=33x2;dim=-1;fill=special",
+    "x=128x2;dim=-1;fill=zeros",
+    "x=4x1;dim=-1;fill=zeros",
+    "x=0x3;dim=-1",
+    "x=3x0;dim=-1",
+    "x=3x0;dim=None",
+    "x=2x1031;dim=0;fill=zeros",
+]
+FULL = [
+    "x=2x12289;dim=0;fill=zeros",
+    "x=65537x2;dim=-1;fill=zeros",
+]

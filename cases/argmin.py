@@ -1,0 +1,35 @@
+"""Cases of argmin: the first of ties, each axis and all, sizes past every tail of a vectorised search."""
+
+SMOKE = [
+    "x=7x33;dim=-1",
+]
+STANDARD = [
+    "x=9,;dim=0",
+    "x=5x31;dim=0;fill=wide",
+    "x=3x32;dim=-1;keepdim=true;layout=offset",
+    "x=2x3x65;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=2;layout=permuted",
+    "x=2x3x4x7;dim=-4;keepdim=true",
+    "x=3x33;dim=-1;fill=extreme;layout=sliced",
+    "x=4x128;dim=1;layout=gapped",
+    "x=5x7x9;dim=1;layout=broadcast",
+    "x=6x11;dim=None",
+    "x=9x13;dim=None;layout=transposed",
+    "x=5x97;dim=-1;fill=negative",
+    "x=5x66;dim=-1;fill=positive",
+    "x=9x3;dim=-1;fill=ties",
+    "x=9x17;dim=0;fill=ties;layout=transposed",
+    "x=33x4;dim=-1;fill=zeros",
+    "x=9x5;dim=0;fill=constant",
+    "x=9x22;dim=-1;fill=special",
+    "x=4x1;dim=-1",
+    "x=0x3;dim=-1",
+    "x=5x257;dim=-1",
+    "x=3x768;dim=0",
+    "x=5x1031;dim=-1",
+    "x=5x4099;dim=-1;f32",
+]
+FULL = [
+    "x=2x12289;dim=-1",
+    "x=65537x3;dim=-1",
+]

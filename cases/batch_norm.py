@@ -1,0 +1,37 @@
+"""Cases of batch_norm: in training and with given moments, with and without weight and bias."""
+
+SMOKE = [
+    "x=5x3;training=true",
+    "x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,",
+]
+STANDARD = [
+    "x=4x3x5;weight=3,;bias=3,;training=true",
+    "x=4x3x5;running_mean=3,;running_var=3,;eps=0.1",
+    "x=4x3x5;running_mean=3,;running_var=3,;weight=3,;layout=x:transposed",
+    "x=4x3x5;running_mean=3,;running_var=3,;bias=3,;layout=offset",
+    "x=2x3x7x5;weight=3,;training=true;eps=0.1",
+    "x=2x3x5x7;bias=3,;training=true;layout=offset",
+    "x=2x3x9x4;weight=3,;bias=3,;training=true;layout=x:transposed",
+    "x=2x3x4x9;weight=3,;bias=3,;training=true;layout=permuted",
+    "x=2x3x4x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;layout=permuted",
+    "x=2x3x2x4x5;weight=3,;bias=3,;training=true;layout=sliced",
+    "x=2x3x2x4x5;running_mean=3,;running_var=3,;layout=sliced",
+    "x=3x4x33;weight=4,;bias=4,;training=true;layout=gapped",
+    "x=3x4x17;weight=4,;bias=4,;training=true;layout=x:broadcast",
+    "x=4x3x5;weight=3,;bias=3,;training=true;needs=x",
+    "x=4x3x5;running_mean=3,;running_var=3,;weight=3,;bias=3,;needs=weight,bias",
+    "x=4x3x9;weight=3,;bias=3,;training=true;fill=wide",
+    "x=4x3x9;weight=3,;bias=3,;training=true;fill=offset",
+    "x=4x3x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;fill=offset",
+    "x=4x3x9;weight=3,;bias=3,;training=true;fill=extreme",
+    "x=4x3x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;fill=small",
+    "x=4x3x5;training=true;fill=zeros",
+    "x=4x3x5;training=true;fill=small;eps=0.1",
+    "x=2x33;weight=33,;bias=33,;training=true;fill=ties;eps=0.1",
+    "x=33x65;weight=65,;bias=65,;training=true",
+    "x=9x2x129;weight=2,;bias=2,;training=true",
+]
+FULL = [
+    "x=2x3x65x129;weight=3,;bias=3,;training=true",
+    "x=65537x3;weight=3,;bias=3,;training=true",
+]

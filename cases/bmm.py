@@ -1,0 +1,33 @@
+"""Cases of bmm: unequal sizes around tile edges, each input laid out in turn."""
+
+SMOKE = [
+    "a=2x7x33;b=2x33x5",
+]
+STANDARD = [
+    "a=1x1x1;b=1x1x1",
+    "a=3x31x33;b=3x33x32",
+    "a=2x5x64;b=2x64x63;fill=wide",
+    "a=3x5x128;b=3x128x3;layout=a:transposed",
+    "a=3x5x127;b=3x127x4;layout=b:transposed",
+    "a=3x4x9;b=3x9x33;layout=transposed",
+    "a=3x7x5;b=3x5x9;layout=permuted",
+    "a=4x3x5;b=4x5x6;layout=a:sliced",
+    "a=3x4x5;b=3x5x6;layout=b:gapped",
+    "a=3x4x5;b=3x5x6;layout=offset",
+    "a=5x4x7;b=5x7x3;layout=b:broadcast",
+    "a=5x4x7;b=5x7x3;needs=a",
+    "a=5x4x7;b=5x7x3;needs=b;layout=a:broadcast",
+    "a=3x6x6;b=@a",
+    "a=2x4x33;b=2x33x5;fill=offset",
+    "a=2x4x33;b=2x33x5;fill=zeros",
+    "a=2x7x13;b=2x13x9;fill=exact",
+    "a=3x5x65;b=3x65x7;fill=signs;layout=b:transposed",
+    "a=2x3x0;b=2x0x4",
+    "a=0x3x4;b=0x4x2",
+    "a=2x3x257;b=2x257x5",
+    "a=2x2x1031;b=2x1031x3",
+]
+FULL = [
+    "a=2x8x12289;b=2x12289x4",
+    "a=65537x1x3;b=65537x3x2",
+]

@@ -1,0 +1,25 @@
+"""Cases of count_equal: integers only, so one dtype; sizes past vector widths and past one block."""
+
+SMOKE = [
+    "a=7x33;b=7x33;f32",
+]
+STANDARD = [
+    "a=9,;b=9,;f32",
+    "a=5x31;b=5x31;f32;layout=a:transposed",
+    "a=3x32;b=3x32;f32;layout=offset",
+    "a=2x3x65;b=2x3x65;f32;layout=b:transposed",
+    "a=2x3x4x7;b=2x3x4x7;f32;layout=permuted",
+    "a=4x33;b=4x33;f32;layout=a:sliced",
+    "a=4x63;b=4x63;f32;layout=b:gapped",
+    "a=5x64;b=5x64;f32;layout=a:broadcast",
+    "a=4x9;b=@a;f32",
+    "a=1x1;b=1x1;f32",
+    "a=3x0;b=3x0;f32",
+    "a=2x257;b=2x257;f32",
+    "a=2x1031;b=2x1031;f32",
+    "a=3x4099;b=3x4099;f32",
+]
+FULL = [
+    "a=2x12289;b=2x12289;f32",
+    "a=65537x3;b=65537x3;f32",
+]

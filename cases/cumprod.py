@@ -1,0 +1,35 @@
+"""Cases of cumprod: zeros (one in a row, several), signs, each axis; short rows, since products leave the range."""
+
+SMOKE = [
+    "x=7x9;dim=-1",
+]
+STANDARD = [
+    "x=9,;dim=0",
+    "x=5x31;dim=0",
+    "x=3x32;dim=-1;layout=offset",
+    "x=2x3x9;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=1;layout=permuted",
+    "x=2x3x4x7;dim=-2",
+    "x=3x9;dim=-1;layout=sliced",
+    "x=4x8;dim=1;layout=gapped",
+    "x=5x7x9;dim=1;layout=broadcast",
+    "x=9x5;dim=-1;fill=zeros",
+    "x=7x5;dim=0;fill=zeros;layout=transposed",
+    "x=3x6;dim=-1;fill=negative",
+    "x=3x9;dim=-1;fill=positive",
+    "x=3x3;dim=-1;fill=extreme;f32,bf16",
+    "x=4x3;dim=0;fill=wide",
+    "x=5x3;dim=-1;fill=offset",
+    "x=7x4;dim=-1;fill=exact",
+    "x=9x5;dim=-1;fill=ties",
+    "x=5x65;dim=-1;fill=signs",
+    "x=9x7;dim=0;fill=signs;layout=transposed",
+    "x=4x1;dim=-1",
+    "x=0x3;dim=-1",
+    "x=3x0;dim=-1",
+    "x=2x65;dim=-1;f32,bf16",
+]
+FULL = [
+    "x=65537x3;dim=-1",
+    "x=2x129;dim=-1;f32",
+]

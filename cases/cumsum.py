@@ -1,0 +1,17 @@
+"""Cases of cumsum: each axis, every layout, long sums, integers for exact ones."""
+
+from opproof.cases._reduce import one_axis
+
+SMOKE = [
+    "x=7x33;dim=-1",
+]
+STANDARD = [
+    *one_axis(),
+    "x=5x17;dim=-1;fill=exact",
+    "x=3x5x7;dim=1;fill=exact;layout=permuted",
+    "x=4x127;dim=-1;fill=signs;layout=sliced",
+]
+FULL = [
+    "x=2x12289;dim=-1",
+    "x=65537x3;dim=-1",
+]

@@ -1,0 +1,29 @@
+"""Cases of diag_mask_inf: nothing past, much past, everything seen; wide, tall and batched."""
+
+SMOKE = [
+    "x=5x7;n_past=0",
+]
+STANDARD = [
+    "x=7x5;n_past=0",
+    "x=5x7;n_past=2;layout=transposed",
+    "x=5x9;n_past=3;layout=offset",
+    "x=2x3x4x7;n_past=1;layout=permuted",
+    "x=2x3x7x4;n_past=0;layout=transposed",
+    "x=3x6x6;n_past=0;layout=sliced",
+    "x=3x6x9;n_past=2;layout=gapped",
+    "x=3x6x9;n_past=1;layout=broadcast",
+    "x=31x33;n_past=0",
+    "x=33x32;n_past=5",
+    "x=6x22;n_past=4;fill=special",
+    "x=9x9;n_past=0;fill=extreme",
+    "x=4x7;n_past=0;fill=exact",
+    "x=1x5;n_past=2",
+    "x=5x1;n_past=0",
+    "x=3x0;n_past=0",
+    "x=3x65;n_past=20",
+    "x=2x1031;n_past=1000",
+]
+FULL = [
+    "x=3x12289;n_past=5",
+    "x=65537x3;n_past=0",
+]

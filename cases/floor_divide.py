@@ -1,0 +1,11 @@
+"""Cases of floor_divide: signs of both, exact quotients."""
+
+from opproof.cases._rows import binary, full_binary
+
+SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
+STANDARD = [
+    *(row for row in binary() if "@a" not in row),
+    "a=4x33;b=4x33;fill=halves",
+    "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
+]
+FULL = full_binary()

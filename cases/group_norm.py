@@ -1,0 +1,32 @@
+"""Cases of group_norm: one group, as many as channels, between; with and without weight and bias."""
+
+SMOKE = [
+    "x=2x6x5;num_groups=3",
+    "x=2x6x5;weight=6,;bias=6,;num_groups=2",
+]
+STANDARD = [
+    "x=3x4;num_groups=2",
+    "x=2x6x7x5;weight=6,;num_groups=3;eps=0.1",
+    "x=2x6x5x7;weight=6,;bias=6,;num_groups=2;layout=offset",
+    "x=2x4x9x3;weight=4,;bias=4,;num_groups=1;layout=x:transposed",
+    "x=2x4x3x9;weight=4,;bias=4,;num_groups=4;layout=permuted",
+    "x=2x6x3x4x5;weight=6,;bias=6,;num_groups=3;layout=sliced",
+    "x=3x8x33;weight=8,;bias=8,;num_groups=4;layout=gapped",
+    "x=3x6x9;weight=6,;bias=6,;num_groups=2;layout=x:broadcast",
+    "x=2x6x7;weight=6,;bias=6,;num_groups=3;needs=x",
+    "x=2x6x7;weight=6,;bias=6,;num_groups=3;needs=weight,bias;layout=x:transposed",
+    "x=2x6x11;weight=6,;bias=6,;num_groups=2;fill=wide",
+    "x=2x6x11;weight=6,;bias=6,;num_groups=2;fill=offset",
+    "x=2x6x11;weight=6,;bias=6,;num_groups=2;fill=extreme",
+    "x=2x6x5;num_groups=2;fill=zeros",
+    "x=2x6x5;num_groups=2;fill=small",
+    "x=2x6x5;num_groups=2;fill=small;eps=0.1",
+    "x=9x4x1;weight=4,;bias=4,;num_groups=2;fill=ties;eps=0.1",
+    "x=3x4x1;weight=4,;bias=4,;num_groups=4",
+    "x=2x66x13;weight=66,;bias=66,;num_groups=33",
+    "x=2x4x17x31;weight=4,;bias=4,;num_groups=2",
+]
+FULL = [
+    "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",
+    "x=65537x2x3;num_groups=1",
+]

@@ -1,0 +1,31 @@
+"""Cases of instance_norm: one, two and three spatial axes, with and without weight and bias."""
+
+SMOKE = [
+    "x=2x3x7",
+    "x=2x3x5x7;weight=3,;bias=3,",
+]
+STANDARD = [
+    "x=2x5x31;weight=5,;eps=0.1",
+    "x=2x3x32;bias=3,;layout=offset",
+    "x=2x3x9x4;weight=3,;bias=3,;layout=x:transposed",
+    "x=2x3x4x9;weight=3,;bias=3,;layout=permuted",
+    "x=2x3x2x4x5;weight=3,;bias=3,;layout=sliced",
+    "x=3x4x33;weight=4,;bias=4,;layout=gapped",
+    "x=3x4x17;weight=4,;bias=4,;layout=x:broadcast",
+    "x=2x3x9;weight=3,;bias=3,;needs=x",
+    "x=2x3x9;weight=3,;bias=3,;needs=weight,bias;layout=x:transposed",
+    "x=2x3x33;weight=3,;bias=3,;fill=wide",
+    "x=2x3x65;weight=3,;bias=3,;fill=offset",
+    "x=2x3x33;weight=3,;bias=3,;fill=extreme",
+    "x=2x3x11;fill=zeros",
+    "x=2x3x11;fill=small",
+    "x=2x3x11;fill=small;eps=0.1",
+    "x=9x4x2;weight=4,;bias=4,;fill=ties;eps=0.1",
+    "x=2x33x6;weight=33,;bias=33,",
+    "x=2x3x31x17;weight=3,;bias=3,",
+    "x=1x2x1031;weight=2,;bias=2,",
+]
+FULL = [
+    "x=1x2x65x129;weight=2,;bias=2,",
+    "x=2x65537x3",
+]

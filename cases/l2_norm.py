@@ -1,0 +1,34 @@
+"""Cases of l2_norm: rows longer and shorter than eps, rows of zeros, each axis."""
+
+SMOKE = [
+    "x=7x33;dim=-1",
+]
+STANDARD = [
+    "x=9,;dim=0",
+    "x=5x31;dim=-1;fill=wide",
+    "x=3x32;dim=0;layout=offset",
+    "x=2x3x65;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=-3;layout=permuted",
+    "x=3x33;dim=-1;fill=extreme;layout=sliced",
+    "x=4x128;dim=-1;layout=gapped",
+    "x=5x63;dim=-1;layout=broadcast",
+    "x=9x3;dim=-1;eps=2.0",
+    "x=9x3;dim=-1;eps=0.1;fill=small",
+    "x=7x5;dim=-1;eps=50.0",
+    "x=9x2;dim=-1;eps=0.1;fill=zeros",
+    "x=9x4;dim=-1;eps=0.5;fill=ties",
+    "x=3x97;dim=-1;fill=offset",
+    "x=6x11;dim=-2;fill=small",
+    "x=3x66;dim=-1;fill=negative;layout=transposed",
+    "x=5x16;dim=0;fill=constant",
+    "x=4x1;dim=-1",
+    "x=0x3;dim=-1",
+    "x=3x0;dim=0",
+    "x=3x768;dim=-1",
+    "x=2x1031;dim=-1",
+    "x=2x4099;dim=-1;f32",
+]
+FULL = [
+    "x=2x12289;dim=-1",
+    "x=65537x3;dim=-1",
+]

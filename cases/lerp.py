@@ -1,0 +1,26 @@
+"""Cases of lerp: weights on both sides of a half and outside [0, 1], every kind of broadcast."""
+
+SMOKE = ["a=7x33;b=7x33;weight=7x33", "a=4x3;b=4x3;weight=0d"]
+STANDARD = [
+    "a=9,;b=9,;weight=9,",
+    "a=5x31;b=5x31;weight=0d;fill=wide",
+    "a=3x32;b=1x32;weight=3x1;layout=offset",
+    "a=2x3x65;b=3x65;weight=65,;layout=a:transposed",
+    "a=2x3x4x7;b=2x3x4x7;weight=3x1x1;layout=permuted",
+    "a=1x5;b=4x1;weight=4x5;layout=weight:sliced",
+    "a=4x128;b=4x128;weight=4x128;layout=gapped",
+    "a=5x63;b=5x63;weight=5x63;layout=weight:broadcast",
+    "a=2x257;b=2x257;weight=2x257;fill=zeros",
+    "a=6x11;b=6x11;weight=6x1;fill=small",
+    "a=6x11;b=6x11;weight=6x11;fill=offset",
+    "a=3x33;b=3x33;weight=3x33;layout=b:transposed",
+    "a=5x13;b=5x13;weight=5x13;needs=a",
+    "a=5x13;b=5x13;weight=5x1;needs=weight",
+    "a=5x17;b=5x17;weight=@a",
+    "a=2x3x5;b=3x1;weight=5,;fill=exact",
+    "a=9x17;b=9x17;weight=9x17;fill=signs",
+    "a=3x0;b=3x0;weight=3x1",
+    "a=0d;b=0d;weight=0d",
+    "a=5x1031;b=5x1031;weight=1031,;f32",
+]
+FULL = ["a=2x12289;b=12289,;weight=2x1", "a=65537x3;b=65537x3;weight=0d"]

@@ -1,0 +1,37 @@
+"""Cases of linear: with and without bias, one row and many, each input laid out in turn."""
+
+SMOKE = [
+    "x=7x33;weight=5x33;bias=5,",
+    "x=2x3x9;weight=4x9",
+]
+STANDARD = [
+    "x=17,;weight=5x17;bias=5,",
+    "x=31x33;weight=32x33;bias=32,",
+    "x=5x64;weight=63x64;fill=wide",
+    "x=5x128;weight=3x128;bias=3,;layout=x:transposed",
+    "x=5x127;weight=4x127;layout=weight:transposed",
+    "x=4x9;weight=33x9;bias=33,;layout=transposed",
+    "x=2x3x5x7;weight=6x7;bias=6,;layout=permuted",
+    "x=2x3x5;weight=6x5;layout=x:sliced",
+    "x=3x5;weight=6x5;bias=6,;layout=weight:gapped",
+    "x=4x5;weight=6x5;bias=6,;layout=offset",
+    "x=5x9;weight=3x9;bias=3,;layout=x:broadcast",
+    "x=4x7;weight=3x7;bias=3,;needs=x",
+    "x=4x7;weight=3x7;bias=3,;needs=weight",
+    "x=4x7;weight=3x7;bias=3,;needs=bias;layout=bias:sliced",
+    "x=4x33;weight=5x33;bias=5,;fill=offset",
+    "x=4x33;weight=5x33;fill=small;f32,bf16",
+    "x=4x33;weight=5x33;bias=5,;fill=zeros",
+    "x=7x13;weight=9x13;bias=9,;fill=exact",
+    "x=2x3x17;weight=5x17;bias=5,;fill=signs;layout=weight:transposed",
+    "x=0x3;weight=4x3;bias=4,",
+    "x=3x0;weight=4x0;bias=4,",
+    "x=1x1;weight=1x1;bias=1,",
+    "x=3x257;weight=5x257;bias=5,",
+    "x=2x768;weight=3x768",
+    "x=3x4099;weight=2x4099;bias=2,;f32",
+]
+FULL = [
+    "x=8x12289;weight=4x12289;bias=4,",
+    "x=65537x3;weight=2x3;bias=2,",
+]

@@ -1,0 +1,32 @@
+"""Cases of local_response_norm: odd and even sizes, sizes past the channels, alpha and beta that matter."""
+
+SMOKE = [
+    "x=2x7x5;size=3;alpha=0.5",
+]
+STANDARD = [
+    "x=2x7x5;size=2;alpha=1.0",
+    "x=2x7x4;size=4;alpha=0.5;beta=0.5;k=2.0",
+    "x=2x5x3x4;size=5;alpha=2.0;beta=1.0;layout=permuted",
+    "x=2x5x4x3;size=3;alpha=1.0;layout=transposed",
+    "x=3x4x9;size=3;alpha=1.0;beta=0.75;layout=sliced",
+    "x=3x4x9;size=2;alpha=1.0;layout=gapped",
+    "x=3x6x9;size=3;alpha=1.0;layout=broadcast",
+    "x=3x6x7;size=3;alpha=1.0;layout=offset",
+    "x=2x3x5;size=7;alpha=1.0",
+    "x=2x9x5;size=1;alpha=0.3;k=0.5",
+    "x=2x9x5;size=3;alpha=0.5;fill=wide",
+    "x=2x9x5;size=3;alpha=0.5;fill=extreme",
+    "x=2x9x5;size=3;alpha=0.5;fill=offset",
+    "x=2x9x5;size=3;alpha=0.5;fill=zeros",
+    "x=2x9x5;size=3;alpha=1.0;k=1e-06;fill=small",
+    "x=2x9x5;size=3;alpha=0.5;beta=2.0;fill=negative",
+    "x=2x9x3x2x2;size=3;alpha=0.5",
+    "x=2x1x5;size=3;alpha=1.0",
+    "x=0x4x5;size=3;alpha=1.0",
+    "x=2x65x3;size=33;alpha=1.0",
+    "x=2x33x2;size=5;alpha=1.0;beta=-0.5",
+]
+FULL = [
+    "x=1x4097x3;size=5;alpha=1.0",
+    "x=65537x3x1;size=3;alpha=1.0",
+]

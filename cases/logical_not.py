@@ -1,0 +1,22 @@
+"""Cases of logical_not: zeros of both signs, NaN and infinities."""
+
+SMOKE = ["x=7x33;fill=signs"]
+STANDARD = [
+    "x=9,;fill=signs",
+    "x=5x31;fill=zeros",
+    "x=3x32;fill=signs;layout=offset",
+    "x=2x3x65;fill=ties;layout=transposed",
+    "x=2x3x4x7;fill=signs;layout=permuted",
+    "x=4x127;fill=zeros;layout=sliced",
+    "x=4x128;fill=exact;layout=gapped",
+    "x=5x63;fill=signs;layout=broadcast",
+    "x=2x257;fill=zeros",
+    "x=6x11;fill=halves",
+    "x=66,;fill=special",
+    "x=5x97;fill=kink",
+    "x=1x1x7x1;fill=signs",
+    "x=3x0",
+    "x=0d",
+    "x=5x1031;fill=signs;f32",
+]
+FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]

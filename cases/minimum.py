@@ -1,0 +1,13 @@
+"""Cases of minimum: every kind of broadcast, ties that share the gradient."""
+
+from opproof.cases._rows import binary, full_binary
+
+SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
+STANDARD = [
+    *(row for row in binary() if "@a" not in row),
+    "a=4x9;b=4x9;fill=ties",
+    "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
+    "a=4x33;b=1x33;fill=constant",
+    "a=5x7;b=5x7;fill=exact",
+]
+FULL = full_binary()

@@ -1,0 +1,34 @@
+"""Cases of mul_mat_id: experts chosen by nobody and by many, one vector for all experts or one for each."""
+
+SMOKE = [
+    "a=4x5x7;b=3x2x7;ids=3x2",
+    "a=4x5x7;b=3x1x7;ids=3x2",
+]
+STANDARD = [
+    "a=1x1x1;b=1x1x1;ids=1x1",
+    "a=8x3x9;b=5x2x9;ids=5x2;fill=wide",
+    "a=8x3x9;b=5x1x9;ids=5x4",
+    "a=2x31x33;b=3x2x33;ids=3x2",
+    "a=4x5x32;b=9x3x32;ids=9x3;layout=offset",
+    "a=4x5x9;b=6x2x9;ids=6x2;layout=a:transposed",
+    "a=4x5x9;b=6x2x9;ids=6x2;layout=b:transposed",
+    "a=4x5x9;b=6x3x9;ids=6x3;layout=ids:transposed",
+    "a=4x5x9;b=6x3x9;ids=6x3;layout=permuted",
+    "a=4x5x9;b=6x3x9;ids=6x3;layout=ids:sliced",
+    "a=4x5x9;b=6x1x9;ids=6x3;layout=a:gapped,b:sliced",
+    "a=4x5x9;b=6x2x9;ids=6x2;layout=b:broadcast",
+    "a=3x4x7;b=5x2x7;ids=5x2;needs=a",
+    "a=3x4x7;b=5x1x7;ids=5x3;needs=b",
+    "a=4x5x33;b=3x2x33;ids=3x2;fill=offset",
+    "a=4x5x33;b=3x2x33;ids=3x2;fill=zeros",
+    "a=3x5x9;b=3x1x9;ids=3x2;fill=exact",
+    "a=5x3x17;b=9x2x17;ids=9x2;fill=signs;layout=a:transposed",
+    "a=3x4x5;b=0x2x5;ids=0x2",
+    "a=33x2x3;b=65x1x3;ids=65x2",
+    "a=3x4x257;b=3x2x257;ids=3x2",
+    "a=2x3x1031;b=2x2x1031;ids=2x2",
+]
+FULL = [
+    "a=4x3x12289;b=2x2x12289;ids=2x2",
+    "a=8x2x3;b=65537x1x3;ids=65537x2",
+]

@@ -1,0 +1,37 @@
+"""Cases of norm: every kind of p, rows of zeros, ties, axes and layouts in turn."""
+
+SMOKE = [
+    "x=7x33;dim=-1",
+]
+STANDARD = [
+    "x=9,;p=2.0;dim=0",
+    "x=5x31;p=1.0;dim=0;fill=wide",
+    "x=3x32;p=inf;dim=-1;layout=offset",
+    "x=2x3x65;p=3.0;dim=1;layout=transposed",
+    "x=2x3x4x7;p=2.0;dim=(1,3);layout=permuted",
+    "x=2x3x4x7;p=1.0;dim=(-1,0);keepdim=true",
+    "x=6x11;p=2.0;dim=None",
+    "x=6x11;p=-inf;dim=None;keepdim=true",
+    "x=3x33;p=2.0;dim=-1;fill=extreme;layout=sliced",
+    "x=4x128;p=1.5;dim=1;layout=gapped",
+    "x=5x7x9;p=2.0;dim=1;layout=broadcast",
+    "x=33x5;p=0.0;dim=-1;fill=zeros",
+    "x=33x5;p=0.5;dim=-1;fill=positive",
+    "x=9x3;p=1.0;dim=-1;fill=zeros",
+    "x=9x2;p=2.0;dim=-1;fill=zeros",
+    "x=17x2;p=inf;dim=-1;fill=ties",
+    "x=9x3;p=-inf;dim=0;fill=kink;layout=transposed",
+    "x=9x3;p=3.0;dim=-1;fill=signs",
+    "x=9x2;p=2.0;dim=-1;fill=special",
+    "x=3x97;p=2.0;dim=-1;fill=negative",
+    "x=6x11;p=2.0;dim=-2;fill=small;layout=transposed",
+    "x=4x1;p=2.0;dim=-1",
+    "x=0x3;p=2.0;dim=-1",
+    "x=3x0;p=1.0;dim=-1",
+    "x=5x1031;p=2.0;dim=-1;f32,f16",
+    "x=2x4099;p=1.0;dim=-1;f32",
+]
+FULL = [
+    "x=2x12289;p=2.0;dim=-1",
+    "x=65537x3;p=2.0;dim=-1",
+]

@@ -1,0 +1,36 @@
+"""Cases of solve_triangular: both triangles, both sides, given and implied diagonals, batches that broadcast."""
+
+SMOKE = [
+    "a=4x4;b=4x3;upper=false",
+    "a=4x4;b=3x4;upper=true;left=false",
+]
+STANDARD = [
+    "a=1x1;b=1x1;upper=true",
+    "a=5x5;b=5x2;upper=true",
+    "a=5x5;b=5x2;upper=false;unitriangular=true",
+    "a=5x5;b=5x2;upper=true;unitriangular=true;layout=a:transposed",
+    "a=4x4;b=2x4;upper=false;left=false;layout=b:transposed",
+    "a=4x4;b=2x4;upper=true;left=false;unitriangular=true",
+    "a=4x4;b=2x4;upper=false;left=false;unitriangular=true;layout=transposed",
+    "a=3x4x4;b=3x4x2;upper=false;layout=permuted",
+    "a=2x3x3x3;b=2x3x3x4;upper=true;layout=a:sliced",
+    "a=3x3;b=2x3x4;upper=true",
+    "a=2x3x3;b=3x4;upper=false;layout=gapped",
+    "a=4x4;b=4x3;upper=false;layout=offset",
+    "a=3x4x4;b=3x4x2;upper=true;layout=b:broadcast",
+    "a=4x4;b=4x3;upper=true;needs=a",
+    "a=4x4;b=4x3;upper=false;needs=b",
+    "a=5x5;b=5x2;upper=true;fill=positive",
+    "a=5x5;b=5x2;upper=false;fill=wide",
+    "a=6x6;b=6x3;upper=false;fill=small",
+    "a=4x4;b=4x3;upper=true;fill=zeros",
+    "a=0x0;b=0x3;upper=true",
+    "a=3x3;b=3x0;upper=false",
+    "a=4x4;b=4x33;upper=false",
+    "a=17x17;b=17x2;upper=false;f32",
+    "a=31x31;b=31x3;upper=true;unitriangular=true;fill=small;f32",
+]
+FULL = [
+    "a=5x5;b=5x12289;upper=false;f32",
+    "a=65537x2x2;b=65537x2x1;upper=true",
+]

@@ -1,0 +1,30 @@
+"""Cases of triu: wide and tall matrices, diagonals on both sides and past the edges, batches."""
+
+SMOKE = [
+    "x=5x7;diagonal=0",
+]
+STANDARD = [
+    "x=7x5;diagonal=0",
+    "x=5x7;diagonal=2;layout=transposed",
+    "x=5x7;diagonal=-2;layout=offset",
+    "x=2x3x4x7;diagonal=1;layout=permuted",
+    "x=2x3x7x4;diagonal=-1;layout=transposed",
+    "x=3x6x6;diagonal=0;layout=sliced",
+    "x=3x6x9;diagonal=3;layout=gapped",
+    "x=3x6x5;diagonal=-1;layout=broadcast",
+    "x=31x33;diagonal=0",
+    "x=33x32;diagonal=-5",
+    "x=6x22;diagonal=4;fill=special",
+    "x=9x9;diagonal=0;fill=extreme",
+    "x=4x4;diagonal=0;fill=exact",
+    "x=1x5;diagonal=0",
+    "x=5x1;diagonal=0",
+    "x=3x0;diagonal=0",
+    "x=65x3;diagonal=-20",
+    "x=3x65;diagonal=20",
+    "x=2x1031;diagonal=1",
+]
+FULL = [
+    "x=3x12289;diagonal=1",
+    "x=65537x3;diagonal=-1",
+]

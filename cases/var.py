@@ -1,0 +1,23 @@
+"""Cases of var: corrections 0, 1 and 2, one axis, several, all; large means with a small spread, constant rows."""
+
+from opproof.cases._reduce import SEVERAL, one_axis
+
+SMOKE = [
+    "x=7x33;dim=-1",
+]
+STANDARD = [
+    *one_axis(concentrates=True, drop=("x=5x31", "fill=extreme", "fill=small", "x=3x768")),
+    "x=5x31;dim=0;correction=0",
+    "x=2x3x4x7;dim=(1,3);correction=2",
+    "x=4x1;dim=-1;correction=0",
+    "x=7x9;dim=-1;correction=0;keepdim=true;layout=gapped",
+    *SEVERAL,
+    "x=33x2;dim=-1;fill=ties",
+    "x=5x9x4;dim=1;fill=constant",
+    "x=9x33;dim=-1;fill=extreme;layout=sliced;f32,bf16",
+    "x=5x11;dim=-1;fill=small;f32,bf16",
+]
+FULL = [
+    "x=2x12289;dim=-1",
+    "x=65537x3;dim=-1",
+]

@@ -1,0 +1,26 @@
+"""Cases of where: each of the three tensors broadcast in turn, and laid out in turn."""
+
+SMOKE = ["condition=7x33;a=7x33;b=7x33"]
+STANDARD = [
+    "condition=9,;a=9,;b=9,",
+    "condition=4x3;a=1x3;b=4x3",
+    "condition=4x3;a=4x3;b=4x1;fill=wide",
+    "condition=1x5;a=4x5;b=4x5;layout=a:transposed",
+    "condition=31,;a=2x31;b=3x1x31;layout=b:sliced",
+    "condition=5x32;a=0d;b=5x32;layout=condition:transposed",
+    "condition=5x33;a=5x33;b=0d;layout=offset",
+    "condition=2x3x4x9;a=3x1x9;b=4x1;layout=permuted",
+    "condition=2x1x4x1;a=3x1x65;b=1,;fill=wide",
+    "condition=4x127;a=4x127;b=4x127;fill=extreme",
+    "condition=4x128;a=4x128;b=4x128;layout=gapped",
+    "condition=5x63;a=5x63;b=5x63;layout=condition:broadcast",
+    "condition=2x257;a=2x257;b=2x257;fill=zeros",
+    "condition=6x11;a=6x11;b=6x11;fill=small;needs=a",
+    "condition=6x13;a=6x1;b=6x13;needs=b",
+    "condition=66,;a=66,;b=66,;fill=special",
+    "condition=2x3x5;a=3x1;b=5,;fill=exact",
+    "condition=9x17;a=9x17;b=17,;fill=signs;layout=a:sliced",
+    "condition=3x0;a=3x1;b=3x0",
+    "condition=5x1031;a=5x1031;b=5x1031;f32",
+]
+FULL = ["condition=2x12289;a=12289,;b=2x1", "condition=65537x3;a=65537x3;b=65537x1"]

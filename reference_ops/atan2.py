@@ -1,0 +1,36 @@
+"""atan2: the angle of the point (b, a), in [-π, π]; a is the ordinate.
+
+Shapes: a and b broadcast against each other; y has the broadcast shape.
+Gradient: with r² = a² + b², da = g b / r² and db = -g a / r², each summed
+over the axes along which its tensor was broadcast.
+Kinks: the cut, a = 0 where b < 0 (a step of 2π).
+Source: ISO C atan2.
+PyTorch: torch.atan2. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array, nearest, unbroadcast
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"b": "nonzero"}
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.arctan2(a, b)
+
+
+def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    r2 = a * a + b * b
+    return unbroadcast(g * b / r2, a.shape), unbroadcast(-g * a / r2, b.shape)
+
+
+def kinks(a: Array, b: Array) -> Array:
+    return nearest(np.where(b < 0, np.abs(a), np.inf), a.shape)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.atan2(a, b)

@@ -1,0 +1,40 @@
+"""fmod: the remainder of a / b with the sign of a, a - b trunc(a / b).
+
+Shapes: a and b broadcast against each other; y has the broadcast shape.
+Gradient: da = g and db = -g trunc(a / b), each summed
+over the axes along which its tensor was broadcast.
+Kinks: multiples of b other than 0 (steps); none are reported where |a / b| is past 1024.
+Source: ISO C fmod (exact in floating point).
+PyTorch: torch.fmod. ONNX: Mod (fmod = 1). ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array, nearest, unbroadcast
+
+EXACT = ("forward",)
+TRIVIAL = {"vjp": ("copy",)}
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"b": "nonzero"}
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.fmod(a, b)
+
+
+def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return unbroadcast(g, a.shape), unbroadcast(-g * np.trunc(a / b), b.shape)
+
+
+def kinks(a: Array, b: Array) -> Array:
+    q = np.abs(a / b)
+    distance = np.where(q < 1024, np.abs(b) * np.abs(q - np.maximum(np.rint(q), 1)), np.inf)
+    return nearest(distance, a.shape)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.fmod(a, b)

@@ -1,0 +1,21 @@
+"""le: whether a <= b, elementwise; false where either is NaN.
+
+Shapes: a and b broadcast against each other; y has the broadcast shape.
+Gradient: none.
+Source: IEEE 754-2019, section 5.11 (comparison predicates).
+PyTorch: torch.le. ONNX: LessOrEqual. ggml: none.
+"""
+
+from typing import Any
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(a: Array, b: Array) -> Array:
+    return a <= b
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.le(a, b)

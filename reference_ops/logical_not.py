@@ -1,0 +1,23 @@
+"""logical_not: whether x is zero (of either sign); NaN is not.
+
+Shapes: x any; y as x.
+Gradient: none.
+Source: NumPy and PyTorch, where every number but 0 is true.
+PyTorch: torch.logical_not. ONNX: Not (of booleans). ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(x: Array) -> Array:
+    return np.logical_not(x)
+
+
+def torch(torch: Any, x: Any) -> Any:
+    return torch.logical_not(x)

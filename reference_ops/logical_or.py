@@ -1,0 +1,23 @@
+"""logical_or: whether a or b or both are nonzero; NaN is nonzero.
+
+Shapes: a and b broadcast against each other; y has the broadcast shape.
+Gradient: none.
+Source: NumPy and PyTorch, where every number but 0 is true.
+PyTorch: torch.logical_or. ONNX: Or (of booleans). ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.logical_or(a, b)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.logical_or(a, b)

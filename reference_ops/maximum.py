@@ -1,0 +1,35 @@
+"""maximum: the larger of a and b; NaN where either is (as PyTorch).
+
+Shapes: a and b broadcast against each other; y has the broadcast shape.
+Gradient: g to the larger one, half to each at ties (as PyTorch), each summed
+over the axes along which its tensor was broadcast.
+Kinks: ties, a = b.
+Source: PyTorch's documentation of torch.maximum (halves at ties).
+PyTorch: torch.maximum. ONNX: Max. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array, nearest, unbroadcast
+
+EXACT = ("forward",)
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.maximum(a, b)
+
+
+def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    tied = np.where(a == b, 0.5 * g, 0)
+    da, db = np.where(a > b, g, tied), np.where(b > a, g, tied)
+    return unbroadcast(da, a.shape), unbroadcast(db, b.shape)
+
+
+def kinks(a: Array, b: Array) -> Array:
+    return nearest(np.abs(a - b), a.shape)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.maximum(a, b)

@@ -1,0 +1,46 @@
+"""pow: a to the power b, elementwise with NumPy broadcasting, or to the number `exponent`.
+
+Shapes: a and b broadcast against each other; y has the broadcast shape. Without b, y as a.
+Gradient: da = g b aᵇ⁻¹ (0 where b is 0) and db = g y log a (0 where a is 0 and b >= 0), each summed
+over the axes along which its tensor was broadcast.
+Source: elementary.
+PyTorch: torch.pow. ONNX: Pow. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array, unbroadcast
+
+ANALYTIC = True
+
+
+def domain(shapes: dict[str, tuple[int, ...]], *, exponent: float | None = None, **params: Any) -> dict[str, Any]:
+    if exponent is None:
+        return {"a": (0.25, 4.0)}
+    if exponent != round(exponent):
+        return {"a": (0.0, np.inf)}
+    return {"a": "nonzero"} if exponent < 1 else {}
+
+
+def forward(a: Array, b: Array | None = None, *, exponent: float | None = None) -> Array:
+    if exponent is not None:
+        return np.power(a, exponent)
+    assert b is not None
+    return np.power(a, b)
+
+
+def vjp(
+    g: Array, y: Array, a: Array, b: Array | None = None, *, exponent: float | None = None
+) -> Array | tuple[Array, Array]:
+    if exponent is not None:
+        return np.zeros_like(g) if exponent == 0 else g * (exponent * np.power(a, exponent - 1))
+    assert b is not None
+    da = np.where(b == 0, 0, g * (b * np.power(a, b - 1)))
+    db = np.where((a == 0) & (b >= 0), 0, g * y * np.log(a))
+    return unbroadcast(da, a.shape), unbroadcast(db, b.shape)
+
+
+def torch(torch: Any, a: Any, b: Any = None, *, exponent: float | None = None) -> Any:
+    return torch.pow(a, b if exponent is None else exponent)

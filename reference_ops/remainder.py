@@ -1,0 +1,39 @@
+"""remainder: the remainder of a / b with the sign of b, a - b floor(a / b).
+
+Shapes: a and b broadcast against each other; y has the broadcast shape.
+Gradient: da = g and db = -g floor(a / b), each summed
+over the axes along which its tensor was broadcast.
+Kinks: multiples of b (steps); none are reported where |a / b| is past 1024.
+Source: Knuth, The Art of Computer Programming 1, 1.2.4 (floored division).
+PyTorch: torch.remainder. ONNX: Mod (integers only). ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array, nearest, unbroadcast
+
+TRIVIAL = {"vjp": ("copy",)}
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"b": "nonzero"}
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.remainder(a, b)
+
+
+def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return unbroadcast(g, a.shape), unbroadcast(-g * np.floor(a / b), b.shape)
+
+
+def kinks(a: Array, b: Array) -> Array:
+    q = a / b
+    distance = np.where(np.abs(q) < 1024, np.abs(b) * np.abs(q - np.rint(q)), np.inf)
+    return nearest(distance, a.shape)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.remainder(a, b)
