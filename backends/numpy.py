@@ -46,7 +46,7 @@ class NumPy:
                 )
             )
         found += [None] * (len(inputs) - len(found))
-        return [_stored(d, dtype) if need else None for d, need in zip(found, needs, strict=True)]
+        return [_stored(d, dtype) if need else None for d, need in zip(found, needs, strict=False)]
 
 
 def create(variant: str = "") -> NumPy:
@@ -61,7 +61,9 @@ def _compute(x: Array | None) -> Any:
 
 
 def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
-    return next(x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
+    """The float dtype among the inputs; float64 where there is none (then nothing is rounded to it)."""
+    floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
+    return next(floats, np.dtype(np.float64))
 
 
 def _stored(y: Any, dtype: np.dtype[Any]) -> Array:

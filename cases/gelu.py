@@ -2,7 +2,7 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-_PARAMS = ("", "approximate=tanh")
+_PARAMS = ("approximate=none", "approximate=tanh")
 
 SMOKE = ["x=7x33", "x=7x33;approximate=tanh"]
 STANDARD = elementwise(_PARAMS)

@@ -70,10 +70,12 @@ def execute(backend: Any, case: Case, op: Op, mode: str, *, soft: bool = False, 
     outcome.inputs = ordered(case, op, values)
     outcome.needs = differentiable(case, op, outcome.inputs)
     other = ordered(case, op, inputs_of(case, op, variant=1))
-    shapes = [y.shape for y in reference.forward(case, op, other)]
-    kinds = [y.dtype for y in reference.forward(case, op, other)]
+    templates = reference.forward(case, op, other)
+    shapes, kinds = [y.shape for y in templates], [y.dtype for y in templates]
     if mode == "gradient":
         outcome.cotangents = cotangents_of(case, shapes)
+        exist = reference.gradients_exist(case, op, other)
+        outcome.needs = [n and e for n, e in zip(outcome.needs, exist, strict=True)]
     try:
         _declines(backend, case, op, mode, outcome)
         first = None if alone else _answer(backend, case, op, mode, other, shapes, kinds, outcome, 1, soft)
@@ -227,7 +229,7 @@ def _check(answer: Any, wanted: Sequence[Any], mode: str, into: bool) -> list[Ar
         if a.dtype != kind and not (mode == "forward" and a.dtype.kind in "iu" and kind.kind == "i"):
             raise _Found("WRONG_DTYPE", f"{name} has dtype {a.dtype.name}, expected {kind.name}")
         if into and (missing := unwritten(a)).any():
-            index = tuple(int(i[0]) for i in np.nonzero(missing))
+            index = tuple(int(i) for i in np.argwhere(missing)[0])
             count = f"{int(missing.sum())} of {a.size} elements were not written, the first at {index}"
             raise _Found("NOT_WRITTEN", f"{name}: {count}")
         found.append(a.copy())

@@ -18,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, replace
 
-from pebble import ProcessExpired, ProcessPool
+from pebble import CONSTS, ProcessExpired, ProcessPool
 
 from opproof.backends import BackendError
 from opproof.cases import Case
 from opproof.harness import worker
-from opproof.harness.worker import MEMORY_EXIT, Task
+from opproof.harness.worker import MEMORY_EXIT, QUIET_EXIT, Task
 from opproof.reports import Result
 
 #: How many wrong answers of one operator and mode are looked at a second time.
@@ -48,6 +48,7 @@ class Pool:
             os.environ.setdefault(name, "1")  # the parallelism is in the processes; sums stay reproducible
         self.limits, self.logs = limits, worker.new_log_folder()
         self.context = _context()
+        CONSTS.term_timeout = 0.5  # a hanging C call ignores SIGTERM: go on to SIGKILL soon
         self.main = self._new(max_tasks=0)
 
     def __enter__(self) -> Pool:
@@ -157,6 +158,8 @@ def _second_look(task: Task, first: Result, second: Result) -> Result:
 
 
 def _death(exitcode: int) -> str:
+    if exitcode == QUIET_EXIT:
+        return "the backend called exit(0)"
     if exitcode >= 0:
         return f"the process exited with status {exitcode}"
     try:

@@ -67,6 +67,14 @@ def vjp(
     return (*found, *(None for _ in inputs))[: len(inputs)]
 
 
+def gradients_exist(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
+    """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
+    if op.vjp is None:
+        return [v is not None and v.dtype.kind == "f" for v in inputs]
+    outputs = forward(case, op, inputs)
+    return [d is not None for d in vjp(case, op, inputs, [np.ones(y.shape) for y in outputs], outputs)]
+
+
 def expected_forward(case: Case, op: Op, inputs: Sequence[Array | None], declared: str | None = None) -> list[Expected]:
     """Expected outputs of `inputs`, with the scale of honest rounding."""
     values = forward(case, op, inputs)

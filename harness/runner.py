@@ -16,7 +16,7 @@ import numpy as np
 
 from opproof.harness import __version__
 from opproof.harness.compare import C
-from opproof.harness.known import Known, mark, objections, read_known
+from opproof.harness.known import Known, built_in, mark, objections, read_known
 from opproof.harness.plan import Selection, cases, tasks
 from opproof.harness.pool import Limits, Pool
 from opproof.harness.usage import UsageError
@@ -61,7 +61,7 @@ def resumed(settings: Settings, folder: Path) -> Settings:
 
 def run(settings: Settings) -> int:
     """Run, report, and return the exit status. Raises UsageError and its kin for a wrong call."""
-    known = read_known(settings.ledger) if settings.ledger else []
+    known = [*(read_known(settings.ledger) if settings.ledger else []), *(k for b in settings.backends for k in built_in(b))]
     selected = cases(settings.selection)
     rules = {"convention": settings.convention, "strict_subnormals": settings.strict_subnormals}
     backends = tuple(dict.fromkeys(settings.backends))
@@ -78,10 +78,13 @@ def run(settings: Settings) -> int:
                 marked = mark(result, known)
                 write_line(file, marked)
                 results.append(marked)
-    return finish(settings.out, header, results, known, quiet=settings.quiet)
+    complete = selected == cases(Selection(level="standard", seed=settings.selection.seed, folders=settings.selection.folders))
+    return finish(settings.out, header, results, known, quiet=settings.quiet, complete=complete)
 
 
-def finish(out: Path, header: Header, results: Sequence[Result], known: Sequence[Known], *, quiet: bool) -> int:
+def finish(
+    out: Path, header: Header, results: Sequence[Result], known: Sequence[Known], *, quiet: bool, complete: bool
+) -> int:
     """Write the reports beside results.jsonl, print the summary, return the exit status."""
     from opproof.harness.docs import docs_of
     from opproof.reports import html, markdown, terminal
@@ -90,7 +93,7 @@ def finish(out: Path, header: Header, results: Sequence[Result], known: Sequence
     (out / "report.md").write_text(markdown.render(header, results), encoding="utf-8")
     text = terminal.summary(header, results, folder=out)
     print(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text)
-    complaints = objections(known, results, datetime.datetime.now(datetime.UTC).date())
+    complaints = objections(known, results, datetime.datetime.now(datetime.UTC).date(), complete=complete)
     for complaint in complaints:
         print(complaint)
     print(f"{out / 'report.html'}  {out / 'report.md'}  {out / FILE}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import sys
@@ -19,8 +20,12 @@ from opproof.harness.judge import Judgement, Rules, judge, number
 from opproof.reference_ops import Op, load, load_folder
 from opproof.reports import Result
 
-#: Exit status of a worker that used more memory than allowed.
+#: Exit status of a worker that used more memory than allowed, and of one whose backend called exit(0).
 MEMORY_EXIT = 77
+QUIET_EXIT = 78
+
+#: Callbacks that the C library holds a pointer to.
+_KEPT: list[Any] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,7 @@ def start(logs: str, memory: int) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.argv = ["opproof-worker"]
     _no_core_files()
+    _never_exit_quietly()
     threading.Thread(target=_watch, args=(memory,), daemon=True).start()
 
 
@@ -139,6 +145,16 @@ def _no_core_files() -> None:
     except ImportError:  # not on Windows
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _never_exit_quietly() -> None:
+    """Let exit(0) of a backend be seen: pebble takes a worker that ends with status 0 for a tidy one."""
+    on_exit = getattr(ctypes.CDLL(None), "on_exit", None) if sys.platform == "linux" else None
+    if on_exit is None:
+        return
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
+    _KEPT.append(kind(lambda status, _: os._exit(status if status else QUIET_EXIT)))
+    on_exit(_KEPT[-1], None)
 
 
 def _resident() -> int:

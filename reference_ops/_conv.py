@@ -28,18 +28,22 @@ def geometry(rank: int, stride: Sizes, padding: Sizes, dilation: Sizes, groups: 
     return Geometry(per_axis(stride, rank), per_axis(padding, rank), per_axis(dilation, rank), groups)
 
 
-def _matrix(x: Array, kernel: tuple[int, ...], how: Geometry) -> tuple[Array, tuple[int, ...]]:
+def _matrix(
+    x: Array, kernel: tuple[int, ...], how: Geometry, count: tuple[int, ...] | None = None
+) -> tuple[Array, tuple[int, ...]]:
     """Windows of x as (n, groups, c / groups * kernel, out), and the output's spatial shape."""
-    cols = columns(padded(x, how.padding, how.padding), kernel, how.stride, how.dilation)
+    cols = columns(padded(x, how.padding, how.padding), kernel, how.stride, how.dilation, count)
     out = cols.shape[2 + len(kernel) :]
     n, c = x.shape[:2]
     return np.reshape(cols, (n, how.groups, c // how.groups * math.prod(kernel), math.prod(out))), out
 
 
-def conv(x: Array, weight: Array, bias: Array | None, how: Geometry) -> Array:
-    """The convolution (in fact the correlation, as in every deep-learning library)."""
+def conv(
+    x: Array, weight: Array, bias: Array | None, how: Geometry, count: tuple[int, ...] | None = None
+) -> Array:
+    """The convolution (in fact the correlation, as in every deep-learning library); its first `count` outputs."""
     o, kernel = weight.shape[0], weight.shape[2:]
-    cols, out = _matrix(x, kernel, how)
+    cols, out = _matrix(x, kernel, how, count)
     w = np.reshape(weight, (how.groups, o // how.groups, cols.shape[2]))
     y = np.reshape(np.matmul(w, cols), (x.shape[0], o, *out))
     return y if bias is None else y + np.reshape(bias, (o, *(1,) * len(kernel)))
@@ -58,7 +62,7 @@ def conv_dx(g: Array, weight: Array, size: tuple[int, ...], how: Geometry) -> Ar
 
 def conv_dweight(g: Array, x: Array, shape: tuple[int, ...], how: Geometry) -> Array:
     """Gradient of `conv` with respect to the weight, of that `shape`: one long sum over batch and space."""
-    cols, out = _matrix(x, shape[2:], how)
+    cols, out = _matrix(x, shape[2:], how, g.shape[2:])
     n, length = g.shape[0], math.prod(out)
     grouped = np.reshape(g, (n, how.groups, shape[0] // how.groups, length))
     left = np.reshape(np.transpose(grouped, (1, 2, 0, 3)), (how.groups, shape[0] // how.groups, n * length))
@@ -70,3 +74,23 @@ def conv_vjp(g: Array, x: Array, weight: Array, bias: Array | None, how: Geometr
     """All three gradients of `conv`."""
     dbias = None if bias is None else np.sum(g, axis=(0, *range(2, g.ndim)))
     return conv_dx(g, weight, x.shape[2:], how), conv_dweight(g, x, weight.shape, how), dbias
+
+
+def transposed_size(size: tuple[int, ...], kernel: tuple[int, ...], how: Geometry, extra: tuple[int, ...]) -> tuple[int, ...]:
+    """Spatial shape of a transposed convolution's output; `extra` rows and columns that no kernel need reach."""
+    axes = zip(size, kernel, how.stride, how.padding, how.dilation, extra, strict=True)
+    return tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in axes)
+
+
+def conv_transpose(x: Array, weight: Array, bias: Array | None, how: Geometry, extra: tuple[int, ...]) -> Array:
+    """The transposed convolution: what `conv` with this weight (c, o / groups, *kernel) has as its dx."""
+    y = conv_dx(x, weight, transposed_size(x.shape[2:], weight.shape[2:], how, extra), how)
+    return y if bias is None else y + np.reshape(bias, (bias.shape[0], *(1,) * (x.ndim - 2)))
+
+
+def conv_transpose_vjp(
+    g: Array, x: Array, weight: Array, bias: Array | None, how: Geometry
+) -> tuple[Array, Array, Array | None]:
+    """All three gradients of `conv_transpose`: it is linear in x, and its dx is `conv` itself."""
+    dbias = None if bias is None else np.sum(g, axis=(0, *range(2, g.ndim)))
+    return conv(g, weight, None, how, x.shape[2:]), conv_dweight(x, g, weight.shape, how), dbias

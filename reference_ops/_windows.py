@@ -49,12 +49,18 @@ def offsets(
         yield cell, tuple(slice(c * d, c * d + s * (o - 1) + 1, s) if o else slice(0, 0) for c, s, d, o in meets)
 
 
-def columns(x: Array, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
-    """Windows of an x that is already padded: (..., *kernel, *out)."""
+def columns(
+    x: Array,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    count: tuple[int, ...] | None = None,
+) -> Array:
+    """Windows of an x that is already padded: (..., *kernel, *out); the first `count`, or all that fit."""
     rank = len(kernel)
     where: list[Array] = []
     for a, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
-        out = windows(x.shape[x.ndim - rank + a], k, s, 0, d)
+        out = windows(x.shape[x.ndim - rank + a], k, s, 0, d) if count is None else count[a]
         shape = [1] * (2 * rank)
         shape[a], shape[rank + a] = k, out
         where.append(np.reshape(d * np.arange(k)[:, None] + s * np.arange(out), shape))

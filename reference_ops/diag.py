@@ -26,7 +26,7 @@ def _cells(m: int, n: int, diagonal: int) -> tuple[Array, Array]:
 
 def forward(x: Array, *, diagonal: int = 0) -> Array:
     if x.ndim == 2:
-        return x[_cells(*x.shape, diagonal)]
+        return x[_cells(x.shape[0], x.shape[1], diagonal)]
     n = x.shape[0] + abs(diagonal)
     y = np.zeros((n, n), dtype=x.dtype, like=x)
     y[_cells(n, n, diagonal)] = x
@@ -35,9 +35,9 @@ def forward(x: Array, *, diagonal: int = 0) -> Array:
 
 def vjp(g: Array, y: Array, x: Array, *, diagonal: int = 0) -> Array:
     if x.ndim == 1:
-        return g[_cells(*g.shape, diagonal)]
+        return g[_cells(g.shape[0], g.shape[1], diagonal)]
     dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    dx[_cells(*x.shape, diagonal)] = g
+    dx[_cells(x.shape[0], x.shape[1], diagonal)] = g
     return dx
 
 

@@ -1,7 +1,7 @@
 """local_response_norm: x / b^beta with b = k + alpha / size times the sum of x² over `size` neighbouring channels.
 
-Shapes: x (n, c, *); y as x. Of the neighbours, size // 2 stand before a channel, (size - 1) // 2 behind; none at the ends.
-Gradient: g b^-beta - 2 alpha beta / size x sum(g x b^(-beta - 1)) over the channels in whose window x stands.
+Shapes: x (n, c, *); y as x. Of the neighbours, size // 2 stand before a channel, (size - 1) // 2 behind.
+Gradient: g b^-beta - 2 alpha beta / size x sum(g x b^(-beta - 1)) over the channels that see x.
 Source: Krizhevsky, Sutskever, Hinton, ImageNet Classification (2012), section 3.3, alpha divided by size as PyTorch.
 PyTorch: torch.nn.functional.local_response_norm. ONNX: LRN. ggml: none.
 """

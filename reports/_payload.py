@@ -11,11 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opproof.reports._record import VERDICTS, Header, Result
-from opproof.reports._summary import kind, plain
+from opproof.reports._summary import KINDS, kind
+from opproof.reports._text import plain, short_names
 
 _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.
 _CASE = "\x01"
+
+
+_ROOM = 2_000_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 
 
 class _Texts:
@@ -23,9 +27,18 @@ class _Texts:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self.index = {text: i for i, text in enumerate(texts)}
+        self.length = 0
 
     def add(self, text: str) -> int:
+        if text not in self.index:
+            self.length += len(text)
         return self.index.setdefault(text, len(self.index))
+
+    def add_message(self, text: str) -> int:
+        """Add a text that may be cut where there are too many."""
+        if self.length > _ROOM and len(text) > 100:
+            return self.add(f"{text[:60]}… (cut here; whole in results.jsonl)")
+        return self.add(text)
 
 
 def encode(
@@ -36,13 +49,13 @@ def encode(
     baseline: Sequence[Result] | None,
 ) -> str:
     """JSON that may stand in a script element: it holds no `<`."""
+    columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     strings, cases = _Texts([""]), _Texts()
     ops = _Texts(sorted({r.op for r in results}))
     dtypes = _Texts(sorted({r.dtype for r in results}, key=_dtype_order))
     modes = _Texts(sorted({r.mode for r in results}))
     backends = _Texts(dict.fromkeys(r.backend for r in results))
     verdicts = _Texts(VERDICTS)
-    columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for r in results:
         columns["case"].append(cases.add(r.case))
         columns["op"].append(ops.add(r.op))
@@ -50,42 +63,43 @@ def encode(
         columns["mode"].append(modes.add(r.mode))
         columns["backend"].append(backends.add(r.backend))
         columns["verdict"].append(verdicts.add(r.verdict))
-        columns["kind"].append(_KINDS.index(kind(r)))
+        columns["kind"].append(KINDS.index(kind(r)))
         columns["units"].append(_units(r.units))
         columns["seconds"].append(_units(r.seconds))
-        for name in ("message", "diagnosis", "known", "repro"):
-            columns[name].append(strings.add(plain(getattr(r, name)).replace(r.case, _CASE)))
+        columns["repro"].append(strings.add(_folded(r.repro, r.case)))
+        for name in ("message", "diagnosis", "known"):
+            columns[name].append(strings.add_message(_folded(getattr(r, name), r.case)))
         columns["worst"].append(_worst(r, strings))
+    before = None if baseline is None else _baseline(results, baseline, verdicts)
     page = {
         "constant": header.constant,
         "schema": header.schema,
-        "versions": {b.get("name", ""): b for b in header.backends},
         "ops": list(ops.index),
         "dtypes": list(dtypes.index),
         "modes": list(modes.index),
         "backends": list(backends.index),
+        "names": list(short_names(backends.index).values()),
         "verdicts": list(verdicts.index),
         "meanings": VERDICTS,
-        "kinds": _KINDS,
+        "kinds": KINDS,
         "cases": list(cases.index),
         "columns": columns,
         "docs": {op: plain(text) for op, text in docs.items() if op in ops.index},
         "scripts": {case: plain(text) for case, text in scripts.items() if case in cases.index},
-        "baseline": None if baseline is None else _baseline(results, baseline, verdicts),
+        "baseline": before,
         "strings": list(strings.index),
     }
     text = json.dumps(page, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 
 
-_KINDS = ("failed", "known", "doubtful", "unsupported", "passed")
-_COLUMNS = ("case", "op", "dtype", "mode", "backend", "verdict", "kind", "units", "seconds") + (
-    "message",
-    "diagnosis",
-    "known",
-    "repro",
-    "worst",
+_COLUMNS = tuple(
+    "case op dtype mode backend verdict kind units seconds message diagnosis known repro worst".split()  # noqa: SIM905
 )
+
+
+def _folded(text: str, case: str) -> str:
+    return plain(text).replace(case, _CASE)
 
 
 def _worst(r: Result, strings: _Texts) -> list[Any] | int:
@@ -116,7 +130,7 @@ def _baseline(results: Sequence[Result], baseline: Sequence[Result], verdicts: _
     found = [before.pop((r.case, r.mode, r.backend), None) for r in results]
     return {
         "verdict": [-1 if r is None else verdicts.add(r.verdict) for r in found],
-        "kind": [-1 if r is None else _KINDS.index(kind(r)) for r in found],
+        "kind": [-1 if r is None else KINDS.index(kind(r)) for r in found],
         "units": [None if r is None else _units(r.units) for r in found],
         "vanished": len(before),
     }

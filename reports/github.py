@@ -1,12 +1,11 @@
 """What GitHub Actions shows: annotations printed to the log, and the summary of the job."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from opproof.reports import markdown
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, line, number, plural, sentence
+from opproof.reports._summary import failures, sentence
+from opproof.reports._text import line, number, plural
 
 
 def annotations(header: Header, results: Sequence[Result], *, limit: int = 10) -> str:

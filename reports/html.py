@@ -7,7 +7,8 @@ from pathlib import Path
 
 from opproof.reports._payload import encode
 from opproof.reports._record import VERDICTS, Header, Result
-from opproof.reports._summary import KINDS, grouped, kind, number, plain, sentence, tally
+from opproof.reports._summary import KINDS, grouped, kind, sentence, tally
+from opproof.reports._text import described, number, options, plain, when
 
 _HERE = Path(__file__).parent
 #: In the order in which they are joined into one script; report.js starts the page.
@@ -43,7 +44,7 @@ def render(
     )
     count = tally(results)
     data = encode(header, results, docs if docs is not None else {}, scripts if scripts is not None else {}, baseline)
-    return environment.get_template("report.html.j2").render(
+    page: str = environment.get_template("report.html.j2").render(
         header=header,
         sentence=sentence(header, results),
         state=_state(header, results),
@@ -53,12 +54,16 @@ def render(
         number=number,
         operators=len({r.op for r in results}),
         cases=len({r.case for r in results}),
+        backends=[described(header, b) for b in dict.fromkeys(r.backend for r in results)],
+        options=options(header),
+        when=when(header),
         plain=plain,
         # Files of this folder, and JSON without "<": nothing of a backend's reaches the page unescaped.
         css=Markup((_HERE / "report.css").read_text(encoding="utf-8")),  # noqa: S704
         script=Markup("\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)),  # noqa: S704
         data=Markup(data),  # noqa: S704
     )
+    return page
 
 
 def _chips(results: Sequence[Result]) -> list[tuple[str, int, str]]:

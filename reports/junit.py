@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, kind, line, number, plain, sentence, tally
+from opproof.reports._summary import grouped, kind, sentence, tally
+from opproof.reports._text import line, number, plain
 
 # JUnit knows a failure (wrong answer) from an error (no answer).
 _ERRORS = ("ERROR", "CRASH", "TIMEOUT", "OUT_OF_MEMORY")
@@ -14,7 +15,7 @@ _ERRORS = ("ERROR", "CRASH", "TIMEOUT", "OUT_OF_MEMORY")
 
 def render(header: Header, results: Sequence[Result]) -> str:
     """The XML as text. Known failures, unsupported cases and those without evidence are `skipped`, with the reason."""
-    root = ET.Element("testsuites", name=f"opproof {header.opproof}", **_counts(results))
+    root = ET.Element("testsuites", {"name": f"opproof {header.opproof}", **_counts(results)})
     for group in grouped(results, lambda r: f"{r.backend}\0{r.op}").values():
         root.append(_suite(header, group))
     if not results:
@@ -24,14 +25,13 @@ def render(header: Header, results: Sequence[Result]) -> str:
         ET.SubElement(case, "error", type="NOTHING_RAN", message=sentence(header, results))
         root.attrib.update(tests="1", errors="1")
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=False).join(
-        ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
-    )
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _suite(header: Header, results: Sequence[Result]) -> ET.Element:
     first = results[0]
-    suite = ET.Element("testsuite", name=plain(f"{first.backend}.{first.op}"), **_counts(results))
+    suite = ET.Element("testsuite", {"name": plain(f"{first.backend}.{first.op}"), **_counts(results)})
     if header.started:
         suite.set("timestamp", header.started[:19])  # the schema has no time zone
     for result in results:

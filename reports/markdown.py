@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import KINDS, failures, grouped, kind, line, number, plural, sentence, tally
+from opproof.reports._summary import KINDS, failures, grouped, kind, sentence, tally
+from opproof.reports._text import described, line, number, plural, short_names, when
 
 _HEADS = {"failed": "fail", "known": "known", "doubtful": "no evidence", "unsupported": "unsupported", "passed": "pass"}
 _MARKS = {"failed": "❌", "doubtful": "⚠️", "passed": "✅"}
@@ -50,14 +51,12 @@ def _backends(header: Header, results: Sequence[Result]) -> list[str]:
     shown = [k for k in reversed(KINDS) if k in ("passed", "failed") or tally(results).kinds[k]]
     rows = ["| backend | records | " + " | ".join(_HEADS[k] for k in shown) + " |"]
     rows.append("|:--|--:|" + "--:|" * len(shown))
-    about = {b.get("name", ""): b for b in header.backends}
-    for name, some in list(grouped(results, lambda r: r.backend).items())[:20]:
-        parts = [name, *(about.get(name, {}).get(key, "") for key in ("version", "device"))]
+    for backend, some in list(grouped(results, lambda r: r.backend).items())[:20]:
         kinds = tally(some).kinds
         cells = " | ".join(f"{kinds[k]:,}" for k in shown)
-        rows.append(f"| {_cell(' '.join(p for p in parts if p), 120)} | {len(some):,} | {cells} |")
+        rows.append(f"| {_cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
     host = ", ".join(f"{k} {v}" for k, v in header.host.items())
-    where = f"opproof {header.opproof}, {header.started}, constant C = {number(header.constant, 3)}; {host}"
+    where = f"opproof {header.opproof}, {when(header)}, constant C = {number(header.constant, 3)}; {host}"
     return ["\n".join(rows)] * bool(results) + [f"<sub>{_cell(where, 500)}</sub>"]
 
 
@@ -89,8 +88,8 @@ def _fitting(blocks: Sequence[tuple[int, str]], room: int) -> tuple[list[str], i
 
 
 def _row(r: Result) -> str:
-    said = " ".join(text for text in (r.message, r.diagnosis) if text)
-    case = f"{_code(r.case)} {_cell(r.mode)} {_cell(r.backend, 60)}" + (f"<br>{_cell(said, 300)}" if said else "")
+    texts = "".join(f"<br>{_cell(text, 300)}" for text in (r.message, r.diagnosis) if text)
+    case = f"{_code(r.case)} {_cell(r.mode)}, {_cell(short_names([r.backend])[r.backend], 60)}{texts}"
     if r.worst is None:
         return f"| {case} | {_cell(r.verdict)} | | | | | {number(r.units, 3)} |"
     w = r.worst

@@ -90,7 +90,7 @@ function makeTools() {
   const verdicts = [["failed", "unexpected failures"], ["known", "known failures"], ...plain(used)];
   tools.append(search, select("op", "Operator", plain(page.ops)), select("dtype", "Dtype", plain(page.dtypes)),
     select("mode", "Mode", page.modes.map((m) => [m, modeName(m)])), select("verdict", "Verdict", verdicts));
-  if (several) tools.append(select("backend", "Backend", plain(page.backends)));
+  if (several) tools.append(select("backend", "Backend", page.backends.map((b, k) => [b, page.names[k]])));
   if (page.baseline) tools.append(select("change", "Change", [["broken", "newly failing"], ["fixed", "no longer failing"],
     ["grown", "error grown"], ["new", "new"]]));
   tools.append(h("button", { type: "button", class: "quiet", id: "clear", onclick: () => {

@@ -17,6 +17,7 @@ const opOf = (i) => page.ops[col.op[i]];
 const modeOf = (i) => page.modes[col.mode[i]];
 const dtypeOf = (i) => page.dtypes[col.dtype[i]];
 const backendOf = (i) => page.backends[col.backend[i]];
+const nameOf = (i) => page.names[col.backend[i]]; // what to call it: a path by its last part
 const verdictOf = (i) => page.verdicts[col.verdict[i]];
 // The case id was folded into one character where a text repeats it.
 const textOf = (name, i) => page.strings[col[name][i]].replaceAll("\u0001", () => caseOf(i));

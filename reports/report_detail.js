@@ -26,7 +26,7 @@ function distributions(records) {
   kinds.sort(([a], [b]) => (a < b ? -1 : 1));
   const charts = kinds.filter(([, some]) => some.some((i) => !Number.isNaN(units[i]))).map(([, some]) => {
     const i = some[0];
-    const name = `${dtypeOf(i)} ${modeName(modeOf(i))}${several ? ` ${backendOf(i)}` : ""}`;
+    const name = `${dtypeOf(i)} ${modeName(modeOf(i))}${several ? ` ${nameOf(i)}` : ""}`;
     const filter = { op: opOf(i), dtype: dtypeOf(i), mode: modeOf(i), backend: several ? backendOf(i) : "" };
     return h("figure", {}, h("figcaption", {}, h("a", { href: hashOf(filter) }, name), median(some)), histogram(some, name));
   });
@@ -135,8 +135,8 @@ function record(i) {
   rows.push(["Time", time(seconds[i])]);
   if (page.baseline) rows.push(["Baseline", baselineText(i)]);
   const texts = [["message", "message"], ["diagnosis", "diagnosis"], ["known", "known"]].filter(([name]) => textOf(name, i));
-  return h("article", { "aria-label": `${backendOf(i)}: ${verdictOf(i)}` },
-    h("h3", {}, badge(i), " ", modeName(modeOf(i)), h("span", { class: "tag" }, backendOf(i))),
+  return h("article", { "aria-label": `${nameOf(i)}: ${verdictOf(i)}` },
+    h("h3", {}, badge(i), " ", modeName(modeOf(i)), h("span", { class: "tag", title: backendOf(i) }, nameOf(i))),
     texts.length ? texts.map(([name, style]) => h("p", { class: style }, (name === "known" ? "Known: " : "") + textOf(name, i)))
       : h("p", { class: "hint" }, page.meanings[verdictOf(i)] ?? ""),
     gauge(i),

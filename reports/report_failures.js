@@ -81,7 +81,7 @@ function failureRow(i) {
   return h("tr", { role: "row" },
     cell("case",
       h("div", { class: "what" }, badge(i), " ", h("a", { href: caseLink(i) }, caseOf(i)), " ",
-        h("span", { class: "tag" }, modeName(modeOf(i))), several ? h("span", { class: "tag" }, backendOf(i)) : ""),
+        h("span", { class: "tag" }, modeName(modeOf(i))), several ? h("span", { class: "tag" }, nameOf(i)) : ""),
       h("div", { class: "why" }, why[1] && h("p", { class: "diagnosis" }, why[1]), why[0] && h("p", { class: "message" }, why[0]))),
     cell("element", w ? `${page.strings[w[0]]}[${w[1]}]` : ""),
     cell("expected", w ? numeral(w[3]) : ""),

@@ -60,7 +60,7 @@ function heatHead(backends, dtypes, modes) {
   const rows = [];
   if (several) {
     rows.push(h("tr", {}, h("td", {}), backends.map((b) =>
-      h("th", { scope: "colgroup", colspan: dtypes.length * modes.length, class: "first" }, page.backends[b]))));
+      h("th", { scope: "colgroup", colspan: dtypes.length * modes.length, class: "first", title: page.backends[b] }, page.names[b]))));
   }
   rows.push(h("tr", {}, h("td", {}), backends.flatMap(() => dtypes.map((d) =>
     h("th", { scope: "colgroup", colspan: modes.length, class: "first" }, page.dtypes[d])))));
@@ -73,7 +73,7 @@ function heatCell(records, op, b, d, m, first) {
   if (!records) return h("td", { class: first && "first" });
   const { kinds, worst } = summarise(records);
   const say = page.kinds.map((name, k) => kinds[k] && `${kinds[k]} ${name}`).filter(Boolean).join(", ");
-  const title = `${page.ops[op]} ${page.dtypes[d]} ${modeName(page.modes[m])}${several ? ` ${page.backends[b]}` : ""}: ` +
+  const title = `${page.ops[op]} ${page.dtypes[d]} ${modeName(page.modes[m])}${several ? ` ${page.names[b]}` : ""}: ` +
     `${say}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${short(col.units[worst])} units`}`;
   const target = { op: page.ops[op], dtype: page.dtypes[d], mode: page.modes[m], backend: several ? page.backends[b] : "" };
   return h("td", { class: first && "first" }, h("a", {

@@ -26,7 +26,7 @@ function columnsOf(state) {
   if (!several) return [SINGLE[0], ...COLUMNS, ...SINGLE.slice(1)];
   const shown = page.backends.map((name, b) => [name, b]).filter(([name]) => !state.backend || name === state.backend);
   const of = (g, b) => g.findLast((i) => col.backend[i] === b);
-  return [...COLUMNS, ...shown.map(([name, b]) => [`@${name}`, name,
+  return [...COLUMNS, ...shown.map(([name, b]) => [`@${name}`, page.names[b],
     (g) => (of(g, b) === undefined ? Infinity : col.kind[of(g, b)] * 1e9 - Math.min(badness(of(g, b)), 1e8)),
     (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), chip(of(g, b))])])];
 }

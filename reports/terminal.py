@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opproof.reports._record import VERDICTS, Header, Result
-from opproof.reports._summary import KINDS, failures, grouped, kind, line, number, plain, plural, sentence, severity, tally
+from opproof.reports._summary import KINDS, failures, grouped, kind, sentence, severity, tally
+from opproof.reports._text import line, number, plain, plural, short_names
 
 _COLUMNS = {
     "passed": "pass",
@@ -36,28 +37,24 @@ def summary(header: Header, results: Sequence[Result], *, folder: Path | str | N
 def _table(results: Sequence[Result]) -> str:
     from tabulate import tabulate
 
-    several = len({r.backend for r in results}) > 1
-    shown = [k for k in _COLUMNS if k in ("passed", "failed") or tally(results).kinds[k]]
+    count = tally(results)
+    names = short_names({r.backend for r in results})
+    shown = [k for k in _COLUMNS if k in ("passed", "failed") or count.kinds[k]]
+    several, failed = len(names) > 1, count.kinds["failed"] > 0
+    heads = ["operator", *["backend"] * several, "records", *(_COLUMNS[k] for k in shown), "units"]
+    heads += ["units, failing"] * failed
     rows = []
     for group in grouped(results, lambda r: f"{r.op}\0{r.backend}").values():
-        count = tally(group)
+        kinds = tally(group).kinds
         # Two numbers, because the largest error of a broken operator says nothing of what still passes.
-        failing = tally(r for r in group if kind(r) == "failed").units
-        passing = tally(r for r in group if r.verdict == "PASS").units
+        units = [tally(r for r in group if kind(r) == which).units for which in ["passed", *["failed"] * failed]]
         rows.append(
-            [group[0].op]
-            + ([group[0].backend] if several else [])
-            + [str(count.records)]
-            + [str(count.kinds[k]) if count.kinds[k] else "" for k in shown]
-            + [
-                number(passing, 2) if passing is not None else "",
-                number(count.units, 2) if count.kinds["failed"] else "",
-            ]
+            [line(group[0].op), *[line(names[group[0].backend])] * several, str(len(group))]
+            + [str(kinds[k]) if kinds[k] else "" for k in shown]
+            + ["" if u is None else number(u, 2) for u in units]
         )
-    heads = ["operator"] + (["backend"] if several else []) + ["records"] + [_COLUMNS[k] for k in shown]
-    heads += ["units"] + ["units, failing"] * tally(results).kinds["failed"].__bool__()
-    align = ["left"] * (2 if several else 1) + ["right"] * (len(shown) + 3)
-    return tabulate(rows, heads, tablefmt="simple", colalign=align, disable_numparse=True)  # type: ignore[no-any-return]
+    align = ["left"] * (1 + several) + ["right"] * (len(heads) - 1 - several)
+    return str(tabulate(rows, heads, tablefmt="simple", colalign=align, disable_numparse=True))
 
 
 def _failure(result: Result) -> str:

@@ -66,9 +66,7 @@ def command(**options: Any) -> int:
     settings = runner.Settings(
         backends=options["backends"],
         selection=selection,
-        jobs=options["jobs"] or len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1,
+        jobs=options["jobs"] if options["jobs"] is not None else _cores(),
         timeout=options["timeout"],
         memory=options["memory"],
         convention=options["convention"],
@@ -80,6 +78,14 @@ def command(**options: Any) -> int:
     if options["resume"] is not None:
         settings = runner.resumed(settings, options["resume"])
     return runner.run(settings)
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    count = os.cpu_count()
+    return 1 if count is None else count
 
 
 def listed(values: tuple[str, ...]) -> tuple[str, ...]:

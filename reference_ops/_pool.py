@@ -1,0 +1,129 @@
+"""Windows of pooling, which may hang over the far end (ceil_mode), and pooling of any rank over them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._windows import Sizes, columns, fold, last, offsets, padded, per_axis, unpadded
+
+
+@dataclass(frozen=True)
+class Pool:
+    """How the windows lie, one number per axis; `after` is the padding at the far end, overhang included."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    out: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+def _outputs(n: int, reach: int, stride: int, padding: int, ceil_mode: bool) -> int:
+    """Windows on an axis: with ceil_mode one more may hang over, if it begins on x or the padding before it."""
+    whole, rest = divmod(n + 2 * padding - reach, stride)
+    more = ceil_mode and rest > 0 and (whole + 1) * stride < n + padding
+    return whole + 1 + int(more)
+
+
+def pool(
+    size: tuple[int, ...],
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    ceil_mode: bool,
+    dilation: Sizes = 1,
+) -> Pool:
+    """Parameters as PyTorch takes them: stride None is the kernel's size."""
+    rank = len(size)
+    kernel, pads, dils = (per_axis(v, rank) for v in (kernel_size, padding, dilation))
+    strides = kernel if stride is None else per_axis(stride, rank)
+    reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dils, strict=True))
+    out = tuple(_outputs(*v, ceil_mode) for v in zip(size, reach, strides, pads, strict=True))
+    ends = zip(size, out, strides, reach, pads, strict=True)
+    after = tuple(max(p, (o - 1) * s + r - n - p) for n, o, s, r, p in ends)
+    return Pool(kernel, strides, pads, dils, out, after)
+
+
+def max_pool(x: Array, how: Pool) -> tuple[Array, Array]:
+    """The largest element of every window, and its flat position in the plane of x; the first among ties."""
+    cells, size = _cells(x, how, -math.inf), x.shape[x.ndim - len(how.kernel) :]
+    rank = len(how.kernel)
+    first = np.argmax(cells, axis=-rank - 1)
+    y = np.take_along_axis(cells, np.expand_dims(first, -rank - 1), axis=-rank - 1)
+    flat, inside = np.zeros_like(first), np.unravel_index(first, how.kernel)
+    for a, (n, cell) in enumerate(zip(size, inside, strict=True)):
+        start = np.reshape(how.stride[a] * np.arange(how.out[a]) - how.padding[a], (-1, *(1,) * (rank - 1 - a)))
+        flat = flat * n + start + how.dilation[a] * cell
+    return np.squeeze(y, axis=-rank - 1), flat
+
+
+def max_pool_vjp(g: Array, x: Array, how: Pool) -> Array:
+    """G sent to the element that won each window."""
+    cells, rank = _cells(x, how, -math.inf), len(how.kernel)
+    first = np.expand_dims(np.argmax(cells, axis=-rank - 1), -rank - 1)
+    number = np.reshape(np.arange(math.prod(how.kernel)), (-1, *(1,) * rank))
+    return _spread(np.where(number == first, np.expand_dims(g, -rank - 1), 0), x, how)
+
+
+def max_pool_kinks(x: Array, how: Pool) -> Array:
+    """Distance to the nearest tie: of a winner its gap to the runner-up, of others to the winner; least over windows."""
+    cells, rank = _cells(x, how, -math.inf), len(how.kernel)
+    axis = -rank - 1
+    top = np.max(cells, axis=axis, keepdims=True)
+    runner_up = np.max(np.where(cells == top, -np.inf, cells), axis=axis, keepdims=True)
+    tied = np.sum(cells == top, axis=axis, keepdims=True) > 1
+    gaps = np.where(cells == top, np.where(tied, 0, top - runner_up), top - cells)
+    gaps = np.reshape(gaps, (*gaps.shape[: gaps.ndim + axis], *how.kernel, *how.out))
+    size = x.shape[x.ndim - rank :]
+    wide = tuple(b + n + a for b, n, a in zip(how.padding, size, how.after, strict=True))
+    least = np.full((*x.shape[: x.ndim - rank], *wide), np.inf)
+    for cell, meets in offsets(how.kernel, how.stride, how.dilation, how.out):
+        least[last(*meets)] = np.minimum(least[last(*meets)], gaps[last(*cell, *(slice(None),) * rank)])
+    return unpadded(least, how.padding, size)
+
+
+def divisors(size: tuple[int, ...], how: Pool, count_include_pad: bool, divisor_override: int | None) -> Array:
+    """What each window's sum is divided by: its cells on x, or on x and its padding, never those that hang over."""
+    if divisor_override is not None:
+        return np.full(how.out, divisor_override)
+    counts = np.ones(())
+    for n, o, k, s, p in zip(size, how.out, how.kernel, how.stride, how.padding, strict=True):
+        first = s * np.arange(o) - p
+        end = np.minimum(first + k, n + p)
+        inside = end - first if count_include_pad else np.minimum(end, n) - np.maximum(first, 0)
+        counts = counts[..., None] * inside
+    return counts
+
+
+def avg_pool(x: Array, how: Pool, divisor: Array) -> Array:
+    """The sum of every window over its divisor."""
+    return np.sum(_cells(x, how, 0), axis=-len(how.kernel) - 1) / divisor.astype(x.dtype)  # type: ignore[no-any-return]
+
+
+def avg_pool_vjp(g: Array, x: Array, how: Pool, divisor: Array) -> Array:
+    """Each window's share of g to all its cells."""
+    rank = len(how.kernel)
+    share = np.expand_dims(g / divisor.astype(g.dtype), -rank - 1)
+    shape = (*x.shape[: x.ndim - rank], math.prod(how.kernel), *how.out)
+    return _spread(np.broadcast_to(share, shape), x, how)
+
+
+def _cells(x: Array, how: Pool, value: float) -> Array:
+    """The cells of every window on one axis before the windows: (..., cells, *out)."""
+    cols = columns(padded(x, how.padding, how.after, value), how.kernel, how.stride, how.dilation, how.out)
+    lead = x.shape[: x.ndim - len(how.kernel)]
+    return np.reshape(cols, (*lead, math.prod(how.kernel), *how.out))
+
+
+def _spread(cells: Array, x: Array, how: Pool) -> Array:
+    """The transpose of `_cells`."""
+    rank = len(how.kernel)
+    size = x.shape[x.ndim - rank :]
+    wide = tuple(b + n + a for b, n, a in zip(how.padding, size, how.after, strict=True))
+    cols = np.reshape(cells, (*x.shape[: x.ndim - rank], *how.kernel, *how.out))
+    return unpadded(fold(cols, wide, how.stride, how.dilation), how.padding, size)
