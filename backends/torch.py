@@ -16,8 +16,16 @@ from opproof.reference_ops import load
 
 Array = NDArray[Any]
 
-#: Operators whose kernels store intermediates in the 16-bit dtype, by (op, mode), measured: docs/backends/torch.md.
-STORES_INTERMEDIATES: dict[tuple[str, str], tuple[str, ...]] = {}
+#: In f16 and bf16 PyTorch computes these as several kernels and stores what passes between them in
+#: the 16-bit dtype (measured, docs/backends/torch.md); they are judged by that precision.
+STORES_FORWARD = frozenset(
+    "batch_norm cross_entropy instance_norm linear local_response_norm log_softmax logsumexp scale tanhshrink".split()
+)
+STORES_GRADIENT = frozenset(
+    "add_id atan2 batch_norm conv2d cross_entropy cumprod div erf fmod group_norm im2col instance_norm l2_norm "
+    "layer_norm lerp local_response_norm log_softmax logsumexp matmul mul mul_mat_id outer_product pad pow prelu "
+    "remainder repeat softsign std tanhshrink var".split()
+)
 
 
 class Torch:
@@ -29,7 +37,8 @@ class Torch:
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in STORES_INTERMEDIATES.get((op, mode), ()) else None
+        stores = op in (STORES_FORWARD if mode == "forward" else STORES_GRADIENT)
+        return "storage" if stores and dtype in ("f16", "bf16") else None
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         tensors = self._tensors(inputs)

@@ -1,6 +1,6 @@
-"""Cases of cross_entropy: each reduction, one class, many classes, saturated scores."""
+"""Cases of cross_entropy: reductions, weights, an ignored class, smoothing, probabilities, spatial axes."""
 
-SMOKE = ["x=7x33;target=7,"]
+SMOKE = ["x=7x33;target=7,", "x=7x33;target=7x33"]
 STANDARD = [
     *(
         f"x={n}x{c};target={n},;reduction={r}{rest}"
@@ -16,12 +16,28 @@ STANDARD = [
             (8, 11, "none", ";fill=extreme"),
             (8, 12, "mean", ";fill=offset"),
             (4, 13, "sum", ";fill=small"),
-            (4, 7, "sum", ";fill=constant"),
+            (4, 7, "mean", ";fill=constant"),
             (4, 14, "sum", ";fill=ties"),
             (130, 10, "mean", ""),
             (3, 257, "none", ""),
             (2, 1031, "sum", ";f32"),
         )
     ),
+    "x=5,;target=0d;label_smoothing=0.1",
+    "x=6x9;target=6,;weight=9,",
+    "x=6x9;target=6,;weight=9,;label_smoothing=0.2;reduction=sum",
+    "x=9x4;target=9,;ignore_index=2",
+    "x=9x4;target=9,;weight=4,;ignore_index=1;label_smoothing=0.1;layout=x:transposed",
+    "x=9x4;target=9,;ignore_index=0;reduction=none",
+    "x=7x33;target=7,;label_smoothing=0.1;reduction=none;fill=wide",
+    "x=2x5x7;target=2x7;weight=5,",
+    "x=2x3x4x7;target=2x4x7;ignore_index=1;reduction=sum;layout=permuted",
+    "x=2x3x4x7;target=2x4x7;weight=3,;label_smoothing=0.3;reduction=none",
+    "x=6x9;target=6x9;reduction=none;fill=wide",
+    "x=6x9;target=6x9;weight=9,;layout=target:transposed",
+    "x=6x9;target=6x9;label_smoothing=0.1;reduction=sum;needs=target",
+    "x=2x5x7;target=2x5x7;weight=5,;label_smoothing=0.2;layout=x:transposed",
+    "x=5,;target=5,;reduction=sum",
+    "x=8x11;target=8x11;reduction=none;fill=extreme",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

@@ -11,5 +11,5 @@ _SLOPES = (
 )
 
 SMOKE = ["x=7x33;negative_slope=0.1"]
-STANDARD = elementwise(_SLOPES, kinks=True)
+STANDARD = elementwise(_SLOPES, kinks=True, drop=("positive",))
 FULL = full_elementwise(_SLOPES[:1])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._data import ON_KINKS, REPORTS, draw, draw_cotangent, draw_tensor
-from opproof.cases._dtypes import DTYPES
+from opproof.cases._dtypes import DTYPES, round_to
 from opproof.cases._layouts import layouts_of
 from opproof.reference_ops import Op
 
@@ -40,12 +40,14 @@ def parameters(case: Case, op: Op) -> dict[str, Any]:
 def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     """Values of every tensor by name: float64 rounded to the case's dtype, or int64.
 
-    Floats keep MARGIN from kinks unless the fill sits on them; a broadcast layout repeats its
-    first slice. `variant` draws other data for the same case.
+    Floats keep MARGIN from kinks unless the fill sits on them, which "kink" always does; a broadcast
+    layout repeats its first slice. `variant` draws other data for the same case.
     """
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
     _repeat_slices(case, values)
+    if op.kinks is not None and case.fill == "kink":
+        return _onto_kinks(case, op, values)
     if op.kinks is None or case.fill in ON_KINKS or case.fill in REPORTS:
         return values
     first = case.tensors[0][0]
@@ -57,6 +59,23 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
         moved = np.where(near, fresh, values[first])
         values = {name: moved if v is values[first] else v for name, v in values.items()}
         _repeat_slices(case, values)
+    return values
+
+
+def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+    """`values` where one sits on a kink already, else with some of the first tensor, or its nearest, moved onto one."""
+    first, distance = values[case.tensors[0][0]], distances(case, op, values)
+    if not np.isfinite(distance).any() or (distance == 0).any():
+        return values
+    order = np.arange(first.size).reshape(first.shape)
+    for chosen in (order % 3 == 0, order == np.argmin(distance)):
+        for sign in (-1, 1):
+            moved = np.where(chosen & np.isfinite(distance), first + sign * distance, first)
+            stored = np.array(round_to(moved, DTYPES[case.dtype])).reshape(first.shape)
+            tried = {name: stored if v is first else v for name, v in values.items()}
+            _repeat_slices(case, tried)
+            if (distances(case, op, tried) == 0).any():
+                return tried
     return values
 
 
@@ -93,7 +112,14 @@ def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[b
 
 def cotangents_of(case: Case, shapes: Sequence[tuple[int, ...]], variant: int = 0) -> list[Array]:
     """Random cotangents of outputs of `shapes`, rounded to the case's dtype."""
-    return [draw_cotangent(case, f"g{i}", shape, variant) for i, shape in enumerate(shapes)]
+    return [_uneven(draw_cotangent(case, f"g{i}", shape, variant)) for i, shape in enumerate(shapes)]
+
+
+def _uneven(g: Array) -> Array:
+    """`g`; where whole numbers drawn for a few elements came out alike, 0 or 1, the first becomes another."""
+    if g.size and (g == g.flat[0]).all() and (g.size > 1 or g.flat[0] in (0, 1)):
+        g.flat[0] = 2 if g.flat[0] == -2 else -2
+    return g
 
 
 def _repeat_slices(case: Case, values: dict[str, Array]) -> None:

@@ -1,14 +1,97 @@
-"""The pattern of an error, said in a sentence."""
+"""The pattern of an error, said in a sentence.
+
+Each pattern is a small function from a wrong tensor to a sentence, or None where it does not fit. An
+explanation fits when it accounts for every element of the tensor, the right ones included, and
+when as good an account by chance is unlikely (see diagnose_wrong.py). The table goes from what
+says most to what says least; silence is better than a guess. benchmarks/diagnosis.py measures
+how often the sentence is right.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
 from opproof.cases import Case
+from opproof.harness import diagnose_call as call
+from opproof.harness import diagnose_moved as moved
+from opproof.harness import diagnose_params as params
+from opproof.harness import diagnose_precision as precision
+from opproof.harness import diagnose_scaled as scaled
+from opproof.harness import diagnose_where as where
+from opproof.harness.data import distances, parameters
+from opproof.harness.diagnose_wrong import Wrong, wrongs
 from opproof.harness.execute import Outcome
 from opproof.harness.judge import Judgement
 from opproof.reference_ops import Op
 
+Pattern = Callable[[Wrong], str | None]
+
+#: Label and function of every pattern, the most telling first.
+PATTERNS: tuple[tuple[str, Pattern], ...] = (
+    ("zeros", scaled.zeros),
+    ("stale", scaled.stale),
+    ("sign", scaled.sign),
+    ("cotangent ignored", call.cotangent_ignored),
+    ("copy", scaled.copy),
+    ("offset ignored", moved.offset_ignored),
+    ("stride ignored", moved.stride_ignored),
+    ("transposed", moved.transposed),
+    ("wrong axis", params.wrong_axis),
+    ("swapped parameters", params.swapped),
+    ("parameter ignored", params.ignored),
+    ("other parameter", params.other_value),
+    ("factor", scaled.factor),
+    ("not summed", call.not_summed),
+    ("swapped inputs", call.swapped_inputs),
+    ("input ignored", call.input_ignored),
+    ("constant added", scaled.constant_added),
+    ("off by one", moved.off_by_one),
+    ("terms dropped", call.terms_dropped),
+    ("precision", precision.inputs_rounded),
+    ("precision", precision.results_rounded),
+    ("other operator", call.other_operator),
+    ("overflow", where.overflow),
+    ("only there", where.only_there),
+    ("precision", precision.size_of_errors),
+)
+
 
 def diagnose(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> str:
     """What the error looks like; empty where no pattern fits."""
-    del case, op, mode, outcome, found
-    return ""
+    return explain(case, op, mode, outcome, found)[1]
+
+
+def explain(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> tuple[str, str]:
+    """The label of the pattern and the sentence; both empty where no pattern fits."""
+    tensors = wrongs(case, op, mode, outcome, found)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not tensors:
+            return _no_element(case, op, outcome)
+        for label, pattern in PATTERNS:
+            for wrong in tensors:
+                if sentence := _tried(pattern, wrong):
+                    said_label, _, said = sentence.rpartition("|")
+                    return said_label or label, said
+    return "", ""
+
+
+def _tried(pattern: Pattern, wrong: Wrong) -> str | None:
+    """What `pattern` says; a pattern that cannot be computed on these shapes and values does not fit."""
+    try:
+        return pattern(wrong)
+    except (ArithmeticError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _no_element(case: Case, op: Op, outcome: Outcome) -> tuple[str, str]:
+    """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
+    names = {n: v for (n, _), v in zip(case.tensors, outcome.inputs, strict=False) if v is not None}
+    try:
+        at_kink = bool((distances(case, op, names) == 0).any()) and bool(parameters(case, op) is not None)
+    except (KeyError, TypeError, ValueError):
+        return "", ""
+    return ("only there: kinks", "wrong only at kinks or ties") if at_kink else ("", "")

@@ -32,16 +32,31 @@ Floats = NDArray[Any]
 
 @dataclass(frozen=True)
 class Source:
-    """Where noise comes from: how many runs, and the amplitude of one interior rounding."""
+    """Where noise comes from: how many runs, and the amplitudes of one interior rounding."""
 
     rng: np.random.Generator
     runs: int
     amplitude: float
+    summing: float  # amplitude of one addition of a sum or contraction
+    tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
+
+    def rounded(self, runs: Floats, exact: Floats) -> Floats:
+        """`runs` of the values `exact`, each rounded once; exact zeros stay."""
+        size = np.abs(exact)
+        if self.tiny and size.size and float(np.min(size)) < self.tiny:
+            size = np.where(size == 0, 0.0, np.maximum(size, self.tiny))
+            return runs + (self.amplitude * size) * self.rng.standard_normal(runs.shape)  # type: ignore[no-any-return]
+        return runs * (1 + self.amplitude * self.rng.standard_normal(runs.shape))  # type: ignore[no-any-return]
 
     def absolute(self, runs: Floats, size: Floats | float) -> Floats:
-        """`runs` with noise of `size` roundings."""
+        """`runs` with the noise of `size` additions."""
         xi = self.rng.standard_normal(runs.shape)
-        return runs + (self.amplitude * np.asarray(size)) * xi  # type: ignore[no-any-return]
+        return runs + (self.summing * np.asarray(size)) * xi  # type: ignore[no-any-return]
+
+    def summed(self, exact: Floats, runs: Floats, size: Floats | float) -> Noisy:
+        """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
+        noisy = self.absolute(runs, size)
+        return Noisy(exact, self.rounded(noisy, exact) if self.summing < self.amplitude else noisy, self)
 
     def wrap(self, exact: Floats, amplitude: float | None = None) -> Noisy:
         """`exact` as a noisy array, each element rounded once at `amplitude` (interior when None)."""
@@ -187,9 +202,7 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Noi
     runs = ufunc(*(_aligned(v, ndim) for v in inputs), **kwargs)
     free = ufunc in EXACT_UFUNCS or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
     free = free or (ufunc is np.multiply and _power_of_two(inputs[0]))
-    return Noisy(
-        exact, runs if free else runs * (1 + source.amplitude * source.rng.standard_normal(runs.shape)), source
-    )
+    return Noisy(exact, runs if free else source.rounded(runs, np.asarray(exact)), source)
 
 
 def _accumulated(total: Any, squares: Any, terms: Any) -> Any:
@@ -212,18 +225,21 @@ def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Noisy
     exact = np.sum(x.exact, axis=axes, keepdims=keepdims)
     runs = np.sum(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
     squares = np.sum(np.square(x.exact), axis=axes, keepdims=keepdims)
-    return Noisy(exact, x.source.absolute(runs, _accumulated(exact, squares, _terms(x, axes))), x.source)
+    return x.source.summed(exact, runs, _accumulated(exact, squares, _terms(x, axes)))
 
 
 def _mean(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
-    return _sum(x, axis, keepdims=keepdims) / _terms(x, _axes(x, axis))
+    total, terms = _sum(x, axis, keepdims=keepdims), _terms(x, _axes(x, axis))
+    if terms == 1:  # rounded once all the same: implementations fold x - mean(x) into x a - mean(x) a
+        return Noisy(total.exact, x.source.rounded(total.runs, total.exact), x.source)
+    return total / terms
 
 
 def _prod(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Noisy:
     axes = _axes(x, axis)
     exact = np.prod(x.exact, axis=axes, keepdims=keepdims)
     runs = np.prod(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
-    return Noisy(exact, x.source.absolute(runs, np.abs(exact) * math.sqrt(max(_terms(x, axes) - 1, 0))), x.source)
+    return x.source.summed(exact, runs, np.abs(exact) * math.sqrt(max(_terms(x, axes) - 1, 0)))
 
 
 def _counting(x: Noisy, axis: int) -> Floats:
@@ -236,13 +252,13 @@ def _cumsum(x: Any, axis: int = 0, **_: Any) -> Noisy:
     axis %= x.ndim
     exact, squares = np.cumsum(x.exact, axis=axis), np.cumsum(np.square(x.exact), axis=axis)
     runs = np.cumsum(x.runs, axis=axis + 1)
-    return Noisy(exact, x.source.absolute(runs, _accumulated(exact, squares, _counting(x, axis))), x.source)
+    return x.source.summed(exact, runs, _accumulated(exact, squares, _counting(x, axis)))
 
 
 def _cumprod(x: Any, axis: int = 0, **_: Any) -> Noisy:
     axis %= x.ndim
     exact, runs = np.cumprod(x.exact, axis=axis), np.cumprod(x.runs, axis=axis + 1)
-    return Noisy(exact, x.source.absolute(runs, np.abs(exact) * np.sqrt(_counting(x, axis) - 1)), x.source)
+    return x.source.summed(exact, runs, np.abs(exact) * np.sqrt(_counting(x, axis) - 1))
 
 
 def _extreme(largest: bool) -> Callable[..., Noisy]:
@@ -281,7 +297,7 @@ def _matmul(a: Any, b: Any) -> Noisy:
     exact = np.matmul(ea, eb)
     runs = np.matmul(_aligned(a, exact.ndim), _aligned(b, exact.ndim))
     size = _accumulated(exact, np.matmul(np.square(ea), np.square(eb)), ea.shape[-1] if ea.shape[-1] != 1 else 2)
-    return Noisy(exact, source.absolute(runs, size), source)
+    return source.summed(exact, runs, size)
 
 
 def _einsum(spec: str, *operands: Any, **_: Any) -> Noisy:
@@ -301,7 +317,7 @@ def _einsum(spec: str, *operands: Any, **_: Any) -> Noisy:
     marked = ",".join("Z" + s if isinstance(o, Noisy) else s for s, o in zip(labels, operands, strict=True))
     runs = np.einsum(f"{marked}->Z{right}", *(o.runs if isinstance(o, Noisy) else o for o in operands))
     squares = np.einsum(spec, *(np.square(_exact(o)) for o in operands))
-    return Noisy(exact, source.absolute(runs, _accumulated(exact, squares, max(terms, 2))), source)
+    return source.summed(exact, runs, _accumulated(exact, squares, max(terms, 2)))
 
 
 def _add_at(target: Noisy, index: Any, values: Any) -> None:

@@ -36,7 +36,11 @@ class Expected:
 
 
 def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
-    """Unit roundoff of interior operations: float32 for 16-bit dtypes, else the dtype, unless declared."""
+    """Unit roundoff of interior operations: float32 for 16-bit dtypes, else the dtype, unless declared.
+
+    "storage": what passes between kernels is rounded to the dtype, sums are still accumulated in float32.
+    A dtype's name: all arithmetic, accumulation included, has that precision.
+    """
     if declared == "storage":
         return dtype.u
     if declared is not None:
@@ -122,7 +126,9 @@ def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
     larger = max(interior, dtype.u)
     key = int.from_bytes(hashlib.blake2b(f"{case}|noise".encode(), digest_size=16).digest(), "little")
     rng = np.random.Generator(np.random.Philox(key=key))
-    return Source(rng, RUNS, DELTA * interior / larger), DELTA * dtype.u / larger
+    summing = min(interior, COMPUTE_U["f32"]) if declared == "storage" else interior
+    tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
+    return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), DELTA * dtype.u / larger
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:

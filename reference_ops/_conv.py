@@ -38,9 +38,7 @@ def _matrix(
     return np.reshape(cols, (n, how.groups, c // how.groups * math.prod(kernel), math.prod(out))), out
 
 
-def conv(
-    x: Array, weight: Array, bias: Array | None, how: Geometry, count: tuple[int, ...] | None = None
-) -> Array:
+def conv(x: Array, weight: Array, bias: Array | None, how: Geometry, count: tuple[int, ...] | None = None) -> Array:
     """The convolution (in fact the correlation, as in every deep-learning library); its first `count` outputs."""
     o, kernel = weight.shape[0], weight.shape[2:]
     cols, out = _matrix(x, kernel, how, count)
@@ -76,7 +74,9 @@ def conv_vjp(g: Array, x: Array, weight: Array, bias: Array | None, how: Geometr
     return conv_dx(g, weight, x.shape[2:], how), conv_dweight(g, x, weight.shape, how), dbias
 
 
-def transposed_size(size: tuple[int, ...], kernel: tuple[int, ...], how: Geometry, extra: tuple[int, ...]) -> tuple[int, ...]:
+def transposed_size(
+    size: tuple[int, ...], kernel: tuple[int, ...], how: Geometry, extra: tuple[int, ...]
+) -> tuple[int, ...]:
     """Spatial shape of a transposed convolution's output; `extra` rows and columns that no kernel need reach."""
     axes = zip(size, kernel, how.stride, how.padding, how.dilation, extra, strict=True)
     return tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in axes)

@@ -27,4 +27,4 @@ def matrix(taps: list[tuple[Array, Array]], n: int) -> Array:
 
 def resize(x: Array, rows: Array, columns: Array) -> Array:
     """`rows` (out, h) and `columns` (out, w) applied to x (..., h, w); their transposes undo the shapes."""
-    return np.matmul(rows, np.matmul(x, np.swapaxes(columns, 0, 1)))
+    return np.matmul(rows, np.matmul(x, np.swapaxes(columns, 0, 1)))  # type: ignore[no-any-return]

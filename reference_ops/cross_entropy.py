@@ -1,10 +1,16 @@
-"""cross_entropy: -log softmax(x) at the class index `target`, reduced over the batch.
+"""cross_entropy: -log softmax(x) at the class index `target`, or averaged by `target`'s probabilities; reduced.
 
-Shapes: x (n, c), target (n,) integers in [0, c); y () for "mean" and "sum", (n,) for "none".
-Gradient: (softmax(x) - one_hot(target)) g, divided by n for "mean". None for target.
-Source: Bishop, Pattern Recognition and Machine Learning (2006), equations 4.108 and 4.109.
+Every class c of C has a weight and a share q_c of the target; y = -sum_c weight_c q_c log softmax(x)_c.
+Shapes: x (n, C, ...); target (n, ...) integers in [0, C), or as x of probabilities; or x (C,) and target ();
+weight (C,), ones where left out; y as target (without classes) for "none", else (). A target of
+ignore_index counts for nothing. "mean" divides by the sum of the weights of the targets (indices),
+or by the number of rows (probabilities). label_smoothing e makes q_c (1 - e) q_c + e / C.
+Gradient: dx = g (softmax(x) sum_c weight_c q_c - weight q), divided as y is; for probabilities
+dtarget = -g (1 - e) weight log softmax(x). None for weight and for indices.
+Source: Bishop, Pattern Recognition and Machine Learning (2006), equations 4.108 and 4.109; Szegedy et al.,
+Rethinking the Inception Architecture (2016), section 7; weights as PyTorch.
 PyTorch: torch.nn.functional.cross_entropy. ONNX: SoftmaxCrossEntropyLoss.
-ggml: ggml_cross_entropy_loss (probabilities instead of indices, mean over rows).
+ggml: ggml_cross_entropy_loss (probabilities, mean over rows).
 """
 
 from typing import Any
@@ -12,28 +18,92 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._classes import class_axis, hits, picked, used
+from opproof.reference_ops._losses import each, reduced
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"target": range(shapes["x"][1])}
+    x, target = shapes["x"], shapes["target"]
+    return {"target": (0.0, 1.0) if target == x else range(x[class_axis(x)]), "weight": (0.0, np.inf)}
 
 
-def forward(x: Array, target: Array, *, reduction: str = "mean") -> Array:
-    shifted = x - np.max(x, axis=1, keepdims=True)
-    log_sum = np.log(np.sum(np.exp(shifted), axis=1))
-    loss = log_sum - shifted[np.arange(x.shape[0]), target]
-    if reduction == "none":
-        return loss  # type: ignore[no-any-return]
-    return np.sum(loss) if reduction == "sum" else np.mean(loss)  # type: ignore[no-any-return]
+def _log_softmax(x: Array) -> Array:
+    axis = class_axis(x.shape)
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))  # type: ignore[no-any-return]
 
 
-def vjp(g: Array, y: Array, x: Array, target: Array, *, reduction: str = "mean") -> tuple[Array, None]:
-    e = np.exp(x - np.max(x, axis=1, keepdims=True))
-    p = e / np.sum(e, axis=1, keepdims=True)
-    one_hot = np.arange(x.shape[1]) == target[:, None]
-    per_row = np.reshape(g, (-1, 1)) / (x.shape[0] if reduction == "mean" else 1)
-    return (p - one_hot) * per_row, None
+def _softmax(x: Array) -> Array:
+    axis = class_axis(x.shape)
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)  # type: ignore[no-any-return]
 
 
-def torch(torch: Any, x: Any, target: Any, *, reduction: str = "mean") -> Any:
-    return torch.nn.functional.cross_entropy(x, target, reduction=reduction)
+def _by_class(weight: Array | None, x: Array) -> Any:
+    """The weights along the axis of classes of x; 1 where there are none."""
+    return 1 if weight is None else np.reshape(weight, (-1,) + (1,) * (x.ndim - 1 - class_axis(x.shape)))
+
+
+def forward(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Array:
+    axis, log_p, w = class_axis(x.shape), _log_softmax(x), _by_class(weight, x)
+    even = label_smoothing / x.shape[axis]
+    if target.shape == x.shape:
+        q = (1 - label_smoothing) * target + even if label_smoothing else target
+        return reduced(-np.sum(log_p * q * w, axis=axis), reduction, x.size // x.shape[axis])
+    w_target, count = used(target, weight, ignore_index)
+    loss = -picked(log_p, target, ignore_index) * w_target
+    if label_smoothing:
+        loss = (1 - label_smoothing) * loss - even * np.sum(log_p * w, axis=axis)
+    return reduced(np.where(target == ignore_index, 0, loss), reduction, count)
+
+
+def vjp(
+    g: Array,
+    y: Array,
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> tuple[Array, Array | None]:
+    axis, p, w = class_axis(x.shape), _softmax(x), _by_class(weight, x)
+    even = label_smoothing / x.shape[axis]
+    rows = target.shape if target.shape != x.shape else x.shape[:axis] + x.shape[axis + 1 :]
+    if target.shape == x.shape:
+        per = each(g, reduction, x.size // x.shape[axis])
+        per = np.expand_dims(np.broadcast_to(per, rows), axis)
+        q = ((1 - label_smoothing) * target + even) * w
+        dx = (p * np.sum(q, axis=axis, keepdims=True) - q) * per
+        return dx, -(1 - label_smoothing) * w * _log_softmax(x) * per
+    w_target, count = used(target, weight, ignore_index)
+    per = np.expand_dims(np.broadcast_to(each(g, reduction, count), rows), axis)
+    share = (1 - label_smoothing) * (w_target if weight is None else np.expand_dims(w_target, axis))
+    total = share + (label_smoothing if weight is None else label_smoothing * np.mean(weight))
+    dx = (p * total - even * w) * per
+    dx = np.where(hits(x, target, ignore_index), dx - share * per, dx)
+    return np.where(np.expand_dims(target == ignore_index, axis), 0, dx), None
+
+
+def torch(
+    torch: Any,
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Any:
+    return torch.nn.functional.cross_entropy(
+        x, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+    )

@@ -44,9 +44,7 @@ def vjp(
     return unpadded(fold(cols, wide, strides, dils), pads, size)
 
 
-def torch(
-    torch: Any, x: Any, *, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
-) -> Any:
+def torch(torch: Any, x: Any, *, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Any:
     kernel, strides, pads, dils = (per_axis(v, 3) for v in (kernel_size, stride, padding, dilation))
     wide = torch.nn.functional.pad(x, [p for p in reversed(pads) for _ in range(2)])
     rows = zip(wide.shape[2:], kernel, strides, dils, strict=True)

@@ -20,12 +20,12 @@ ANALYTIC = True
 
 def _near(t: Array, a: float = -0.75) -> Array:
     """Weight of a cell at distance t of at most 1."""
-    return ((a + 2) * t - (a + 3)) * t * t + 1  # type: ignore[no-any-return]
+    return ((a + 2) * t - (a + 3)) * t * t + 1
 
 
 def _far(t: Array, a: float = -0.75) -> Array:
     """Weight of a cell at distance t between 1 and 2."""
-    return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a  # type: ignore[no-any-return]
+    return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
 
 
 def _weights(n: int, out: int, align_corners: bool, like: Array) -> Array:

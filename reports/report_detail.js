@@ -3,11 +3,10 @@
 function operatorHead(records, state) {
   const doc = page.docs[state.op];
   const { kinds, worst } = summarise(records);
-  const counts = page.kinds.map((name, k) => kinds[k] && `${kinds[k].toLocaleString("en")} ${name}`).filter(Boolean).join(", ");
   return h("section", { "aria-labelledby": "operator" },
     h("p", { class: "crumbs" }, h("a", { href: "#" }, "All operators")),
     h("div", { class: "head" }, h("h2", { id: "operator", tabindex: "-1" }, state.op),
-      h("p", { class: "hint" }, worst < 0 ? "no records" : `${plural(records.length, "record")}: ${counts}`)),
+      h("p", { class: "hint" }, worst < 0 ? "no records" : `${plural(records.length, "record")}: ${kindCounts(kinds)}`)),
     doc && docstring(doc),
     records.length ? distributions(records) : "");
 }
@@ -30,7 +29,7 @@ function distributions(records) {
     const filter = { op: opOf(i), dtype: dtypeOf(i), mode: modeOf(i), backend: several ? backendOf(i) : "" };
     return h("figure", {}, h("figcaption", {}, h("a", { href: hashOf(filter) }, name), median(some)), histogram(some, name));
   });
-  return charts.length ? h("div", { class: "charts", "aria-label": "Distribution of errors", role: "group" }, charts) : "";
+  return charts.length ? h("div", { class: "charts", "--k": new Set(records.map((i) => col.dtype[i])).size, "aria-label": "Distribution of errors", role: "group" }, charts) : "";
 }
 
 function median(some) {

@@ -72,13 +72,15 @@ function heatHead(backends, dtypes, modes) {
 function heatCell(records, op, b, d, m, first) {
   if (!records) return h("td", { class: first && "first" });
   const { kinds, worst } = summarise(records);
-  const say = page.kinds.map((name, k) => kinds[k] && `${kinds[k]} ${name}`).filter(Boolean).join(", ");
   const title = `${page.ops[op]} ${page.dtypes[d]} ${modeName(page.modes[m])}${several ? ` ${page.names[b]}` : ""}: ` +
-    `${say}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${short(col.units[worst])} units`}`;
+    `${kindCounts(kinds)}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${short(col.units[worst])} units`}`;
+  // Records without evidence colour the cell, but what the others measured is worth more than a word.
+  const measured = col.kind[worst] === DOUBTFUL && records.filter((i) => col.kind[i] === PASSED).sort(byBadness)[0];
+  const text = measured ? SIGN[DOUBTFUL] + label(measured) : label(worst);
   const target = { op: page.ops[op], dtype: page.dtypes[d], mode: page.modes[m], backend: several ? page.backends[b] : "" };
   return h("td", { class: first && "first" }, h("a", {
-    href: hashOf(target), title, tabindex: "-1", class: cellClass(worst), "--p": depth(worst),
-  }, label(worst)));
+    href: hashOf(target), title, tabindex: "-1", class: cellClass(worst, text), "--p": depth(worst),
+  }, text));
 }
 
 function legend() {

@@ -49,6 +49,11 @@ const WORD = {
 // The kind in a sign, so that colour is never alone.
 const SIGN = ["✕\u2009", "†\u2009", "?\u2009", "", ""];
 
+// Kinds as counts are said: "2 failed, 1 without evidence, 111 passed"
+const KIND = { doubtful: "without evidence" };
+const kindCounts = (kinds) => page.kinds.map((name, k) => kinds[k] && `${kinds[k].toLocaleString("en")} ${KIND[name] ?? name}`)
+  .filter(Boolean).join(", ");
+
 function label(i) {
   const measured = col.kind[i] === PASSED || verdictOf(i) === "WRONG_VALUE" || verdictOf(i) === "WRONG_GRADIENT";
   const value = measured ? short(col.units[i]) : WORD[verdictOf(i)] ?? verdictOf(i).toLowerCase();
@@ -62,7 +67,7 @@ const excess = (u) => (u === Infinity || Number.isNaN(u) ? 1 : Math.min(1, Math.
 
 // A coloured cell, as in the heat map; of an element of its own or of a link.
 const depth = (i) => (col.kind[i] === FAILED ? excess(badness(i)) : heat(units[i])).toFixed(3);
-const cellClass = (i) => `cell ${kindName(i)}${/[a-z]{4}/.test(label(i)) ? " long" : ""}`;
+const cellClass = (i, text = label(i)) => `cell ${kindName(i)}${/[a-z]{4}/.test(text) ? " long" : ""}`;
 const kindName = (i) => page.kinds[col.kind[i]];
 const badge = (i) => h("span", { class: `badge ${kindName(i)}`, title: page.meanings[verdictOf(i)] },
   verdictOf(i) + (col.kind[i] === KNOWN ? " (known)" : ""));

@@ -28,8 +28,8 @@ def write_csv(results: Sequence[Result], file: IO[str]) -> None:
 def write_parquet(results: Sequence[Result], path: Path | str) -> None:
     """Write a Parquet file. Raises ModuleNotFoundError with a sentence where pyarrow is missing."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import pyarrow.parquet as pq  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "Parquet needs pyarrow: pip install pyarrow, or write CSV.", name=error.name

@@ -35,7 +35,7 @@ def summary(header: Header, results: Sequence[Result], *, folder: Path | str | N
 
 
 def _table(results: Sequence[Result]) -> str:
-    from tabulate import tabulate
+    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
     count = tally(results)
     names = short_names({r.backend for r in results})

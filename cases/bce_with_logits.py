@@ -1,0 +1,15 @@
+"""Cases of bce_with_logits: every reduction, saturated logits, both weights, broadcast and not."""
+
+from opproof.cases._losses import full_losses, losses
+
+SMOKE = ["x=7x33;target=7x33"]
+STANDARD = [
+    *losses(),
+    "x=7x33;target=7x33;weight=7x33;reduction=none",
+    "x=7x33;target=7x33;weight=33,;reduction=mean;layout=x:transposed",
+    "x=6x9;target=6x9;weight=6x1;pos_weight=9,;reduction=sum",
+    "x=5x12;target=5x12;pos_weight=12,;reduction=none",
+    "x=2x3x7;target=2x3x7;pos_weight=1,;layout=permuted",
+    "x=3x15;target=3x15;pos_weight=15,;reduction=none;fill=candle-2114",
+]
+FULL = full_losses()

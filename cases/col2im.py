@@ -1,0 +1,28 @@
+"""Cases of col2im: unlike axes in every parameter, overlapping and separate windows, cells that none covers."""
+
+SMOKE = [
+    "x=2x18x18;output_size=(5,7);kernel_size=(3,2);stride=(2,1);padding=(1,0)",
+]
+STANDARD = [
+    "x=1x1x1;output_size=1;kernel_size=1",
+    "x=2x18x25;output_size=(9,6);kernel_size=(3,2);stride=(2,1);padding=(1,0);layout=transposed",
+    "x=2x18x20;output_size=(6,9);kernel_size=(2,3);stride=(1,2);padding=(0,1);dilation=(2,1);layout=permuted",
+    "x=2x9x20;output_size=(11,8);kernel_size=3;stride=(2,3);dilation=(3,2);padding=(2,3);fill=wide",
+    "x=2x12x9;output_size=(8,11);kernel_size=(2,3);stride=(3,4);layout=sliced",
+    "x=3x2x12;output_size=(7,5);kernel_size=1;stride=(3,2);padding=1;layout=gapped",
+    "x=2x60x1;output_size=(5,4);kernel_size=(5,4);layout=offset",
+    "x=3x18x9;output_size=7;kernel_size=3;stride=2;layout=broadcast",
+    "x=2x12x6;output_size=(4,6);kernel_size=2;stride=2",
+    "x=1x18x25;output_size=5;kernel_size=3;padding=2;dilation=2",
+    "x=2x9x30;output_size=(6,5);kernel_size=(1,3);padding=(0,1);fill=exact",
+    "x=2x9x30;output_size=(5,6);kernel_size=(3,1);padding=(1,0);fill=signs;layout=transposed",
+    "x=2x27x12;output_size=(6,7);kernel_size=3;fill=zeros;dilation=(1,2)",
+    "x=2x27x20;output_size=(6,7);kernel_size=3;fill=special",
+    "x=2x18x25;output_size=(6,7);kernel_size=(2,3);fill=extreme",
+    "x=0x4x4;output_size=3;kernel_size=2",
+    "x=1x297x45;output_size=(5,9);kernel_size=3;padding=1",
+]
+FULL = [
+    "x=1x27x33153;output_size=(129,257);kernel_size=3;padding=1",
+    "x=65537x4x1;output_size=2;kernel_size=2",
+]

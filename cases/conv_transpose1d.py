@@ -1,0 +1,34 @@
+"""Cases of conv_transpose1d: output_padding, groups with stride, stride unlike dilation, gaps that no kernel reaches."""
+
+SMOKE = [
+    "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1",
+    "x=2x4x5;weight=4x3x3;stride=3;groups=2;output_padding=1",
+]
+STANDARD = [
+    "x=1x1x1;weight=1x1x1;bias=1,",
+    "x=2x3x7;weight=3x4x1;layout=offset",
+    "x=2x3x6;weight=3x5x4;bias=5,;stride=3;padding=2;output_padding=2;layout=x:transposed",
+    "x=2x3x7;weight=3x5x3;bias=5,;stride=2;padding=1;dilation=3;layout=weight:transposed",
+    "x=2x3x5;weight=3x2x3;stride=3;dilation=2;padding=1;fill=wide",
+    "x=2x6x5;weight=6x3x3;bias=9,;stride=2;padding=1;groups=3;layout=permuted",
+    "x=2x4x5;weight=4x2x3;stride=2;groups=4;layout=x:sliced",
+    "x=3x5x7;weight=5x1x3;bias=5,;groups=5;padding=1;dilation=2;layout=gapped",
+    "x=2x4x5;weight=4x2x5;stride=2;padding=2;dilation=2;groups=2;output_padding=1;layout=weight:sliced",
+    "x=2x2x5;weight=2x3x2;stride=4;bias=3,",
+    "x=2x2x5;weight=2x3x2;stride=2;dilation=3;output_padding=2",
+    "x=2x3x4;weight=3x4x3;bias=4,;stride=2;layout=x:broadcast",
+    "x=2x3x5;weight=3x4x3;bias=4,;needs=x",
+    "x=2x3x5;weight=3x4x3;bias=4,;needs=weight,bias;layout=x:permuted",
+    "x=2x3x7;weight=3x4x3;fill=offset;padding=1",
+    "x=2x3x7;weight=3x4x3;fill=zeros;dilation=2",
+    "x=2x3x5;weight=3x2x3;bias=2,;stride=2;fill=signs",
+    "x=1x4x5;weight=4x1x2;stride=2;groups=2;fill=exact;layout=x:transposed",
+    "x=0x3x5;weight=3x4x3;bias=4,",
+    "x=2x65x6;weight=65x3x3;bias=3,;padding=1",
+    "x=1x33x9;weight=33x3x3;padding=1;stride=2",
+    "x=1x257x5;weight=257x2x3;f32,f16",
+]
+FULL = [
+    "x=1x2x12289;weight=2x2x7;padding=3;stride=2",
+    "x=1x4097x5;weight=4097x2x3;f32",
+]

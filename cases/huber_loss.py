@@ -1,0 +1,13 @@
+"""Cases of huber_loss: every reduction, deltas below and above 1, differences equal to them."""
+
+from opproof.cases._losses import full_losses, losses
+
+SMOKE = ["x=7x33;target=7x33"]
+STANDARD = [
+    *losses(("", "delta=0.25", "delta=2.5")),
+    "x=4x33;target=4x33;reduction=none;fill=halves",
+    "x=2x3x9;target=2x3x9;fill=halves;layout=x:transposed",
+    "x=4x33;target=4x33;reduction=none;delta=0.5;fill=halves",
+    "x=2x3x9;target=2x3x9;delta=0.5;fill=halves;layout=x:transposed",
+]
+FULL = full_losses()

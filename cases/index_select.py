@@ -1,0 +1,31 @@
+"""Cases of index_select: repeated unsorted indices, slices never taken, each axis, each input laid out in turn."""
+
+SMOKE = [
+    "x=7x9;index=5,;dim=0",
+]
+STANDARD = [
+    "x=9,;index=20,;dim=0",
+    "x=5x31;index=3,;dim=0;layout=x:transposed",
+    "x=5x31;index=40,;dim=1;layout=index:sliced",
+    "x=3x32;index=32,;dim=-1;layout=offset",
+    "x=2x3x65;index=7,;dim=1;layout=transposed",
+    "x=2x3x4x7;index=5,;dim=2;layout=permuted",
+    "x=4x3x4x7;index=6,;dim=-4;layout=transposed",
+    "x=3x33;index=17,;dim=1;layout=x:sliced",
+    "x=4x65;index=31,;dim=1;layout=x:gapped,index:offset",
+    "x=5x63;index=9,;dim=1;layout=x:broadcast",
+    "x=3x22;index=33,;dim=1;fill=special",
+    "x=3x97;index=9,;dim=1;fill=extreme",
+    "x=5x3;index=17,;dim=1;fill=exact",
+    "x=2x3;index=65,;dim=0;fill=signs;layout=x:transposed",
+    "x=1x3;index=5,;dim=0",
+    "x=3x5;index=0,;dim=1",
+    "x=65x4;index=1,;dim=0",
+    "x=3x4;index=257,;dim=1",
+    "x=2x1031;index=33,;dim=1",
+    "x=2x3;index=1031,;dim=0",
+]
+FULL = [
+    "x=2x12289;index=5,;dim=0",
+    "x=65537x3;index=9,;dim=0",
+]

@@ -1,0 +1,15 @@
+"""Cases of kl_div: every reduction, targets as probabilities and as their logarithms."""
+
+from opproof.cases._losses import full_losses, losses
+
+SMOKE = ["x=7x33;target=7x33"]
+STANDARD = [
+    *losses(("", "log_target=true"), drop=("special", "extreme", "offset", "wide")),
+    "x=5x9;target=5x9;reduction=batchmean",
+    "x=5x9;target=5x9;reduction=batchmean;log_target=true;layout=x:transposed",
+    "x=5x31;target=5x31;reduction=none;fill=wide",
+    "x=4x99;target=4x99;reduction=none;fill=extreme;f32,bf16",
+    "x=5x31;target=5x31;reduction=none;log_target=true;fill=wide;f32,bf16",
+    "x=6x11;target=6x11;reduction=sum;fill=offset",
+]
+FULL = full_losses()

@@ -1,0 +1,11 @@
+"""Cases of l1_loss: every reduction, equal elements."""
+
+from opproof.cases._losses import full_losses, losses
+
+SMOKE = ["x=7x33;target=7x33"]
+STANDARD = [
+    *losses(),
+    "x=4x33;target=4x33;reduction=none;fill=halves",
+    "x=2x3x9;target=2x3x9;fill=halves;layout=x:transposed",
+]
+FULL = full_losses()

@@ -1,0 +1,32 @@
+"""Cases of max_pool1d: overlapping windows, ceil_mode, dilation, padding under all-negative data, ties."""
+
+SMOKE = [
+    "x=2x3x9;kernel_size=3;stride=2;padding=1",
+]
+STANDARD = [
+    "x=1x1x1;kernel_size=1",
+    "x=2x3x8;kernel_size=2",
+    "x=2x3x31;kernel_size=3;stride=2;ceil_mode=true;layout=transposed",
+    "x=2x3x32;kernel_size=3;stride=3;ceil_mode=true;layout=offset",
+    "x=2x3x33;kernel_size=4;stride=3;padding=2;layout=permuted",
+    "x=2x5x13;kernel_size=3;stride=2;dilation=3;padding=1;layout=sliced",
+    "x=2x5x13;kernel_size=2;stride=5;layout=gapped",
+    "x=3x5x9;kernel_size=3;stride=1;padding=1;layout=broadcast",
+    "x=2x3x9;kernel_size=2;stride=3;padding=1;ceil_mode=true",
+    "x=2x3x7;kernel_size=7",
+    "x=2x3x11;kernel_size=3;padding=1;fill=negative",
+    "x=2x3x11;kernel_size=3;padding=1;stride=2;ceil_mode=true;fill=negative",
+    "x=2x3x11;kernel_size=3;padding=1;fill=positive",
+    "x=2x3x11;kernel_size=3;stride=2;fill=extreme",
+    "x=2x3x17;kernel_size=3;stride=2;fill=ties",
+    "x=2x3x17;kernel_size=4;stride=1;fill=zeros",
+    "x=5x3x6;kernel_size=2;fill=constant",
+    "x=2x3x12;kernel_size=3;stride=2;fill=offset",
+    "x=0x3x9;kernel_size=3",
+    "x=2x65x9;kernel_size=3;stride=2",
+    "x=1x2x257;kernel_size=5;stride=2;padding=2",
+]
+FULL = [
+    "x=1x2x12289;kernel_size=3;stride=2",
+    "x=65537x1x4;kernel_size=2",
+]

@@ -1,0 +1,10 @@
+"""Cases of mse_loss: every reduction, large and small differences."""
+
+from opproof.cases._losses import full_losses, losses
+
+SMOKE = ["x=7x33;target=7x33"]
+STANDARD = [
+    *losses(),
+    "x=5x9;target=5x9;reduction=none;fill=exact",
+]
+FULL = full_losses()

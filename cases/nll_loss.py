@@ -1,0 +1,27 @@
+"""Cases of nll_loss: every reduction, weights, an ignored class, spatial axes, no batch."""
+
+SMOKE = ["x=7x33;target=7,"]
+STANDARD = [
+    "x=9x5;target=9,;reduction=none",
+    "x=5,;target=0d",
+    "x=5,;target=0d;weight=5,;reduction=sum",
+    "x=5x31;target=5,;reduction=sum;fill=wide",
+    "x=6x32;target=6,;weight=32,;layout=offset",
+    "x=6x3;target=6,;weight=3,;ignore_index=1",
+    "x=9x4;target=9,;ignore_index=2;reduction=none;layout=x:transposed",
+    "x=9x4;target=9,;ignore_index=0;reduction=sum",
+    "x=2x5x7;target=2x7;reduction=none",
+    "x=2x5x7;target=2x7;weight=5,;layout=x:transposed",
+    "x=2x3x4x7;target=2x4x7;layout=permuted",
+    "x=2x3x4x7;target=2x4x7;weight=3,;ignore_index=1;reduction=mean",
+    "x=3x5x65;target=3x65;weight=5,;reduction=sum;layout=gapped",
+    "x=7x63;target=7,;layout=x:broadcast;reduction=none",
+    "x=4x127;target=4,;fill=extreme;reduction=none",
+    "x=33x3;target=33,;weight=3,;layout=sliced",
+    "x=8x12;target=8,;fill=negative",
+    "x=4x13;target=4,;fill=small;reduction=sum",
+    "x=130x10;target=130,;weight=10,",
+    "x=1x7;target=1,;weight=7,",
+    "x=3x1031;target=3,;f32",
+]
+FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

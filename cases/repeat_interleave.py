@@ -1,0 +1,30 @@
+"""Cases of repeat_interleave: each axis, once, never and many times, every layout."""
+
+SMOKE = [
+    "x=4x33;repeats=3;dim=1",
+]
+STANDARD = [
+    "x=9,;repeats=2;dim=0",
+    "x=5x31;repeats=3;dim=0;layout=transposed",
+    "x=5x31;repeats=2;dim=-1;fill=wide",
+    "x=3x32;repeats=5;dim=0;layout=offset",
+    "x=2x3x7;repeats=3;dim=1;layout=transposed",
+    "x=2x3x4x5;repeats=2;dim=2;layout=permuted",
+    "x=2x3x4x5;repeats=3;dim=-4;layout=sliced",
+    "x=4x17;repeats=2;dim=1;layout=gapped",
+    "x=5x63;repeats=2;dim=0;layout=broadcast",
+    "x=3x1;repeats=33;dim=1",
+    "x=1x5;repeats=7;dim=0",
+    "x=3x4x2;repeats=4;dim=1",
+    "x=0x4;repeats=2;dim=1",
+    "x=3x22;repeats=2;dim=1;fill=special",
+    "x=3x9;repeats=3;dim=1;fill=extreme",
+    "x=3x5;repeats=4;dim=0;fill=exact",
+    "x=2x3;repeats=65;dim=1;fill=signs;layout=transposed",
+    "x=3x2;repeats=257;dim=1",
+    "x=2x3;repeats=1031;dim=0",
+]
+FULL = [
+    "x=2x3;repeats=12289;dim=1",
+    "x=3x2;repeats=65537;dim=0;f32",
+]

@@ -1,0 +1,30 @@
+"""Cases of scatter: one element for every line (more could meet in one place), each axis, each input laid out in turn."""
+
+SMOKE = [
+    "x=7x9;index=7x1;src=7x1;dim=1",
+]
+STANDARD = [
+    "x=9,;index=1,;src=1,;dim=0",
+    "x=5x31;index=1x31;src=1x31;dim=0;layout=x:transposed",
+    "x=5x31;index=5x1;src=5x1;dim=1;layout=index:transposed",
+    "x=3x32;index=3x1;src=3x1;dim=-1;layout=offset",
+    "x=2x3x65;index=2x1x65;src=2x1x65;dim=1;layout=transposed",
+    "x=2x3x4x7;index=2x3x1x7;src=2x3x1x7;dim=2;layout=permuted",
+    "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4",
+    "x=3x33;index=1x17;src=1x17;dim=0;layout=x:sliced,index:sliced",
+    "x=4x65;index=1x31;src=1x31;dim=0;layout=src:gapped",
+    "x=5x7x9;index=5x1x9;src=5x1x9;dim=1;layout=x:broadcast",
+    "x=5x7x9;index=4x1x6;src=4x1x6;dim=1;layout=src:sliced",
+    "x=4x5;index=1x5;src=1x5;dim=0;needs=src",
+    "x=4x5;index=1x5;src=1x5;dim=0;needs=x",
+    "x=3x22;index=1x22;src=1x22;dim=0;fill=special",
+    "x=3x97;index=1x97;src=1x97;dim=0;fill=extreme",
+    "x=5x3;index=5x1;src=5x1;dim=1;fill=exact",
+    "x=3x5;index=0x1;src=0x1;dim=1",
+    "x=130x6;index=130x1;src=130x1;dim=1",
+    "x=2x1031;index=1x1031;src=1x1031;dim=0",
+]
+FULL = [
+    "x=2x12289;index=1x12289;src=1x12289;dim=0",
+    "x=65537x3;index=65537x1;src=65537x1;dim=1",
+]

@@ -1,0 +1,32 @@
+"""Cases of sort: ascending and descending, ties that keep their order, each axis, each layout."""
+
+SMOKE = [
+    "x=7x33;dim=-1",
+]
+STANDARD = [
+    "x=9,;dim=0",
+    "x=5x31;dim=0;descending=true;fill=wide",
+    "x=3x32;dim=-1;layout=offset",
+    "x=2x3x33;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=2;descending=true;layout=permuted",
+    "x=2x3x4x7;dim=-4",
+    "x=3x33;dim=-1;descending=true;layout=sliced",
+    "x=4x17;dim=1;layout=gapped",
+    "x=5x7x9;dim=1;layout=broadcast",
+    "x=3x15;dim=-1;fill=negative",
+    "x=3x16;dim=-1;descending=true;fill=positive",
+    "x=5x33;dim=-1;fill=ties",
+    "x=33x5;dim=0;descending=true;fill=ties;layout=transposed",
+    "x=5x66;dim=-1;descending=true;fill=zeros",
+    "x=9x4;dim=0;fill=constant",
+    "x=5x97;dim=-1;fill=halves",
+    "x=4x1;dim=-1",
+    "x=3x0;dim=-1",
+    "x=3x129;dim=-1;f32",
+    "x=2x1031;dim=-1;fill=wide;f32",
+    "x=5x13;dim=-1;fill=extreme;f32",
+]
+FULL = [
+    "x=2x12289;dim=-1;f32",
+    "x=65537x3;dim=-1",
+]

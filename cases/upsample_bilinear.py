@@ -1,0 +1,33 @@
+"""Cases of upsample_bilinear: larger and smaller, by whole and broken factors, both readings of corners, one cell."""
+
+SMOKE = [
+    "x=2x3x4x5;size=(7,9);align_corners=false",
+    "x=2x3x4x5;size=(7,9);align_corners=true",
+]
+STANDARD = [
+    "x=1x1x1x1;size=(2,3);align_corners=false",
+    "x=2x3x4x5;size=(8,10);align_corners=false;layout=transposed",
+    "x=2x3x4x5;size=(8,10);align_corners=true;layout=offset",
+    "x=2x3x5x4;size=(7,9);align_corners=false;layout=permuted",
+    "x=2x3x5x4;size=(7,9);align_corners=true;layout=transposed",
+    "x=2x3x9x7;size=(4,5);align_corners=false;layout=sliced",
+    "x=2x3x9x7;size=(4,5);align_corners=true;layout=gapped",
+    "x=2x3x5x6;size=(3,11);align_corners=false;layout=gapped",
+    "x=2x3x6x5;size=(11,3);align_corners=true;layout=sliced",
+    "x=3x4x5x3;size=(4,7);align_corners=false;layout=broadcast",
+    "x=2x3x5x4;size=(1,1);align_corners=false",
+    "x=2x3x5x4;size=(1,6);align_corners=true",
+    "x=2x3x1x4;size=(3,7);align_corners=false",
+    "x=2x3x4x1;size=(3,5);align_corners=true",
+    "x=2x3x4x5;size=(6,13);align_corners=false;fill=wide",
+    "x=2x3x4x5;size=(9,7);align_corners=true;fill=offset",
+    "x=2x3x4x5;size=(7,8);align_corners=false;fill=extreme",
+    "x=2x3x4x5;size=(7,8);align_corners=true;fill=zeros",
+    "x=2x3x4x5;size=(7,8);align_corners=true;fill=negative",
+    "x=2x33x3x4;size=(5,7);align_corners=false",
+    "x=1x2x9x17;size=(16,31);align_corners=true",
+]
+FULL = [
+    "x=1x2x33x65;size=(129,97);align_corners=false",
+    "x=65537x1x2x2;size=(3,3);align_corners=true",
+]

@@ -1,0 +1,98 @@
+"""Errors that need no second evaluation: zeros, stale, copies, a sign, a factor, a constant added."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from opproof.harness.diagnose_wrong import Wrong
+
+
+def zeros(w: Wrong) -> str | None:
+    if w.got.any() or not w.fits(np.zeros_like(w.expected)):
+        return None
+    return f"{w.what} is zero everywhere"
+
+
+def stale(w: Wrong) -> str | None:
+    if w.stale is None or w.stale.shape != w.got.shape or not np.array_equal(w.got[w.failing], w.stale[w.failing]):
+        return None
+    if len(np.unique(w.got[w.failing])) < 3 or not w.fits(np.where(w.failing, w.stale, w.expected)):
+        return None
+    return f"the wrong elements of {w.what} hold the answer of the call before, which had other data"
+
+
+def copy(w: Wrong) -> str | None:
+    for name, v in zip(w.names, w.inputs, strict=True):
+        if v is not None and w.fits(v):
+            return f"{w.what} is a copy of {name}"
+    if any(w.fits(g) for g in w.cotangents):
+        return f"{w.what} is a copy of the cotangent: the derivative is missing"
+    return None
+
+
+def sign(w: Wrong) -> str | None:
+    if w.expected.dtype.kind == "b":
+        return f"every element of {w.what} is negated" if w.fits(~w.expected) else None
+    if w.fits(-w.expected):
+        return f"every element of {w.what} has the wrong sign"
+    if w.fits(np.abs(w.expected)):
+        return f"{w.what} has lost its sign: it is the absolute value of what is expected"
+    if w.fits(-np.abs(w.expected)):
+        return f"{w.what} is minus the absolute value of what is expected"
+    return None
+
+
+def factor(w: Wrong) -> str | None:
+    """One factor for all elements: a familiar one, else the least-squares one."""
+    if w.expected.dtype.kind != "f":
+        return None
+    used = np.isfinite(w.got) & np.isfinite(w.expected)
+    e, y = w.expected[used], w.got[used]
+    square = float(np.sum(e * e))
+    fitted = float(np.sum(e * y)) / square if square > 0 else math.nan
+    if not math.isfinite(fitted) or fitted == 0:
+        return None
+    for value, text, why in _familiar(w):
+        if abs(fitted - value) <= 0.02 * abs(value) and w.fits(value * w.expected):
+            return f"every element of {w.what} is {text} × the expected value{why}"
+    if abs(fitted - 1) > 1e-6 and w.fits(fitted * w.expected, free=1):
+        return f"every element of {w.what} is {fitted:.6g} × the expected value"
+    return None
+
+
+def _familiar(w: Wrong) -> Iterator[tuple[float, str, str]]:
+    for n in (2, 3, 4):
+        yield float(n), str(n), ""
+        yield 1 / n, f"1/{n}", ""
+    yield math.log(2), "ln 2 =", ""
+    yield 1 / math.log(2), "1 / ln 2 =", ""
+    yield math.sqrt(2), "√2", ""
+    yield math.sqrt(0.5), "1/√2", ""
+    sizes: dict[int, str] = {}
+    for name, shape in w.case.shapes.items():
+        for axis, n in enumerate(shape):
+            sizes.setdefault(n, f" ({n} is the size of axis {axis} of {name})")
+        sizes.setdefault(math.prod(shape), f" ({math.prod(shape)} is the number of elements of {name})")
+        for start in range(len(shape)):
+            sizes.setdefault(math.prod(shape[start:]), f" ({math.prod(shape[start:])} elements of {name} a slice)")
+    for n, why in sizes.items():
+        if n > 1:
+            yield float(n), str(n), why
+            yield 1 / n, f"1/{n}", why
+            yield math.sqrt(n), f"√{n}", why
+            yield 1 / math.sqrt(n), f"1/√{n}", why
+            yield (n - 1) / n, f"{n - 1}/{n}", why
+            yield n / max(n - 1, 1), f"{n}/{n - 1}", why
+
+
+def constant_added(w: Wrong) -> str | None:
+    finite = np.isfinite(w.got) & np.isfinite(w.expected) if w.expected.dtype.kind == "f" else np.ones(w.got.shape, bool)
+    if w.expected.dtype.kind == "b" or not finite.any():
+        return None
+    shift = float(np.median(np.asarray(w.got - w.expected, dtype=np.float64)[finite]))
+    if shift == 0 or not w.failing.all() or not w.fits((w.expected + shift).astype(w.expected.dtype), free=1):
+        return None
+    return f"every element of {w.what} is {abs(shift):.6g} too {'large' if shift > 0 else 'small'}"

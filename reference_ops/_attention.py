@@ -1,0 +1,71 @@
+"""What attention has in common: ALiBi's slopes, softmax with a sink, groups of heads that share keys."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.reference_ops._arrays import Array
+
+
+def slope_exponents(heads: int, max_bias: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """ALiBi's slope of head h is 2 ** (first[h] * times[h]) (Press, Smith, Lewis, 2022; max_bias is 8 there).
+
+    The largest power of two of heads gets a geometric sequence, the heads beyond it every second
+    member of the sequence that twice as many would have.
+    """
+    whole = 2 ** math.floor(math.log2(max(heads, 1)))
+    h = np.arange(heads)
+    first = np.where(h < whole, -max_bias / whole, -max_bias / 2 / whole)
+    return first, np.where(h < whole, h + 1.0, 2.0 * (h - whole) + 1)
+
+
+def slopes(heads: int, max_bias: float, like: Array) -> Array:
+    """ALiBi's slopes (heads, 1, 1), computed as a kernel does, so that noise knows of their rounding."""
+    first, times = slope_exponents(heads, max_bias)
+    dtype = np.real(like).dtype
+    base = np.exp2(np.full((heads, 1, 1), np.reshape(first, (heads, 1, 1)), dtype=dtype, like=like))
+    return np.power(base, np.reshape(times, (heads, 1, 1)).astype(dtype))  # type: ignore[no-any-return]
+
+
+def torch_slopes(torch: Any, heads: int, max_bias: float, like: Any) -> Any:
+    """The same in PyTorch, head by head from the definition."""
+    whole = 1
+    while 2 * whole <= heads:
+        whole *= 2
+    exponents = [(h + 1) / whole if h < whole else (2 * (h - whole) + 1) / (2 * whole) for h in range(heads)]
+    return torch.tensor([2.0 ** (-max_bias * e) for e in exponents], dtype=like.dtype).reshape(heads, 1, 1)
+
+
+def softmax(scores: Array, sinks: Array | None = None) -> tuple[Array, Array | None]:
+    """Softmax of the last axis and, per row, the probability of its sink; zeros where every score is -inf.
+
+    A sink (heads,) of scores (..., heads, q, k) is one more score in each row that has no column.
+    """
+    if scores.shape[-1] == 0:
+        return scores, None
+    top = np.max(np.real(scores), axis=-1, keepdims=True)
+    sink = None if sinks is None else np.reshape(sinks, (-1, 1, 1))
+    top = top if sink is None else np.maximum(top, np.real(sink))
+    top = np.where(top > -np.inf, top, 0)
+    e = np.exp(scores - top)
+    total = np.sum(e, axis=-1, keepdims=True)
+    if sink is None:
+        return e / np.where(total != 0, total, 1), None
+    drained = np.exp(sink - top)
+    return e / (total + drained), drained / (total + drained)
+
+
+def softmax_vjp(g: Array, p: Array) -> Array:
+    """Gradient with respect to the scores, from the probabilities."""
+    return p * (g - np.sum(g * p, axis=-1, keepdims=True))  # type: ignore[no-any-return]
+
+
+def torch_softmax(torch: Any, scores: Any, sinks: Any) -> Any:
+    """The same in PyTorch: the sink is one more column, dropped afterwards; a row of -inf gives zeros."""
+    if sinks is not None:
+        column = sinks.reshape(-1, 1, 1).expand(*scores.shape[:-1], 1)
+        return torch.softmax(torch.cat([scores, column], dim=-1), dim=-1)[..., :-1]
+    empty = (scores == -torch.inf).all(dim=-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)

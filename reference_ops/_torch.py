@@ -1,0 +1,10 @@
+"""What PyTorch twins share. torch is handed in, never imported."""
+
+from typing import Any
+
+
+def widened(torch: Any, *xs: Any) -> list[Any]:
+    """Float tensors in float32 at least, in which kernels compute on 16-bit data; others and None as they are."""
+    return [
+        x if x is None or not x.is_floating_point() else x.to(torch.promote_types(x.dtype, torch.float32)) for x in xs
+    ]

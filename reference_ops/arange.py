@@ -1,0 +1,24 @@
+"""arange: start, start + step, start + 2 step and so on, as long as end is not reached.
+
+Shapes: y (ceil((end - start) / step),).
+Gradient: none, there is no input.
+Source: the definition.
+PyTorch: torch.arange. ONNX: Range. ggml: ggml_arange.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+EXACT = ("forward",)
+
+
+def forward(*, start: float, end: float, step: float) -> Array:
+    return float(start) + float(step) * np.arange(math.ceil((end - start) / step))
+
+
+def torch(torch: Any, *, start: float, end: float, step: float) -> Any:
+    return torch.arange(float(start), float(end), float(step))

@@ -1,0 +1,27 @@
+"""argsort: the indices that put x in order along `dim`.
+
+Shapes: x any; y int64 as x. Equal elements keep their order, descending too.
+Gradient: none, the output is indices.
+Kinks: ties.
+Source: the definition.
+PyTorch: torch.argsort (stable = True). ONNX: TopK (its indices, k = the whole axis). ggml: ggml_argsort (dim = -1).
+"""
+
+from typing import Any
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._order import gaps, order
+
+EXACT = ("forward",)
+
+
+def forward(x: Array, *, dim: int = -1, descending: bool = False) -> Array:
+    return order(x, dim, descending)
+
+
+def kinks(x: Array, *, dim: int = -1, descending: bool = False) -> Array:
+    return gaps(x, dim)
+
+
+def torch(torch: Any, x: Any, *, dim: int = -1, descending: bool = False) -> Any:
+    return torch.argsort(x, dim=dim, descending=descending, stable=True)

@@ -1,0 +1,58 @@
+"""bce_with_logits: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e⁻ˣ), times weight, t the target; reduced.
+
+Shapes: x and target alike; weight and pos_weight broadcast to them; y () for "mean" and "sum", as x for "none".
+Gradient: dx = g w (1 - t - (1 + (p - 1) t) sigmoid(-x)) and dtarget = g w ((p - 1) log(1 + e⁻ˣ) - x), w and p
+the weights, divided by the number of elements for "mean". None for the weights.
+Source: Bishop, Pattern Recognition and Machine Learning (2006), equation 4.90, of logits; weights as PyTorch.
+PyTorch: torch.nn.functional.binary_cross_entropy_with_logits. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array, sigmoid, softplus
+from opproof.reference_ops._losses import each, reduced
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"target": (0.0, 1.0), "weight": (0.0, np.inf), "pos_weight": (0.0, np.inf)}
+
+
+def forward(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    pos_weight: Array | None = None,
+    *,
+    reduction: str = "mean",
+) -> Array:
+    tail = softplus(-x)
+    loss = (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def vjp(
+    g: Array,
+    y: Array,
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    pos_weight: Array | None = None,
+    *,
+    reduction: str = "mean",
+) -> tuple[Array, Array]:
+    per = each(g, reduction, x.size)
+    per = per if weight is None else per * weight
+    s = sigmoid(-x)
+    dx = 1 - target - (s if pos_weight is None else (1 + (pos_weight - 1) * target) * s)
+    dtarget = -x if pos_weight is None else (pos_weight - 1) * softplus(-x) - x
+    return dx * per, dtarget * per
+
+
+def torch(
+    torch: Any, x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str = "mean"
+) -> Any:
+    return torch.nn.functional.binary_cross_entropy_with_logits(
+        x, target, weight, pos_weight=pos_weight, reduction=reduction
+    )

@@ -1,0 +1,22 @@
+"""opt_step_sgd: param (1 - lr weight_decay) - lr grad, one step of gradient descent with weight decay.
+
+Shapes: param and grad alike; y as param, the new parameters.
+Gradient: none, a step is not differentiated.
+Source: Robbins, Monro, A Stochastic Approximation Method (1951); weight decay as PyTorch and ggml.
+PyTorch: torch.optim.SGD. ONNX: none. ggml: ggml_opt_step_sgd (in place; sgd_params = lr, weight_decay).
+"""
+
+from typing import Any
+
+from opproof.reference_ops._arrays import Array
+
+
+def forward(param: Array, grad: Array, *, lr: float, weight_decay: float = 0.0) -> Array:
+    return param * (1 - lr * weight_decay) - lr * grad
+
+
+def torch(torch: Any, param: Any, grad: Any, *, lr: float, weight_decay: float = 0.0) -> Any:
+    new = torch.nn.Parameter(param.detach().clone())
+    new.grad = grad
+    torch.optim.SGD([new], lr=lr, weight_decay=weight_decay).step()
+    return new.detach()

@@ -1,0 +1,56 @@
+"""set_rows: x with the rows at the indices replaced by the rows of source.
+
+Shapes: x (..., rows, n), source (..., m, n), indices (..., m) integers in [0, rows), whose batch axes broadcast to
+those of x; y as x with y[..., indices[..., i], :] = source[..., i, :]. Where a row is named twice the last one stands.
+Gradient: dx = g but zero in replaced rows; dsource = g of the rows it stands in, zero where a later one overwrote it.
+None for indices.
+Source: ggml.h, ggml_set_rows (rows of a key-value cache).
+PyTorch: torch.Tensor.index_copy (one batch). ONNX: ScatterND (one batch). ggml: ggml_set_rows.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+EXACT = ("forward", "vjp")
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"indices": range(shapes["x"][-2])}
+
+
+def _writers(indices: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Which row of source stands in each row of x (..., rows); -1 where none does."""
+    last = np.full(shape[:-1], -1)
+    spread = np.broadcast_to(indices, (*shape[:-2], indices.shape[-1]))
+    for i in range(indices.shape[-1]):
+        np.put_along_axis(last, spread[..., i : i + 1], i, axis=-1)
+    return last
+
+
+def forward(x: Array, source: Array, indices: Array) -> Array:
+    writers = _writers(indices, x.shape)
+    if source.shape[-2] == 0:
+        return x
+    return np.where(writers[..., None] >= 0, np.take_along_axis(source, np.maximum(writers, 0)[..., None], axis=-2), x)
+
+
+def vjp(g: Array, y: Array, x: Array, source: Array, indices: Array) -> tuple[Array, Array, None]:
+    writers = _writers(indices, x.shape)
+    spread = np.broadcast_to(indices, source.shape[:-1])
+    stands = np.take_along_axis(writers, spread, axis=-1) == np.arange(source.shape[-2])
+    dsource = np.where(stands[..., None], np.take_along_axis(g, spread[..., None], axis=-2), 0)
+    return np.where(writers[..., None] >= 0, 0, g), dsource, None
+
+
+def torch(torch: Any, x: Any, source: Any, indices: Any) -> Any:
+    # One row after another, each through a mask: no scatter whose order PyTorch leaves open.
+    y, rows = x, torch.arange(x.shape[-2])
+    for i in range(source.shape[-2]):
+        here = (indices[..., i : i + 1] == rows).unsqueeze(-1)
+        y = torch.where(here, source[..., i : i + 1, :], y)
+    return y

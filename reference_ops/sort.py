@@ -1,0 +1,35 @@
+"""sort: the elements of x in order along `dim`, and the places they come from.
+
+Shapes: x any; y and indices (int64) as x. Equal elements keep their order, descending too.
+Gradient: each g to the element that it came from.
+Kinks: ties.
+Source: the definition.
+PyTorch: torch.sort (stable = True). ONNX: TopK (k = the whole axis). ggml: none (ggml_argsort).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._order import gaps, order
+
+EXACT = ("forward", "vjp")
+OUTPUTS = ("y", "indices")
+
+
+def forward(x: Array, *, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
+    indices = order(x, dim, descending)
+    return np.take_along_axis(x, indices, axis=dim), indices
+
+
+def vjp(g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, dim: int = -1, descending: bool = False) -> Array:
+    return np.take_along_axis(g[0], np.argsort(order(x, dim, descending), axis=dim), axis=dim)
+
+
+def kinks(x: Array, *, dim: int = -1, descending: bool = False) -> Array:
+    return gaps(x, dim)
+
+
+def torch(torch: Any, x: Any, *, dim: int = -1, descending: bool = False) -> Any:
+    return torch.sort(x, dim=dim, descending=descending, stable=True)

@@ -1,0 +1,30 @@
+"""stack: tensors of one shape side by side on a new axis `dim`.
+
+Shapes: xs alike; y with an axis of their number put in at `dim`.
+Gradient: each tensor's slice of g.
+Source: the definition.
+PyTorch: torch.stack. ONNX: none (Unsqueeze and Concat). ggml: none (ggml_concat).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+EXACT = ("forward", "vjp")
+
+
+def forward(*xs: Array, dim: int = 0) -> Array:
+    return np.stack(xs, axis=dim)
+
+
+def vjp(g: Array, y: Array, *xs: Array, dim: int = 0) -> tuple[Array, ...]:
+    axis = (slice(None),) * (dim % g.ndim)
+    return tuple(g[(*axis, i)] for i in range(len(xs)))
+
+
+def torch(torch: Any, *xs: Any, dim: int = 0) -> Any:
+    return torch.stack(xs, dim)

@@ -1,0 +1,43 @@
+"""topk: the k largest (or smallest) elements along `dim`, best first, and the places they come from.
+
+Shapes: x any; y and indices (int64) as x with size k along `dim`. Which of several equal elements is taken is
+undefined: no case holds any.
+Gradient: each g to the element that it came from, zeros to the others.
+Kinks: ties.
+Source: PyTorch's documentation of torch.topk.
+PyTorch: torch.topk. ONNX: TopK. ggml: ggml_top_k (indices, dim = -1).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._index import added, along
+from opproof.reference_ops._order import gaps, order
+
+EXACT = ("forward", "vjp")
+OUTPUTS = ("y", "indices")
+
+
+def _best(x: Array, k: int, dim: int, largest: bool) -> Array:
+    return np.take(order(x, dim, largest), np.arange(k), axis=dim)
+
+
+def forward(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    indices = _best(x, k, dim, largest)
+    return np.take_along_axis(x, indices, axis=dim), indices
+
+
+def vjp(
+    g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, k: int, dim: int = -1, largest: bool = True
+) -> Array:
+    return added(x.shape, along(_best(x, k, dim, largest), dim), g[0])
+
+
+def kinks(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> Array:
+    return gaps(x, dim)
+
+
+def torch(torch: Any, x: Any, *, k: int, dim: int = -1, largest: bool = True) -> Any:
+    return torch.topk(x, k, dim, largest)

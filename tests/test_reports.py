@@ -1,0 +1,316 @@
+"""The renderings of the records, as pure functions."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+import report_samples as samples
+
+from opproof.reports import (
+    VERDICTS,
+    Header,
+    Result,
+    github,
+    html,
+    junit,
+    markdown,
+    read_results,
+    tables,
+    terminal,
+    write_line,
+)
+from opproof.reports._summary import kind, sentence, tally
+from opproof.reports._text import line, number, options, short_names
+
+HEADER = samples.header(20)
+ODD = samples.oddities()
+RUN = samples.run(2)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return samples.run(67)
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+# What is a failure, and what the sentence says
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_each_verdict_is_of_one_kind(verdict):
+    expected = {"PASS": "passed", "UNSUPPORTED": "unsupported", "MISTRUSTED": "doubtful", "INCONCLUSIVE": "doubtful"}
+    record = samples.result("softmax[x=4x33;dim=-1;f32]", "forward", verdict=verdict)
+    assert kind(record) == expected.get(verdict, "failed")
+    assert kind(replace(record, known="a reason")) == {"failed": "known"}.get(kind(record), kind(record))
+
+
+def test_an_unheard_of_verdict_is_a_failure():
+    assert kind(samples.result("abs[x=3,;f32]", "forward", verdict="NEW_VERDICT")) == "failed"
+
+
+def test_nan_units_are_the_worst():
+    records = [samples.result("abs[x=3,;f32]", "forward", units=u) for u in (3.0, "nan", 5.0)]
+    assert tally(records).units == float("inf")
+
+
+def test_sentence_of_nothing_is_no_success():
+    assert "nothing is known" in sentence(HEADER, [])
+    assert "passes none" in sentence(HEADER, [samples.result("abs[x=3,;f32]", "forward", verdict="UNSUPPORTED")])
+
+
+def test_sentence_of_an_interrupted_run_says_so():
+    one = [samples.result("abs[x=3,;f32]", "forward", units=1.25)]
+    assert (
+        sentence(samples.header(1), one)
+        == "torch passes 1 of 1 record in 1 operator, its largest error 1.2 of 16 units allowed."
+    )
+    assert sentence(samples.header(3), one).endswith("; 2 planned records did not run.")
+
+
+def test_sentence_names_each_backend():
+    said = sentence(samples.header(), samples.run(1, ("mylib", "torch")))
+    assert said.startswith("mylib fails")
+    assert "; torch passes" in said
+
+
+def test_names_of_backends():
+    assert short_names(["torch", "/a/libx.so"]) == {"torch": "torch", "/a/libx.so": "libx.so"}
+    assert short_names(["/a/x.so", "/b/x.so"]) == {"/a/x.so": "/a/x.so", "/b/x.so": "/b/x.so"}
+
+
+def test_numbers_and_lines():
+    assert [number(x, 2) for x in (2.9e6, 1.02e-7, 0.5, "nan", "-inf", None)] == [
+        "2.9e6",
+        "1e-7",
+        "0.5",
+        "nan",
+        "-inf",
+        "–",
+    ]
+    assert line("a\x1b[31m\r\n b\x00") == "a\ufffd[31m b\ufffd"
+
+
+def test_options_are_flat():
+    header = Header(
+        opproof="1", options={"backends": ["t"], "selection": {"ops": ["a", "b"], "seed": 0}, "known": "", "jobs": 2}
+    )
+    assert options(header) == {"ops": "a, b", "seed": "0", "jobs": "2"}
+
+
+# Terminal
+
+
+def test_terminal_lists_each_failure_with_its_repro():
+    text = terminal.summary(HEADER, ODD)
+    failed = [r for r in ODD if kind(r) == "failed"]
+    assert len(failed) <= 20
+    for record in failed:
+        assert record.repro in text
+    assert "out<b>[]: got inf, expected -inf, bound 1e-7, inf units" in text
+    assert text.splitlines()[-1] == sentence(HEADER, ODD)
+    assert "\x1b" not in text
+
+
+def test_terminal_caps_failures_and_says_where_the_others_are():
+    text = terminal.summary(HEADER, ODD, folder="out", limit=3)
+    assert text.count("opproof run -b") == 3
+    assert "… and 12 more failures in out" in text
+
+
+def test_terminal_table_has_a_row_per_operator_and_backend():
+    text = terminal.summary(samples.header(), samples.run(1, ("mylib", "torch")))
+    rows = [row.split() for row in text.split("\n\n", 1)[0].splitlines()[2:]]
+    assert [r[:3] for r in rows[:2]] == [["abs", "mylib", "6"], ["abs", "torch", "6"]]
+    assert len(rows) == 100
+
+
+def test_terminal_of_nothing():
+    assert terminal.summary(HEADER, []) == sentence(HEADER, [])
+
+
+# Markdown
+
+
+def test_markdown_has_failures_folded_and_escaped():
+    text = markdown.render(HEADER, ODD)
+    assert text.startswith("### ❌ opproof: torch fails 15 of 20 records")
+    assert "<details><summary><b>softmax</b>: 12 failures</summary>" in text
+    assert "<script>" not in text.replace("`gelu[x=4x4;approximate=</script>%/?#;bf16]`", "")
+    assert "@someone" not in text
+    for row in re.findall(r"^\| `.*", text, re.MULTILINE):
+        assert len(re.findall(r"(?<!\\)\|", row)) == 8
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_markdown_fits_a_comment_and_counts_what_it_left_out(share):
+    records = samples.run(67, fail=share)
+    text = markdown.render(samples.header(len(records)), records)
+    assert len(text.encode()) < 60_000
+    shown = text.count("\nopproof run -b")
+    left = int(re.search(r"([\d,]+) failures left out here", text)[1].replace(",", ""))
+    assert shown + left == tally(records).kinds["failed"]
+
+
+def test_markdown_fits_however_long_the_texts_are():
+    records = [
+        replace(r, message="é|" * 5000, diagnosis="x" * 9000, op=f"{r.op}{'y' * 500}{n}") for n, r in enumerate(RUN)
+    ]
+    assert len(markdown.render(HEADER, records).encode()) < 60_000
+
+
+def test_markdown_of_success_and_of_nothing():
+    assert markdown.render(HEADER, [samples.result("abs[x=3,;f32]", "forward")]).startswith("### ✅")
+    assert markdown.render(HEADER, []).startswith("### ❌")
+
+
+# JUnit, GitHub, tables
+
+
+def test_junit_counts_and_reads_back():
+    root = ET.fromstring(junit.render(HEADER, ODD))
+    assert root.attrib["tests"] == "20"
+    cases = root.findall("./testsuite/testcase")
+    assert len(cases) == 20
+    assert len(root.findall(".//failure")) == int(root.attrib["failures"]) == 11
+    assert {e.attrib["type"] for e in root.findall(".//error")} == {"ERROR", "CRASH", "TIMEOUT", "OUT_OF_MEMORY"}
+    assert len(root.findall(".//skipped")) == int(root.attrib["skipped"]) == 4
+    texts = [e.text for e in root.findall(".//failure")]
+    assert any("expected -inf\ngot      inf" in text and "opproof run -b" in text for text in texts)
+
+
+def test_junit_of_nothing_is_an_error():
+    root = ET.fromstring(junit.render(HEADER, []))
+    assert root.find(".//error").attrib["type"] == "NOTHING_RAN"
+
+
+def test_github_annotations_are_one_line_each_and_escaped():
+    rows = github.annotations(HEADER, ODD).splitlines()
+    assert len(rows) == 10
+    assert all(re.match(r"::error title=[^:,]*::", row) for row in rows)
+    assert rows[-1].endswith("6 more failures; see the report.")
+    assert "%250A::error::" in "".join(rows)
+
+
+def test_github_annotations_of_success_and_of_nothing():
+    assert github.annotations(HEADER, [samples.result("abs[x=3,;f32]", "forward")]).startswith("::notice")
+    assert github.annotations(HEADER, []).startswith("::error")
+    assert github.job_summary(HEADER, RUN).startswith("### ❌")
+
+
+def test_csv_keeps_every_digit():
+    file = io.StringIO(newline="")
+    tables.write_csv(ODD + RUN, file)
+    rows = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
+    assert len(rows) == len(ODD + RUN)
+    for row, record in zip(rows, ODD + RUN, strict=True):
+        assert row["case"] == record.case
+        assert row["message"] == record.message
+        assert row["units"] == ("" if record.units is None else str(record.units))
+        assert row["got"] == ("" if record.worst is None else str(record.worst.got))
+
+
+def test_parquet_round_trips(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    tables.write_parquet(ODD, tmp_path / "records.parquet")
+    table = pq.read_table(tmp_path / "records.parquet").to_pylist()
+    assert [row["case"] for row in table] == [r.case for r in ODD]
+    assert table[-3]["got"] == float("inf")
+
+
+def test_parquet_without_pyarrow_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install pyarrow"):
+        tables.write_parquet(ODD, tmp_path / "records.parquet")
+
+
+# HTML
+
+
+def test_html_carries_every_record_unchanged():
+    data = data_of(html.render(HEADER, ODD))
+    columns = data["columns"]
+    for i, record in enumerate(ODD):
+        assert data["cases"][columns["case"][i]] == record.case
+        assert data["verdicts"][columns["verdict"][i]] == record.verdict
+        assert data["strings"][columns["repro"][i]].replace("\x01", record.case) == record.repro
+        assert columns["units"][i] == record.units
+        if record.worst is None:
+            assert columns["worst"][i] == 0
+        else:
+            worst = record.worst
+            assert columns["worst"][i][2:] == [worst.got, worst.expected, worst.bound]
+
+
+def test_html_needs_nothing_else_and_escapes_everything():
+    page = html.render(HEADER, ODD, docs={"softmax": "</script><b>"}, scripts={ODD[0].case: "</script>"})
+    assert page.count("</script>") == 2  # the data's and the script's
+    assert "<img" not in page
+    assert not re.search(r"""(src|href)=["']?(https?:)?//|@import|url\(""", page)
+
+
+def test_html_of_numbers_that_json_has_not():
+    record = samples.result("abs[x=3,;f32]", "forward", units=float("inf"), verdict="WRONG_VALUE")
+    assert data_of(html.render(HEADER, [record]))["columns"]["units"] == ["inf"]
+
+
+def test_html_compares_with_a_baseline():
+    before = [replace(ODD[0], verdict="CRASH", units=3.0), samples.result("abs[x=3,;f32]", "forward")]
+    baseline = data_of(html.render(HEADER, ODD[:2], baseline=before))["baseline"]
+    assert baseline == {
+        "verdict": [list(VERDICTS).index("CRASH"), -1],
+        "kind": [0, -1],
+        "units": [3.0, None],
+        "vanished": 1,
+    }
+
+
+def test_html_of_nothing():
+    assert "No case ran" in html.render(HEADER, [])
+
+
+def test_html_of_20000_records_is_small(many):
+    assert len(many) > 20_000
+    assert len(html.render(samples.header(len(many)), many).encode()) < 6e6
+
+
+def test_html_of_20000_distinct_stack_traces_is_small(many):
+    records = [replace(r, verdict="ERROR", message=f"{n} " * 90, diagnosis=f"{n} " * 30) for n, r in enumerate(many)]
+    page = html.render(samples.header(len(many)), records)
+    assert len(page.encode()) < 6e6
+    assert "cut here" in page
+
+
+# The contract
+
+
+def test_reports_come_from_the_file_alone(tmp_path):
+    with (tmp_path / "results.jsonl").open("wb") as file:
+        for record in (HEADER, *ODD, *RUN):
+            write_line(file, record)
+    header, records = read_results(tmp_path)
+    for render in (terminal.summary, markdown.render, junit.render, github.annotations, html.render):
+        assert render(header, records) == render(HEADER, ODD + RUN)
+
+
+def test_reports_are_imported_fast_and_alone():
+    code = (
+        "import sys, opproof.reports.terminal, opproof.reports.markdown, opproof.reports.html\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('jinja2', 'tabulate', 'numpy', 'torch')\n"
+        "       or m.startswith(('opproof.harness', 'opproof.cases', 'opproof.backends', 'opproof.reference_ops'))])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_record_field_is_in_the_html():
+    # A field added to the record must be shown, or left out on purpose.
+    fields = set(Result.__dataclass_fields__)
+    assert fields == set(data_of(html.render(HEADER, ODD))["columns"]) - {"kind"}
