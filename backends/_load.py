@@ -71,7 +71,7 @@ def _from_file(path: Path) -> Any:
         text = error.msg if isinstance(error, SyntaxError) else error
         reason = f"{type(error).__name__}{line}: {text}"
         raise BackendError(f"backend file {path} could not be imported: {reason}; mend it and run again.") from None
-    backend = getattr(module, "backend", module)
+    backend: Any = getattr(module, "backend", module)
     if not (callable(getattr(backend, "forward", None)) or hasattr(backend, "forward_into")):
         raise BackendError(f"backend file {path} has no function forward(op, inputs, params); see opproof.backends.")
     if not isinstance(getattr(backend, "name", None), str):

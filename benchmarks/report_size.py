@@ -20,7 +20,7 @@ import report_samples as samples
 
 from opproof.reports import Header, Result, html, junit, markdown, terminal
 
-ARGS = "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking".split()
+ARGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
 def main() -> None:

@@ -82,7 +82,13 @@ def report(results: list[Result], seeds: int) -> str:
     for c in CANDIDATES:
         above = int(np.sum(all_units > c))
         lines.append(f"| {c} | {above} | {above / len(judged):.1e} |")
-    lines += ["", "## By operator", "", "| operator | dtype | records | median | 99.9 % | max |", "| --- | --- | --- | --- | --- | --- |"]
+    lines += [
+        "",
+        "## By operator",
+        "",
+        "| operator | dtype | records | median | 99.9 % | max |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     groups: dict[tuple[str, str], list[float]] = defaultdict(list)
     for r in judged:
         groups[r.op, "f32" if r.dtype == "f32" else "f16, bf16"].append(_units(r))

@@ -28,7 +28,7 @@ _SHAPES = (
 
 def comparisons() -> list[str]:
     """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values."""
-    return _rows(("ties", "halves", "exact", "signs", "kink"), ("zeros", "special"))
+    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special"))
 
 
 def truths() -> list[str]:

@@ -5,7 +5,7 @@ from opproof.cases._rows import elementwise, full_elementwise
 SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(drop=("small", "extreme")),
-    "x=3x17;fill=offset;layout=sliced",
+    "x=3x17;fill=offset;layout=sliced;f32,f16",
     "x=3x33;layout=sliced",
     "x=2x127",
 ]

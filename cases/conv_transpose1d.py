@@ -1,4 +1,4 @@
-"""Cases of conv_transpose1d: output_padding, groups with stride, stride unlike dilation, gaps that no kernel reaches."""
+"""Cases of conv_transpose1d: output_padding, groups with stride, stride unlike dilation, gaps between kernels."""
 
 SMOKE = [
     "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1",

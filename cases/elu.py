@@ -2,11 +2,11 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-_PARAMS = ('alpha=1.0', 'alpha=0.5', 'alpha=2.0', 'alpha=0.1', 'alpha=-0.3')
+_PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.0", "alpha=0.1", "alpha=-0.3")
 
-SMOKE = ['x=7x33', 'x=5x9;alpha=0.5']
+SMOKE = ["x=7x33", "x=5x9;alpha=0.5"]
 STANDARD = [
-    *elementwise(_PARAMS, kinks=True, drop=('positive', 'small')),
+    *elementwise(_PARAMS, kinks=True, drop=("positive", "small")),
     "x=6x11;alpha=2.0;fill=small",
     "x=6x11;fill=small;f32",
 ]

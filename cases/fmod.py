@@ -1,12 +1,8 @@
-"""Cases of fmod: signs of both, multiples of b, large quotients where they are exact."""
+"""Cases of fmod: signs of both, multiples of b, every kind of broadcast."""
 
-from opproof.cases._rows import binary, full_binary
+from opproof.cases._remainders import remainders
+from opproof.cases._rows import full_binary
 
-SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
-STANDARD = [
-    *(row for row in binary(drop=("extreme",)) if "@a" not in row),
-    "a=4x33;b=4x33;fill=halves",
-    "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
-    "a=3x127;b=3x127;fill=extreme;bf16",
-]
-FULL = full_binary()
+SMOKE = ["a=7x33;b=7x33;f32,f64", "a=1x3;b=4x3;f32,f64"]
+STANDARD = remainders()
+FULL = [f"{row};f32" for row in full_binary()]

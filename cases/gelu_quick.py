@@ -2,10 +2,9 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-SMOKE = ['x=7x33']
+SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(),
-    "x=3x17;fill=offset;layout=sliced;f32",
     "x=3x15;fill=candle-2114",
 ]
 FULL = full_elementwise()

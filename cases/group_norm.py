@@ -5,7 +5,7 @@ SMOKE = [
     "x=2x6x5;weight=6,;bias=6,;num_groups=2",
 ]
 STANDARD = [
-    "x=3x4;num_groups=2",
+    "x=3x8;num_groups=2",
     "x=2x6x7x5;weight=6,;num_groups=3;eps=0.1",
     "x=2x6x5x7;weight=6,;bias=6,;num_groups=2;layout=offset",
     "x=2x4x9x3;weight=4,;bias=4,;num_groups=1;layout=x:transposed",

@@ -19,7 +19,7 @@ STANDARD = [
     "x=4x7;weight=3x7;bias=3,;needs=x",
     "x=4x7;weight=3x7;bias=3,;needs=weight",
     "x=4x7;weight=3x7;bias=3,;needs=bias;layout=bias:sliced",
-    "x=4x33;weight=5x33;bias=5,;fill=offset",
+    "x=4x33;weight=5x33;bias=5,;fill=offset;f32,f16",
     "x=4x33;weight=5x33;fill=small;f32,bf16",
     "x=4x33;weight=5x33;bias=5,;fill=zeros",
     "x=7x13;weight=9x13;bias=9,;fill=exact",

@@ -1,22 +1,37 @@
-"""Cases of logsumexp: saturated rows, rows of -inf, one axis and several, long rows."""
-
-from opproof.cases._reduce import one_axis
+"""Cases of logsumexp: saturated rows, rows of -inf, one axis and several; long rows wide, so that they differ."""
 
 SMOKE = [
-    "x=7x33;dim=-1",
+    "x=7x33;dim=-1;fill=wide",
 ]
 STANDARD = [
-    *one_axis(concentrates=True, drop=("x=3x0", "fill=extreme", "fill=negative", "fill=small", "x=3x768")),
-    "x=2x3x4x7;dim=(1,3);layout=permuted",
-    "x=2x3x4x7;dim=(-1,0);keepdim=true;fill=wide",
-    "x=3x5x9;dim=1;keepdim=true;layout=gapped",
-    "x=4x9;dim=-1;fill=ties",
-    "x=9x11;dim=-1;fill=negative",
-    "x=9x33;dim=-1;fill=wide",
-    "x=5x4;dim=-1;fill=constant",
+    "x=9,;dim=0",
+    "x=9x5;dim=0",
+    "x=5x31;dim=0;fill=wide",
+    "x=7x32;dim=-1;fill=wide;layout=offset",
+    "x=2x3x65;dim=1;layout=transposed",
+    "x=2x3x4x7;dim=1;layout=permuted",
     "x=9x33;dim=-1;fill=extreme;layout=sliced;f32",
+    "x=4x128;dim=0;fill=wide;layout=gapped",
+    "x=5x7x9;dim=1;layout=broadcast",
+    "x=9x11;dim=-1;fill=negative;f32,f16",
+    "x=9x66;dim=0;fill=positive;layout=transposed;f32,f16",
+    "x=9x257;dim=-1;fill=wide;f32,f16",
+    "x=5x9;dim=-2;fill=offset",
+    "x=6x7;dim=-1;fill=small;f32",
+    "x=33x7;dim=-1;fill=special",
+    "x=4x1;dim=-1",
+    "x=0x3;dim=-1",
+    "x=9x768;dim=-1;fill=wide;f32",
+    "x=9x1031;dim=-1;fill=wide;f32",
+    "x=5x4099;dim=-1;fill=wide;f32",
+    "x=2x3x4x7;dim=(1,3);layout=permuted;fill=wide",
+    "x=5x3x4x7;dim=(-1,0);keepdim=true;fill=wide",
+    "x=3x5x9;dim=1;keepdim=true;layout=gapped",
+    "x=4x9;dim=0;fill=ties",
+    "x=5x4;dim=-1;fill=constant",
+    "x=17x3;dim=-1;fill=zeros",
 ]
 FULL = [
-    "x=2x12289;dim=-1",
+    "x=9x12289;dim=-1;fill=wide;f32",
     "x=65537x3;dim=-1",
 ]

@@ -1,4 +1,4 @@
-"""Cases of scatter: one element for every line (more could meet in one place), each axis, each input laid out in turn."""
+"""Cases of scatter: one element for every line (more could meet), each axis, each input laid out in turn."""
 
 SMOKE = [
     "x=7x9;index=7x1;src=7x1;dim=1",

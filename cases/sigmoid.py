@@ -2,9 +2,9 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-SMOKE = ['x=7x33', 'x=15,;fill=candle-2114']
+SMOKE = ["x=7x33", "x=15,;fill=candle-2114"]
 STANDARD = [
-    *elementwise(drop=('small',)),
+    *elementwise(drop=("small",)),
     "x=15,;fill=candle-2114",
     "x=3x30;fill=candle-2114;layout=transposed",
     "x=3x17;fill=offset;layout=sliced;f32",

@@ -2,9 +2,9 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-SMOKE = ['x=7x33']
+SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(kinks=True, drop=('positive', 'negative')),
+    *elementwise(kinks=True, drop=("positive", "negative")),
     "x=5x9;fill=subnormal",
 ]
 FULL = full_elementwise()

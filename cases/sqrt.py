@@ -2,9 +2,9 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-SMOKE = ['x=7x33']
+SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(drop=('small',)),
+    *elementwise(drop=("small",)),
     "x=3x17;fill=offset;layout=sliced",
 ]
 FULL = full_elementwise()

@@ -1,4 +1,4 @@
-"""Cases of topk: one, several and all, largest and smallest, each axis, each layout; no ties, whose order is undefined."""
+"""Cases of topk: one, several and all, largest and smallest, each axis, each layout; no ties."""
 
 SMOKE = [
     "x=7x33;k=5;dim=-1",

@@ -6,7 +6,7 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
-    *one_axis(concentrates=True, drop=("x=5x31", "fill=extreme", "fill=small", "x=3x768")),
+    *one_axis(concentrates=True, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=4x1;dim=-1;correction=0",

@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "Validate backends and leave a report.",
     "list": "List operators, cases or backends.",
     "show": "Show a case: inputs, expected values and gradients, bound.",
+    "shrink": "Reduce a failing case to the smallest that fails alike.",
     "report": "Render the results of a run again.",
     "selfcheck": "Let the references prove each other.",
 }

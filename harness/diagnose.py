@@ -27,7 +27,8 @@ from opproof.harness.execute import Outcome
 from opproof.harness.judge import Judgement
 from opproof.reference_ops import Op
 
-Pattern = Callable[[Wrong], str | None]
+#: A sentence, or None; with a label of its own where one function finds several kinds.
+Pattern = Callable[[Wrong], str | tuple[str, str] | None]
 
 #: Label and function of every pattern, the most telling first.
 PATTERNS: tuple[tuple[str, Pattern], ...] = (
@@ -43,18 +44,20 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("swapped parameters", params.swapped),
     ("parameter ignored", params.ignored),
     ("other parameter", params.other_value),
+    ("constant", scaled.constant),
     ("factor", scaled.factor),
     ("not summed", call.not_summed),
     ("swapped inputs", call.swapped_inputs),
     ("input ignored", call.input_ignored),
     ("constant added", scaled.constant_added),
     ("off by one", moved.off_by_one),
+    ("reversed", moved.reversed_),
     ("terms dropped", call.terms_dropped),
     ("precision", precision.inputs_rounded),
     ("precision", precision.results_rounded),
     ("other operator", call.other_operator),
     ("overflow", where.overflow),
-    ("only there", where.only_there),
+    ("region", where.only_there),
     ("precision", precision.size_of_errors),
 )
 
@@ -73,13 +76,12 @@ def explain(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -
             return _no_element(case, op, outcome)
         for label, pattern in PATTERNS:
             for wrong in tensors:
-                if sentence := _tried(pattern, wrong):
-                    said_label, _, said = sentence.rpartition("|")
-                    return said_label or label, said
+                if said := _tried(pattern, wrong):
+                    return said if isinstance(said, tuple) else (label, said)
     return "", ""
 
 
-def _tried(pattern: Pattern, wrong: Wrong) -> str | None:
+def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
     """What `pattern` says; a pattern that cannot be computed on these shapes and values does not fit."""
     try:
         return pattern(wrong)
@@ -94,4 +96,4 @@ def _no_element(case: Case, op: Op, outcome: Outcome) -> tuple[str, str]:
         at_kink = bool((distances(case, op, names) == 0).any()) and bool(parameters(case, op) is not None)
     except (KeyError, TypeError, ValueError):
         return "", ""
-    return ("only there: kinks", "wrong only at kinks or ties") if at_kink else ("", "")
+    return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")

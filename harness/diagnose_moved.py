@@ -47,6 +47,13 @@ def off_by_one(w: Wrong) -> str | None:
     return None
 
 
+def reversed_(w: Wrong) -> str | None:
+    for axis in range(w.expected.ndim):
+        if w.fits(np.flip(w.expected, axis)):
+            return f"{w.what} is reversed along axis {axis}"
+    return None
+
+
 def stride_ignored(w: Wrong) -> str | None:
     def contiguous(s: Storage, shape: tuple[int, ...]) -> Storage:
         return Storage(s.size, s.offset, row_major(shape))

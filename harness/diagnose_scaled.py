@@ -16,10 +16,16 @@ def zeros(w: Wrong) -> str | None:
     return f"{w.what} is zero everywhere"
 
 
+def constant(w: Wrong) -> str | None:
+    if w.got.size < 2 or np.ptp(w.got) != 0 or not w.fits(np.full_like(w.expected, w.got.flat[0])):
+        return None
+    return f"{w.what} is {w.got.flat[0]:.6g} everywhere"
+
+
 def stale(w: Wrong) -> str | None:
     if w.stale is None or w.stale.shape != w.got.shape or not np.array_equal(w.got[w.failing], w.stale[w.failing]):
         return None
-    if len(np.unique(w.got[w.failing])) < 3 or not w.fits(np.where(w.failing, w.stale, w.expected)):
+    if len(np.unique(w.got[w.failing])) < 2 or not w.fits(np.where(w.failing, w.stale, w.expected)):
         return None
     return f"the wrong elements of {w.what} hold the answer of the call before, which had other data"
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.cases._dtypes import DTYPES
+from opproof.harness.compare import C
 from opproof.harness.data import distances
 from opproof.harness.diagnose_wrong import BITS, Wrong
 
@@ -28,22 +30,27 @@ class Region:
     axis: int | None = None  # of the slices of which the region consists
 
 
-def only_there(w: Wrong) -> str | None:
-    """The region that the wrong elements fill best, all of them inside and beyond chance."""
+def only_there(w: Wrong) -> tuple[str, str] | None:
+    """The region that the wrong elements fill best, all of them inside it, beyond chance."""
+    best = _best(w, _known(w)) or _best(w, _thresholds(w))
+    if best is None:
+        return None
+    return best.label, f"only {best.said} of {w.what} {'is' if best.mask.sum() == 1 else 'are'} wrong"
+
+
+def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:
+    """Outside, every element must be right without doubt: an error that grows smoothly has no region."""
     best: tuple[float, Region] | None = None
-    for region in _regions(w):
-        count = int(region.mask.sum())
-        if not 0 < count < w.failing.size or (w.failing & ~region.mask).any():
+    doubtful = w.failing | (w.units > (3 if DTYPES[w.case.dtype].digits < 24 else C / 2))
+    for region in regions:
+        if not 0 < region.mask.sum() < w.failing.size or (doubtful & ~region.mask).any():
             continue
         filled = float(w.failing[region.mask].mean())
         bits = _evidence(region, w.failing) - region.cost
         least = 4.0 if filled == 1 and not region.cost else BITS
-        if filled >= 0.2 and bits >= least and (best is None or filled > best[0]):
+        if filled >= (0.5 if region.cost or region.label == "half" else 0.2) and bits >= least and (best is None or filled > best[0]):
             best = filled, region
-    if best is None:
-        return None
-    filled, region = best
-    return f"only there: {region.label}|only {region.said} of {w.what} {'is' if region.mask.sum() == 1 else 'are'} wrong"
+    return None if best is None else best[1]
 
 
 def _evidence(region: Region, failing: Mask) -> float:
@@ -59,10 +66,9 @@ def _log2_choose(n: int, k: int) -> float:
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
 
 
-def _regions(w: Wrong) -> Iterator[Region]:
+def _known(w: Wrong) -> Iterator[Region]:
     yield from _values(w)
     yield from _places(w)
-    yield from _thresholds(w)
 
 
 def _values(w: Wrong) -> Iterator[Region]:
@@ -85,8 +91,10 @@ def _values(w: Wrong) -> Iterator[Region]:
         if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):
             yield from _spread(w, "kinks", f"where {a} = {b}", x == y)
     for name, v in arrays:
-        yield from _spread(w, "sign", f"where {name} < 0", v < 0)
-        yield from _spread(w, "sign", f"where {name} > 0", v > 0)
+        for said, mask in ((f"where {name} < 0", v < 0), (f"where {name} > 0", v > 0)):
+            # where zeros are expected on the other side, that side says nothing
+            if mask.shape != w.got.shape or (w.expected[~mask] != 0).any():
+                yield from _spread(w, "half", said, mask)
 
 
 def _ties(v: Array) -> Mask:
@@ -150,7 +158,7 @@ def _thresholds(w: Wrong) -> Iterator[Region]:
     arrays = [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]
     if w.expected.dtype.kind == "f":
         arrays.append(("the expected value", w.expected))
-    cost = log(max(w.got.size, 2)) / log(2)
+    cost = log(max(w.got.size, 2)) / log(2) + 4
     for name, v in arrays:
         for said, key in ((f"|{name}| ≥", np.abs(v)), (f"{name} ≥", v), (f"{name} ≤", -v)):
             if np.isnan(key).any():

@@ -24,8 +24,10 @@ Array = NDArray[Any]
 BITS = 10.0
 #: Beyond so many elements, inputs and results together, operators are not evaluated again.
 MOST = 2**17
-#: Largest units of honest rounding that an explanation may leave: 16-bit dtypes are too coarse for C.
-_UNITS_16 = 3.0
+#: Units of honest rounding that an explanation may leave: few, so that it is telling; many for a
+#: backend of large rounding errors, which 16-bit dtypes are too coarse for.
+_UNITS = (3.0, C)
+_UNITS_16 = (3.0,)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Wrong:
     expected: Array
     scale: Array
     failing: NDArray[np.bool_]
+    units: Array
     stale: Array | None
 
     @property
@@ -55,15 +58,6 @@ class Wrong:
         """Names of the inputs."""
         return arguments(self.case, self.op)
 
-    def tolerance(self, candidate: Array) -> Array:
-        """How far from `candidate` an honest computation of it may be."""
-        if self.expected.dtype.kind != "f":
-            return np.zeros(self.got.shape)
-        kind = DTYPES[self.case.dtype]
-        usual = np.sqrt(np.mean(np.square(self.scale))) if self.scale.size else 0.0
-        units = C if kind.digits >= 24 else _UNITS_16
-        return units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
-
     def fits(self, candidate: Array | None, *, free: int = 0, where: NDArray[np.bool_] | None = None) -> bool:
         """Whether `candidate` explains every element (of `where`), and the wrong ones beyond chance.
 
@@ -75,13 +69,26 @@ class Wrong:
             return False
         inside = np.ones(self.got.shape, dtype=bool) if where is None else where
         candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
-        tolerance = self.tolerance(candidate)
+        digits = DTYPES[self.case.dtype].digits
+        return any(self._explains(candidate, inside, free, u) for u in (_UNITS if digits >= 24 else _UNITS_16))
+
+    def _explains(self, candidate: Array, inside: NDArray[np.bool_], free: int, units: float) -> bool:
+        tolerance = self._tolerance(candidate, units)
         near = _near(self.got, candidate, tolerance, self.case.dtype)
         unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.case.dtype)
         if not (near | unaffected)[inside].all():
             return False
         bits = np.sort(self._bits(tolerance)[inside & self.failing])
         return bool(bits[: max(len(bits) - free, 0)].sum() >= BITS)
+
+    def _tolerance(self, candidate: Array, units: float) -> Array:
+        """How far from `candidate` an honest computation of it may be."""
+        if self.expected.dtype.kind != "f":
+            return np.zeros(self.got.shape)
+        kind = DTYPES[self.case.dtype]
+        usual = np.median(self.scale) if self.scale.size else 0.0
+        found = units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
+        return np.where(np.isfinite(found), found, floor_of(kind))
 
     def _bits(self, tolerance: Array) -> Array:
         if self.expected.dtype.kind != "f":
@@ -140,7 +147,7 @@ def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) ->
                 case, op, mode, tuple(outcome.inputs), tuple(outcome.cotangents), which,
                 name if mode == "forward" else f"the gradient of {name}",
                 np.asarray(got, dtype=np.float64) if floats else np.asarray(got),
-                expected.values, expected.scale, ~comparison.passed,
+                expected.values, expected.scale, ~comparison.passed, comparison.units,
                 None if stale is None else np.asarray(stale, dtype=np.float64),
             )  # fmt: skip
         )

@@ -114,7 +114,8 @@ def keyword_filter(expression: str) -> Callable[[str], bool]:
     if not expression.strip():
         return lambda _: True
     tokens = re.findall(r"\(|\)|[^\s()]+", expression)
-    program, words = [], []
+    program: list[str] = []
+    words: list[str] = []
     for token in tokens:
         if token in ("and", "or", "not", "(", ")"):
             program.append(token)

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, replace
+from typing import Self
 
 from pebble import CONSTS, ProcessExpired, ProcessPool
 
@@ -51,11 +52,11 @@ class Pool:
         CONSTS.term_timeout = 0.5  # a hanging C call ignores SIGTERM: go on to SIGKILL soon
         self.main = self._new(max_tasks=0)
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.main.stop()
+        self.main.stop()  # type: ignore[no-untyped-call]
         self.main.join()
         shutil.rmtree(self.logs, ignore_errors=True)
 
@@ -95,19 +96,19 @@ class Pool:
                 yield result
         if not again:
             return
-        first = {task: result for task, result in again}
+        first = dict(again)
         fresh = self._new(max_tasks=1)
         try:
             for task, second in self._all(fresh, list(first)):
                 yield _second_look(task, first[task], second)
         finally:
-            fresh.stop()
+            fresh.stop()  # type: ignore[no-untyped-call]
             fresh.join()
 
     def _all(self, pool: ProcessPool, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
         pending = {pool.schedule(worker.run_task, args=(t,), timeout=self.limits.timeout): t for t in tasks}
         for future in as_completed(pending):
-            task = pending.pop(future)
+            task = pending.pop(future)  # type: ignore[call-overload]
             yield task, self._result(task, future)
 
     def _result(self, task: Task, future: Future[Result]) -> Result:

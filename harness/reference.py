@@ -111,7 +111,7 @@ def expected_vjp(
         noisy_outputs = [
             _store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **parameters(case, op)))
         ]
-    noisy = vjp(case, op, wrapped, [source.wrap(g) for g in cotangents], noisy_outputs)  # type: ignore[arg-type]
+    noisy = vjp(case, op, wrapped, [source.wrap(g) for g in cotangents], noisy_outputs)
     return [None if v is None else _scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def resumed(settings: Settings, folder: Path) -> Settings:
     """The settings of the interrupted run in `folder`; jobs, timeout and memory may be new."""
     header, _ = read_results(folder)
     saved = header.options
-    selection = Selection(**{k: tuple(v) if isinstance(v, list) else v for k, v in saved["selection"].items()})
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in saved["selection"].items()}
+    selection = Selection(**fields)
     return replace(
         settings,
         backends=tuple(saved["backends"]),
@@ -61,7 +62,10 @@ def resumed(settings: Settings, folder: Path) -> Settings:
 
 def run(settings: Settings) -> int:
     """Run, report, and return the exit status. Raises UsageError and its kin for a wrong call."""
-    known = [*(read_known(settings.ledger) if settings.ledger else []), *(k for b in settings.backends for k in built_in(b))]
+    known = [
+        *(read_known(settings.ledger) if settings.ledger else []),
+        *(k for b in settings.backends for k in built_in(b)),
+    ]
     selected = cases(settings.selection)
     rules = {"convention": settings.convention, "strict_subnormals": settings.strict_subnormals}
     backends = tuple(dict.fromkeys(settings.backends))
@@ -78,7 +82,9 @@ def run(settings: Settings) -> int:
                 marked = mark(result, known)
                 write_line(file, marked)
                 results.append(marked)
-    complete = selected == cases(Selection(level="standard", seed=settings.selection.seed, folders=settings.selection.folders))
+    complete = selected == cases(
+        Selection(level="standard", seed=settings.selection.seed, folders=settings.selection.folders)
+    )
     return finish(settings.out, header, results, known, quiet=settings.quiet, complete=complete)
 
 

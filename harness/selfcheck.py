@@ -128,10 +128,14 @@ def _compared(case: Case, check: str, got: Array, want: reference.Expected) -> I
         return
     comparison = compare(got, replace(want, exact=want.exact and want.values.dtype.kind != "f"), "f64")
     with np.errstate(all="ignore"):
-        near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * max(1.0, float(np.max(np.abs(want.values), initial=0.0)))
+        near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * max(
+            1.0, float(np.max(np.abs(want.values), initial=0.0))
+        )
     if not (comparison.passed | near).all():
         index = comparison.worst or ()
-        said = f"at {index} PyTorch has {got[index]!r}, NumPy {want.values[index]!r} ({comparison.units[index]:.3g} units)"
+        said = (
+            f"at {index} PyTorch has {got[index]!r}, NumPy {want.values[index]!r} ({comparison.units[index]:.3g} units)"
+        )
         yield Disagreement(str(case), check, said)
 
 
@@ -167,7 +171,10 @@ def _finite(
             d = _smooth(case, op, inputs, which, _direction(case, which, k, x.shape), base)
 
             def slope(step: float, which: int = which, x: Array = x, d: Array = d) -> float:
-                ends = [_loss(case, op, [*inputs[:which], x + s * d, *inputs[which + 1 :]], cotangents) for s in (step, -step)]
+                ends = [
+                    _loss(case, op, [*inputs[:which], x + s * d, *inputs[which + 1 :]], cotangents)
+                    for s in (step, -step)
+                ]
                 return float(ends[0] - ends[1]) / (2 * step)
 
             coarse, middle, fine = slope(base), slope(base / 2), slope(base / 4)

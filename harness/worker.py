@@ -153,7 +153,7 @@ def _never_exit_quietly() -> None:
     if on_exit is None:
         return
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
-    _KEPT.append(kind(lambda status, _: os._exit(status if status else QUIET_EXIT)))
+    _KEPT.append(kind(lambda status, _: os._exit(status or QUIET_EXIT)))
     on_exit(_KEPT[-1], None)
 
 

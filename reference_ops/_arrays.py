@@ -24,7 +24,7 @@ def erf(x: Array) -> Array:
     """Error function, for real and complex x (scipy.special.erf)."""
     from scipy import special
 
-    return special.erf(x)  # type: ignore[no-any-return]
+    return special.erf(x)
 
 
 def sigmoid(x: Array) -> Array:

@@ -71,7 +71,7 @@ def max_pool_vjp(g: Array, x: Array, how: Pool) -> Array:
 
 
 def max_pool_kinks(x: Array, how: Pool) -> Array:
-    """Distance to the nearest tie: of a winner its gap to the runner-up, of others to the winner; least over windows."""
+    """Distance to the nearest tie: a winner's gap to the runner-up, others' to the winner."""
     cells, rank = _cells(x, how, -math.inf), len(how.kernel)
     axis = -rank - 1
     top = np.max(cells, axis=axis, keepdims=True)

@@ -39,7 +39,7 @@ def _ramp(pairs: int, n_dims: int, base: float, n_ctx_orig: int, fast: float, sl
 
     low, high = max(0, math.floor(dimension(fast))), min(n_dims - 1, math.ceil(dimension(slow)))
     along = (np.arange(pairs) - low) / max(0.001, high - low)
-    return 1 - np.clip(along, 0, 1)  # type: ignore[no-any-return]
+    return 1 - np.clip(along, 0, 1)
 
 
 def turn(

@@ -1,7 +1,7 @@
 """bce_with_logits: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e⁻ˣ), times weight, t the target; reduced.
 
 Shapes: x and target alike; weight and pos_weight broadcast to them; y () for "mean" and "sum", as x for "none".
-Gradient: dx = g w (1 - t - (1 + (p - 1) t) sigmoid(-x)) and dtarget = g w ((p - 1) log(1 + e⁻ˣ) - x), w and p
+Gradient: dx = g w ((p t + 1 - t) sigmoid(x) - p t) and dtarget = g w ((p - 1) log(1 + e⁻ˣ) - x), w and p
 the weights, divided by the number of elements for "mean". None for the weights.
 Source: Bishop, Pattern Recognition and Machine Learning (2006), equation 4.90, of logits; weights as PyTorch.
 PyTorch: torch.nn.functional.binary_cross_entropy_with_logits. ONNX: none. ggml: none.
@@ -44,8 +44,9 @@ def vjp(
 ) -> tuple[Array, Array]:
     per = each(g, reduction, x.size)
     per = per if weight is None else per * weight
-    s = sigmoid(-x)
-    dx = 1 - target - (s if pos_weight is None else (1 + (pos_weight - 1) * target) * s)
+    positive = target if pos_weight is None else pos_weight * target
+    s = sigmoid(x)
+    dx = (s if pos_weight is None else (positive + 1 - target) * s) - positive
     dtarget = -x if pos_weight is None else (pos_weight - 1) * softplus(-x) - x
     return dx * per, dtarget * per
 

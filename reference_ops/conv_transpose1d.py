@@ -5,7 +5,8 @@ out = (size - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1; par
 Gradient: dx = conv1d of g with the same weight; dweight = the windows of g times x, summed over batch and
 positions; dbias = g summed over batch and positions.
 Source: Dumoulin, Visin, A guide to convolution arithmetic for deep learning (2016), chapter 4.
-PyTorch: torch.nn.functional.conv_transpose1d. ONNX: ConvTranspose. ggml: ggml_conv_transpose_1d (no bias, no groups).
+PyTorch: torch.nn.functional.conv_transpose1d. ONNX: ConvTranspose.
+ggml: ggml_conv_transpose_1d (no bias, no groups).
 """
 
 from typing import Any

@@ -3,7 +3,8 @@
 Shapes: x (n, c, d, h, w); y (n, c kd kh kw, windows), channel outermost, then the kernel's three axes.
 Gradient: each column of g added back to the cells of its window; cells that no window covers get zero.
 Source: Chellapilla, Puri, Simard, High Performance Convolutional Neural Networks (2006), with one axis more.
-PyTorch: none (torch.nn.functional.unfold has two axes). ONNX: none. ggml: ggml_im2col_3d (columns and windows exchanged).
+PyTorch: none (torch.nn.functional.unfold has two axes). ONNX: none.
+ggml: ggml_im2col_3d (columns and windows exchanged).
 """
 
 import itertools

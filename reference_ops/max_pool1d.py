@@ -1,11 +1,12 @@
 """max_pool1d: the largest element of every window over an axis, and where it stands.
 
-Shapes: x (n, c, l); y (n, c, *out) and indices int64 of the same shape, the winner's position in its plane, row by
-row; the first among ties. stride None is kernel_size; the padding never wins; ceil_mode lets a window hang over the end.
+Shapes: x (n, c, l); y (n, c, *out) and indices int64 of the same shape, the winner's position in its plane,
+row by row; the first among ties. stride None is kernel_size; padding never wins; ceil_mode lets a window hang over.
 Gradient: g to the winner of each window, summed where it won several.
 Kinks: ties inside a window.
 Source: PyTorch's documentation of torch.nn.MaxPool1d.
-PyTorch: torch.nn.functional.max_pool1d (return_indices). ONNX: MaxPool. ggml: ggml_pool_1d (GGML_OP_POOL_MAX) (no indices).
+PyTorch: torch.nn.functional.max_pool1d (return_indices). ONNX: MaxPool.
+ggml: ggml_pool_1d (GGML_OP_POOL_MAX) (no indices).
 """
 
 from typing import Any

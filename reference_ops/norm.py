@@ -23,7 +23,7 @@ def forward(x: Array, *, p: float = 2.0, dim: Dim = None, keepdim: bool = False)
     if math.isinf(p):
         return (np.max if p > 0 else np.min)(size, axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
     if p == 0:
-        return np.sum(x != 0, axis=dim, keepdims=keepdim, dtype=x.dtype)
+        return np.sum((x != 0).astype(x.dtype), axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
     if p == 1:
         return np.sum(size, axis=dim, keepdims=keepdim)
     if p == 2:

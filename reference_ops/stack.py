@@ -22,8 +22,7 @@ def forward(*xs: Array, dim: int = 0) -> Array:
 
 
 def vjp(g: Array, y: Array, *xs: Array, dim: int = 0) -> tuple[Array, ...]:
-    axis = (slice(None),) * (dim % g.ndim)
-    return tuple(g[(*axis, i)] for i in range(len(xs)))
+    return tuple(np.moveaxis(g, dim, 0)[i] for i in range(len(xs)))
 
 
 def torch(torch: Any, *xs: Any, dim: int = 0) -> Any:

@@ -22,7 +22,7 @@ ANALYTIC = True
 def _frequencies(like: Array, half: int, max_period: float) -> Array:
     """w_j, as a kernel computes them, so that noise knows of their rounding."""
     exponents = -math.log(max_period) * np.arange(half) / max(half, 1)
-    return np.exp(np.full((half,), exponents, dtype=np.real(like).dtype, like=like))  # type: ignore[no-any-return]
+    return np.exp(np.full((half,), exponents, dtype=np.real(like).dtype, like=like))
 
 
 def forward(timesteps: Array, *, dim: int, max_period: float = 10000.0) -> Array:

@@ -1,10 +1,10 @@
-"""upsample_bicubic: x at another height and width, interpolated between the four nearest cells of each axis, weighted by a cubic with a = -0.75.
+"""upsample_bicubic: x at another height and width, interpolated between four cells of each axis by a cubic (a = -0.75).
 
 Shapes: x (n, c, h, w); y (n, c, *size), larger or smaller (without antialiasing). With align_corners the corner cells
 of x and y coincide, without it the corners of their areas do. Cells past an edge are taken as those at the edge.
 Gradient: each weight times g, summed back into the cell that it was for.
 Source: Keys, Cubic convolution interpolation for digital image processing (1981).
-PyTorch: torch.nn.functional.interpolate (mode = "bicubic"). ONNX: Resize (cubic; a = -0.75, half_pixel or align_corners).
+PyTorch: torch.nn.functional.interpolate (mode = "bicubic"). ONNX: Resize (cubic).
 ggml: ggml_interpolate (GGML_SCALE_MODE_BICUBIC).
 """
 

@@ -1,10 +1,10 @@
-"""upsample_bilinear: x at another height and width, interpolated between the two nearest cells of each axis, weighted by distance.
+"""upsample_bilinear: x at another height and width, interpolated between the two nearest cells of each axis.
 
 Shapes: x (n, c, h, w); y (n, c, *size), larger or smaller (without antialiasing). With align_corners the corner cells
 of x and y coincide, without it the corners of their areas do. Cells past an edge are taken as those at the edge.
 Gradient: each weight times g, summed back into the cell that it was for.
 Source: Duda, Hart, Pattern Classification and Scene Analysis (1973).
-PyTorch: torch.nn.functional.interpolate (mode = "bilinear"). ONNX: Resize (linear; a = -0.75, half_pixel or align_corners).
+PyTorch: torch.nn.functional.interpolate (mode = "bilinear"). ONNX: Resize (linear).
 ggml: ggml_interpolate (GGML_SCALE_MODE_BILINEAR).
 """
 

@@ -30,7 +30,8 @@ def forward(x: Array, *, size: tuple[int, int]) -> Array:
 def vjp(g: Array, y: Array, x: Array, *, size: tuple[int, int]) -> Array:
     h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
     dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    np.add.at(dx, (slice(None), slice(None), h[:, None], w), g)
+    where: Any = (slice(None), slice(None), h[:, None], w)
+    np.add.at(dx, where, g)
     return dx
 
 

@@ -19,7 +19,7 @@ _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 _CASE = "\x01"
 
 
-_ROOM = 2_000_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 2_500_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 
 
 class _Texts:
@@ -35,10 +35,9 @@ class _Texts:
         return self.index.setdefault(text, len(self.index))
 
     def add_message(self, text: str) -> int:
-        """Add a text that may be cut where there are too many."""
-        if self.length > _ROOM and len(text) > 100:
-            return self.add(f"{text[:60]}… (cut here; whole in results.jsonl)")
-        return self.add(text)
+        """Add a text that may be left out where there are too many."""
+        long = self.length > _ROOM and len(text) > 80
+        return self.add("(left out of this page, which has too many such texts: see results.jsonl)" if long else text)
 
 
 def encode(
@@ -93,9 +92,7 @@ def encode(
     return text.replace("<", "\\u003c")
 
 
-_COLUMNS = tuple(
-    "case op dtype mode backend verdict kind units seconds message diagnosis known repro worst".split()  # noqa: SIM905
-)
+_COLUMNS = tuple("case op dtype mode backend verdict kind units seconds message diagnosis known repro worst".split())
 
 
 def _folded(text: str, case: str) -> str:

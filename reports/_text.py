@@ -42,10 +42,10 @@ def options(header: Header) -> dict[str, str]:
     flat: dict[str, Any] = {}
     for key, value in header.options.items():
         flat.update(value if isinstance(value, dict) else {key: value})
-    texts = {
-        k: ", ".join(map(str, v)) if isinstance(v, list | tuple) else v for k, v in flat.items() if k != "backends"
-    }
-    return {k.replace("_", " "): line(str(v)) for k, v in texts.items() if v not in ("", None, False)}
+    texts = {key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in flat.items()}
+    # 0 is a value, and equal to False
+    unset = [key for key, value in texts.items() if value is None or value is False or value == ""]
+    return {key.replace("_", " "): line(str(value)) for key, value in texts.items() if key not in unset}
 
 
 def when(header: Header) -> str:

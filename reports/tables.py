@@ -12,7 +12,7 @@ from opproof.reports._summary import kind
 
 #: The columns, in order. Those of the worst element are empty where a record has none.
 COLUMNS = tuple(
-    "case op dtype backend mode verdict kind units seconds "  # noqa: SIM905
+    "case op dtype backend mode verdict kind units seconds "
     "tensor index got expected bound message diagnosis known repro".split()
 )
 _NUMBERS = ("units", "seconds", "got", "expected", "bound")

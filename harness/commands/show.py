@@ -24,7 +24,7 @@ def command(*, case: str, npz: Path | None, folders: tuple[str, ...]) -> None:
     arrays = arrays_of(parsed, folders)
     if npz is not None:
         try:
-            np.savez(npz, **arrays)
+            np.savez(npz, **arrays)  # type: ignore[arg-type]
         except OSError as error:
             raise UsageError(f"cannot write {npz}: {error.strerror or error}; give another file with --npz.") from None
     click.echo(str(parsed))

@@ -1,0 +1,22 @@
+"""Rows of fmod and remainder.
+
+In 16 bits only a's gradient is asked for: the gradient of b multiplies by a whole quotient, and a / b
+rounded to 16 bits is another whole number too often for an honest implementation to be told by it.
+"""
+
+from __future__ import annotations
+
+from opproof.cases._rows import binary, join
+
+_EXTRA = (
+    "a=4x33;b=4x33;fill=halves",
+    "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
+    "a=6x13;b=6x13;fill=offset",
+)
+
+
+def remainders() -> list[str]:
+    """STANDARD rows; a tensor's remainder by itself is zero and shows nothing."""
+    rows = [row for row in (*binary(drop=("extreme",)), *_EXTRA) if "@a" not in row]
+    short = [join(row, "f16,bf16", "needs=a") for row in rows if "needs=" not in row and not row.endswith("f32")]
+    return [*(row if row.endswith("f32") else join(row, "f32") for row in rows), *short]

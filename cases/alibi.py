@@ -1,0 +1,24 @@
+"""Cases of alibi: head counts that are and are no power of two, queries that begin past the first key."""
+
+SMOKE = ["x=2x3x5x33"]
+STANDARD = [
+    "x=1x1x3x9",
+    "x=2x2x4x7;max_bias=4.0",
+    "x=2x6x5x31;n_past=26;fill=wide",
+    "x=3x4x5x32;max_bias=16.0;layout=transposed",
+    "x=2x12x3x17;n_past=5;layout=permuted",
+    "x=2x7x4x65;max_bias=1.0;layout=sliced",
+    "x=2x3x9x4;n_past=3;layout=gapped",
+    "x=5x8x2x13;max_bias=0.5;n_past=100;layout=offset",
+    "x=3x5x4x63;layout=broadcast",
+    "x=3x5x6;n_past=1",
+    "x=2x3x4x33;fill=extreme",
+    "x=2x3x4x12;fill=small",
+    "x=2x3x4x12;fill=zeros;n_past=7",
+    "x=2x3x4x12;fill=special",
+    "x=2x9x1x1;n_past=4",
+    "x=2x3x0x5",
+    "x=1x33x2x257;n_past=255",
+    "x=1x3x2x1031;n_past=1029;f32",
+]
+FULL = ["x=1x3x1x12289;n_past=12288", "x=1x5x13108x3"]

@@ -1,0 +1,28 @@
+"""Cases of embedding: rows named twice and out of order, rows named by nobody, one row, many."""
+
+SMOKE = ["weight=7x33;indices=5,"]
+STANDARD = [
+    "weight=1x9;indices=4,",
+    "weight=2x5;indices=9,",
+    "weight=5x31;indices=3x4;fill=wide",
+    "weight=9x32;indices=2x3x2;layout=weight:offset",
+    "weight=6x33;indices=7,;layout=weight:transposed",
+    "weight=6x65;indices=3x5;layout=indices:transposed",
+    "weight=7x9;indices=2x3x4;layout=permuted",
+    "weight=8x63;indices=9,;layout=sliced",
+    "weight=8x64;indices=9,;layout=gapped",
+    "weight=9x17;indices=12,",
+    "weight=4x6;indices=3x7;layout=indices:sliced",
+    "weight=6x9;indices=13,;layout=weight:broadcast",
+    "weight=33x4;indices=5,;fill=zeros",
+    "weight=3x7;indices=65,;fill=exact",
+    "weight=4x9;indices=31,;fill=signs;layout=indices:transposed",
+    "weight=5x127;indices=8,;fill=extreme",
+    "weight=9x8;indices=6,;fill=special",
+    "weight=9x1;indices=33,",
+    "weight=6x4;indices=0,",
+    "weight=6x4;indices=0d",
+    "weight=257x3;indices=130,",
+    "weight=3x1031;indices=5,",
+]
+FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

@@ -1,0 +1,7 @@
+"""Cases of rope_back: those of rope."""
+
+from opproof.cases._rope import full, rows, smoke
+
+SMOKE = smoke("grad")
+STANDARD = rows("grad")
+FULL = full("grad")

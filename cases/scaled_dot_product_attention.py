@@ -1,0 +1,44 @@
+"""Cases of scaled_dot_product_attention: causal and masked with unequal lengths, heads in groups, caps, sinks,
+rows that see nothing, head sizes around vector widths.
+"""
+
+
+def _qkv(n: int, heads: int, groups: int, q: int, k: int, e: int, f: int, rest: str = "", tensors: str = "") -> str:
+    """A row: `tensors` stand behind query, key and value, then enable_gqa where heads are grouped, then `rest`."""
+    shapes = f"query={n}x{heads}x{q}x{e};key={n}x{groups}x{k}x{e};value={n}x{groups}x{k}x{f}"
+    gqa = "enable_gqa=true" if heads != groups else ""
+    return ";".join(p for p in (shapes, tensors, gqa, rest) if p)
+
+
+SMOKE = [_qkv(2, 4, 2, 5, 7, 9, 9, "is_causal=true")]
+STANDARD = [
+    _qkv(1, 1, 1, 1, 1, 1, 1),
+    _qkv(2, 3, 3, 5, 9, 63, 63),
+    _qkv(2, 3, 3, 4, 7, 64, 64, "scale=0.3;layout=query:transposed"),
+    _qkv(1, 2, 2, 9, 5, 65, 65, "is_causal=true;layout=key:transposed"),
+    _qkv(2, 6, 2, 5, 8, 66, 66, "is_causal=true;layout=value:transposed"),
+    _qkv(3, 4, 1, 8, 3, 9, 17, "is_causal=true;layout=permuted"),
+    _qkv(2, 4, 2, 3, 6, 31, 5, "layout=sliced", "attn_mask=2x1x3x6"),
+    _qkv(2, 6, 3, 5, 7, 8, 8, "max_bias=8.0;scale=0.5;layout=offset", "attn_mask=2x1x5x7"),
+    _qkv(2, 3, 3, 5, 7, 8, 9, "max_bias=4.0;is_causal=true;layout=attn_mask:transposed", "attn_mask=5x7"),
+    _qkv(2, 2, 2, 9, 2, 7, 7, "layout=gapped", "keep=2x1x9x2"),
+    _qkv(2, 4, 2, 8, 3, 7, 6, "layout=keep:transposed", "keep=8x3"),
+    _qkv(2, 4, 2, 9, 2, 6, 7, "", "attn_mask=9x2;keep=2x1x9x2"),
+    _qkv(2, 6, 3, 4, 5, 9, 7, "softcap=3.0;scale=1.0"),
+    _qkv(2, 2, 2, 4, 6, 9, 9, "softcap=20.0;is_causal=true;fill=wide"),
+    _qkv(2, 4, 2, 5, 6, 9, 9, "is_causal=true", "sinks=4,"),
+    _qkv(2, 3, 3, 7, 2, 9, 5, "softcap=5.0;max_bias=8.0", "attn_mask=2x1x7x2;keep=7x2;sinks=3,"),
+    _qkv(2, 2, 2, 4, 5, 17, 17, "fill=wide;scale=0.05"),
+    _qkv(2, 2, 2, 4, 5, 17, 17, "fill=offset;scale=0.01"),
+    _qkv(2, 2, 2, 4, 5, 17, 17, "fill=constant"),
+    _qkv(2, 2, 2, 4, 5, 9, 9, "layout=key:broadcast,value:broadcast"),
+    _qkv(2, 4, 2, 4, 5, 9, 9, "needs=key", "attn_mask=4x5"),
+    _qkv(2, 4, 2, 4, 5, 9, 9, "needs=query,value"),
+    _qkv(2, 2, 2, 1, 33, 32, 32),
+    _qkv(1, 2, 2, 33, 32, 8, 8, "is_causal=true"),
+    _qkv(2, 2, 2, 3, 1, 9, 9),
+    _qkv(0, 2, 2, 3, 4, 9, 9),
+    _qkv(1, 2, 1, 3, 257, 96, 96, "f32,f16"),
+    _qkv(1, 1, 1, 2, 1031, 9, 9, "f32"),
+]
+FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]

@@ -1,0 +1,27 @@
+"""Cases of set_rows: rows out of order and named twice, indices shared by batches, more rows written than there are."""
+
+SMOKE = ["x=7x33;source=3x33;indices=3,"]
+STANDARD = [
+    "x=1x9;source=1x9;indices=1,",
+    "x=9x5;source=3x5;indices=3,;fill=wide",
+    "x=2x9x31;source=2x4x31;indices=2x4",
+    "x=3x8x32;source=3x2x32;indices=1x2;layout=x:transposed",
+    "x=2x3x7x4;source=2x3x2x4;indices=2x1x2;layout=permuted",
+    "x=2x3x7x4;source=2x3x3x4;indices=3x3;layout=source:transposed",
+    "x=2x5x9;source=2x3x9;indices=2x3;layout=indices:transposed",
+    "x=9x65;source=4x65;indices=4,;layout=sliced",
+    "x=9x64;source=4x64;indices=4,;layout=gapped",
+    "x=9x63;source=4x63;indices=4,;layout=offset",
+    "x=5x6x3;source=5x2x3;indices=5x2;layout=x:broadcast",
+    "x=4x7;source=9x7;indices=9,",
+    "x=9x7;source=3x7;indices=3,;needs=source",
+    "x=9x7;source=3x7;indices=3,;needs=x",
+    "x=12x5;source=3x5;indices=3,;fill=extreme",
+    "x=12x5;source=3x5;indices=3,;fill=zeros",
+    "x=12x6;source=3x6;indices=3,;fill=special",
+    "x=33x1;source=5x1;indices=5,",
+    "x=5x7;source=0x7;indices=0,",
+    "x=130x3;source=33x3;indices=33,",
+    "x=5x1031;source=2x1031;indices=2,",
+]
+FULL = ["x=5x12289;source=2x12289;indices=2,", "x=65537x3;source=300x3;indices=300,"]

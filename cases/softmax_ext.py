@@ -1,0 +1,34 @@
+"""Cases of softmax_ext: masks broadcast over batch and heads, ALiBi with head counts that are no power of two, sinks,
+rows left empty.
+"""
+
+SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
+STANDARD = [
+    "x=1x1x3x9;scale=0.125",
+    "x=2x3x4x7;mask=4x7",
+    "x=2x3x5x31;mask=2x1x5x31;max_bias=8.0;fill=wide",
+    "x=3x4x5x33;mask=3x1x5x33;max_bias=4.0;scale=0.3;layout=x:transposed",
+    "x=2x6x3x32;mask=1x6x3x32;max_bias=8.0;layout=mask:transposed",
+    "x=2x12x2x17;mask=2x1x2x17;sinks=12,;max_bias=8.0;scale=-0.7",
+    "x=2x5x3x65;mask=2x5x3x65;sinks=5,;layout=permuted",
+    "x=2x3x4x63;sinks=3,;scale=0.125;layout=x:sliced",
+    "x=2x3x7x3;keep=2x1x7x3",
+    "x=3x2x9x2;mask=3x1x9x2;keep=9x2;max_bias=2.0;layout=keep:transposed",
+    "x=2x4x9x2;sinks=4,;keep=2x1x9x2;layout=gapped",
+    "x=2x3x5x9;mask=2x1x5x9;sinks=3,;keep=2x1x5x9;max_bias=8.0;scale=0.25;layout=offset",
+    "x=2x3x4x66;mask=2x1x4x66;max_bias=8.0;layout=mask:broadcast",
+    "x=2x3x4x13;mask=4x13;sinks=3,;max_bias=1.0;needs=mask,sinks",
+    "x=2x3x4x13;mask=2x3x4x13;max_bias=8.0;scale=0.5;needs=x",
+    "x=2x2x4x15;mask=2x1x4x15;scale=2.0;fill=wide;layout=sliced",
+    "x=2x3x4x11;sinks=3,;fill=negative",
+    "x=2x3x4x11;mask=4x11;sinks=3,;fill=offset",
+    "x=2x3x4x5;mask=4x5;scale=0.0001;fill=extreme;f32",
+    "x=2x3x4x5;sinks=3,;fill=extreme;f32",
+    "x=2x3x4x99;mask=1x3x1x99;fill=constant",
+    "x=3x2x4x1;mask=4x1;max_bias=8.0",
+    "x=0x3x4x5;mask=4x5",
+    "x=5x17x2x257;mask=5x1x2x257;max_bias=8.0;scale=0.5",
+    "x=1x2x2x1031;mask=2x1031;max_bias=8.0;f32,f16",
+    "x=1x1x2x4099;sinks=1,;f32",
+]
+FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]

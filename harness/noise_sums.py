@@ -1,0 +1,199 @@
+"""Sums, contractions, extremes and scans of noisy arrays: what rounds many times at once.
+
+Functions take `Noisy` arrays (anything with `exact`, `runs` and `source`) or plain ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[Any]
+
+
+def exact_of(value: Any) -> Any:
+    """The exact values of a noisy array, anything else as it is."""
+    return value.exact if hasattr(value, "runs") else value
+
+
+def run_of(value: Any, i: int) -> Any:
+    """Run `i` of a noisy array, anything else as it is."""
+    return value.runs[i] if hasattr(value, "runs") else value
+
+
+def mapped(f: Callable[[Any], Any], values: Any) -> Any:
+    """`f` applied to the arrays in nested arguments."""
+    if isinstance(values, dict):
+        return {k: mapped(f, v) for k, v in values.items()}
+    if isinstance(values, list | tuple):
+        return type(values)(mapped(f, v) for v in values)
+    return f(values)
+
+
+def aligned(value: Any, ndim: int) -> Any:
+    """Runs of `value` with axes added behind the first, so that they broadcast as the values do."""
+    if not hasattr(value, "runs"):
+        return value
+    return value.runs.reshape(value.runs.shape[0], *(1,) * (ndim - value.ndim), *value.shape)
+
+
+def source_of(*values: Any) -> Any:
+    """The source of noise of the first noisy array."""
+    return next(v.source for v in values if hasattr(v, "runs"))
+
+
+def _accumulated(total: Any, squares: Any, terms: Any) -> Any:
+    """RMS rounding error, in roundings, of a sequential sum of `terms` terms (module docstring)."""
+    return np.sqrt(np.where(np.asarray(terms) > 1, terms, 0) * (np.square(total) / 3 + squares / 2))
+
+
+def _axes(x: Any, axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(x.ndim))
+    return tuple(a % x.ndim for a in ((axis,) if isinstance(axis, int | np.integer) else axis))
+
+
+def _terms(x: Any, axes: tuple[int, ...]) -> int:
+    return math.prod(x.shape[a] for a in axes)
+
+
+def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
+    axes = _axes(x, axis)
+    exact = np.sum(x.exact, axis=axes, keepdims=keepdims)
+    runs = np.sum(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
+    squares = np.sum(np.square(x.exact), axis=axes, keepdims=keepdims)
+    return x.source.summed(exact, runs, _accumulated(exact, squares, _terms(x, axes)))
+
+
+def _mean(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
+    total, terms = _sum(x, axis, keepdims=keepdims), _terms(x, _axes(x, axis))
+    if terms == 1:  # rounded once all the same: implementations fold x - mean(x) into x a - mean(x) a
+        return x.source.noisy(total.exact, x.source.rounded(total.runs, total.exact))
+    return total / terms
+
+
+def _prod(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
+    axes = _axes(x, axis)
+    exact = np.prod(x.exact, axis=axes, keepdims=keepdims)
+    runs = np.prod(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
+    return x.source.summed(exact, runs, np.abs(exact) * math.sqrt(max(_terms(x, axes) - 1, 0)))
+
+
+def _counting(x: Any, axis: int) -> Floats:
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return np.arange(1, x.shape[axis] + 1).reshape(shape)
+
+
+def _cumsum(x: Any, axis: int = 0, **_: Any) -> Any:
+    axis %= x.ndim
+    exact, squares = np.cumsum(x.exact, axis=axis), np.cumsum(np.square(x.exact), axis=axis)
+    runs = np.cumsum(x.runs, axis=axis + 1)
+    return x.source.summed(exact, runs, _accumulated(exact, squares, _counting(x, axis)))
+
+
+def _cumprod(x: Any, axis: int = 0, **_: Any) -> Any:
+    axis %= x.ndim
+    exact, runs = np.cumprod(x.exact, axis=axis), np.cumprod(x.runs, axis=axis + 1)
+    return x.source.summed(exact, runs, np.abs(exact) * np.sqrt(_counting(x, axis) - 1))
+
+
+def _extreme(largest: bool) -> Callable[..., Any]:
+    pick = np.argmax if largest else np.argmin
+
+    def reduce(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
+        axes = _axes(x, axis)
+        kept = tuple(a for a in range(x.ndim) if a not in axes)
+        shape = tuple(x.shape[a] for a in kept)
+        flat: Any = np.reshape(np.transpose(x, kept + axes), (*shape, _terms(x, axes)))
+        where = pick(flat.exact, axis=-1)[..., None]
+        chosen = np.take_along_axis(flat, where, axis=-1)
+        final = tuple(1 if a in axes else n for a, n in enumerate(x.shape)) if keepdims else shape
+        return np.reshape(chosen, final)
+
+    return reduce
+
+
+def _sort(x: Any, axis: int = -1, **_: Any) -> Any:
+    return np.take_along_axis(x, np.argsort(x.exact, axis=axis, kind="stable"), axis=axis)
+
+
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, **_: Any) -> Any:
+    low = x if a_min is None else np.maximum(x, a_min)
+    return low if a_max is None else np.minimum(low, a_max)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """np.matmul of arrays of which one at least is noisy."""
+    if np.ndim(a) == 1 or np.ndim(b) == 1:
+        wide_a = np.reshape(a, (1, -1)) if np.ndim(a) == 1 else a
+        wide_b = np.reshape(b, (-1, 1)) if np.ndim(b) == 1 else b
+        wide = matmul(wide_a, wide_b)
+        drop = ((-2,) if np.ndim(a) == 1 else ()) + ((-1,) if np.ndim(b) == 1 else ())
+        return np.squeeze(wide, axis=drop)
+    source, ea, eb = source_of(a, b), exact_of(a), exact_of(b)
+    exact = np.matmul(ea, eb)
+    runs = np.matmul(aligned(a, exact.ndim), aligned(b, exact.ndim))
+    size = _accumulated(exact, np.matmul(np.square(ea), np.square(eb)), ea.shape[-1] if ea.shape[-1] != 1 else 2)
+    return source.summed(exact, runs, size)
+
+
+def _einsum(spec: str, *operands: Any, **_: Any) -> Any:
+    left, right = spec.replace(" ", "").split("->")
+    source = source_of(*operands)
+    exact = np.einsum(spec, *map(exact_of, operands))
+    labels = left.split(",")
+    sizes: dict[str, int] = {}
+    for label, operand in zip(labels, operands, strict=True):
+        named = label.replace("...", "")
+        behind = label.partition("...")[2] if "..." in label else named
+        shape = np.shape(operand)
+        before = named[: len(named) - len(behind)]
+        sizes.update(zip(before, shape, strict=False))
+        sizes.update(zip(behind, shape[len(shape) - len(behind) :], strict=True))
+    terms = math.prod(n for label, n in sizes.items() if label not in right)
+    marked = ",".join("Z" + s if hasattr(o, "runs") else s for s, o in zip(labels, operands, strict=True))
+    runs = np.einsum(f"{marked}->Z{right}", *(o.runs if hasattr(o, "runs") else o for o in operands))
+    squares = np.einsum(spec, *(np.square(exact_of(o)) for o in operands))
+    return source.summed(exact, runs, _accumulated(exact, squares, max(terms, 2)))
+
+
+def add_at(target: Any, index: Any, values: Any) -> None:
+    """np.add.at into a noisy array."""
+    shape, plain = target.shape, exact_of(values)
+    squares, terms = np.square(target.exact), np.ones(shape)
+    np.add.at(squares, index, np.square(plain))
+    np.add.at(terms, index, np.ones(np.shape(plain)))
+    np.add.at(target.exact, index, plain)
+    for i, run in enumerate(target.runs):
+        np.add.at(run, index, run_of(values, i))
+    target.runs[...] = target.source.absolute(target.runs, _accumulated(target.exact, squares, terms))
+
+
+#: Reductions by ufunc, and functions by NumPy function.
+REDUCE: dict[Any, Callable[..., Any]] = {
+    np.add: _sum,
+    np.multiply: _prod,
+    np.maximum: _extreme(largest=True),
+    np.minimum: _extreme(largest=False),
+}
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: _sum,
+    np.mean: _mean,
+    np.prod: _prod,
+    np.cumsum: _cumsum,
+    np.cumprod: _cumprod,
+    np.max: _extreme(largest=True),
+    np.min: _extreme(largest=False),
+    np.sort: _sort,
+    np.clip: _clip,
+    np.einsum: _einsum,
+    np.outer: lambda a, b: np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1)),
+    np.dot: matmul,
+    np.real: lambda x: x,
+    np.square: lambda x: x * x,
+}

@@ -1,0 +1,119 @@
+"""The node cases of pip `onnx`: its test data read, our references run, the two compared."""
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, load, numpy_helper
+
+from _onnx_map import MAP
+from _onnx_shared import NotOurs
+from opproof.reference_ops import load as load_op
+
+#: Relative and absolute error allowed, by the dtype of the expected output, which ONNX's own reference rounded so.
+TOLERANCE = {"float64": (1e-10, 1e-12), "float32": (1e-5, 1e-6), "float16": (2e-3, 1e-4), "bfloat16": (2e-2, 1e-3)}
+FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One node case: "agrees", "differs" or "not ours"; the operators of ours that ran; why."""
+
+    case: str
+    node: str
+    verdict: str
+    ops: tuple[str, ...] = ()
+    why: str = ""
+
+
+def folders(root):
+    """Folders of the node cases."""
+    return sorted(p for p in (Path(root) / "backend" / "test" / "data" / "node").iterdir() if p.is_dir())
+
+
+def run(folder):
+    """The verdict on one case."""
+    case, model = folder.name.removeprefix("test_"), load(folder / "model.onnx")
+    nodes = model.graph.node
+    if len(nodes) != 1:
+        return Verdict(case, "graph", "not ours", why="a graph of several nodes (the same operator, spelled out)")
+    node = nodes[0]
+    if node.op_type not in MAP:
+        return Verdict(case, node.op_type, "not ours", why="no such operator in our suite")
+    used = []
+    try:
+        found = _outputs(node, *_data(folder, model), used)
+    except NotOurs as reason:
+        return Verdict(case, node.op_type, "not ours", tuple(dict.fromkeys(used)), str(reason))
+    wrong = [w for w in (difference(got, want) for got, want in found) if w]
+    compared = sum(got is not None for got, _ in found)
+    ops = tuple(dict.fromkeys(used))
+    if not compared or not ops:
+        return Verdict(case, node.op_type, "not ours", ops, "no output of ours")
+    return Verdict(case, node.op_type, "differs" if wrong else "agrees", ops, "; ".join(wrong))
+
+
+def _data(folder, model):
+    """Inputs by name, and outputs in order."""
+    values = {}
+    for kind, infos in (("input", model.graph.input), ("output", model.graph.output)):
+        for i, info in enumerate(infos):
+            if not info.type.HasField("tensor_type"):
+                raise NotOurs("sequences and optionals")
+            proto = TensorProto()
+            proto.ParseFromString((folder / "test_data_set_0" / f"{kind}_{i}.pb").read_bytes())
+            if proto.data_type == TensorProto.STRING:
+                raise NotOurs("strings")
+            values[kind, info.name] = numpy_helper.to_array(proto)
+    return values, [info.name for info in model.graph.output]
+
+
+def _outputs(node, values, names, used):
+    """Pairs of ours and theirs, one for each output of the graph."""
+
+    def ref(name, *tensors, **params):
+        used.append(name)
+        with np.errstate(all="ignore"):
+            return load_op(name).forward(*tensors, **params)
+
+    entry = MAP[node.op_type]
+    inputs = [_widened(values["input", n]) if n else None for n in node.input]
+    attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in node.attribute}
+    if "count" in inspect.signature(entry).parameters:
+        attributes["count"] = len(node.output)
+    result = entry(ref, *inputs, **attributes)
+    results = result if isinstance(result, tuple | list) else [result]
+    by_name = dict(zip(node.output, results, strict=False))
+    return [(by_name[n], values["output", n]) for n in names]
+
+
+def _widened(x):
+    """Floats in float64; integers and booleans as they are."""
+    return x.astype(np.float64) if x.dtype.kind == "f" or x.dtype.name == "bfloat16" else x
+
+
+def _plain(value):
+    if isinstance(value, bytes):
+        return value.decode()
+    return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
+
+
+def difference(got, want):
+    """What is wrong with `got`, in words; empty where nothing is, or where it is no output of ours."""
+    if got is None:
+        return ""
+    got = np.asarray(got)
+    if got.shape != want.shape:
+        return f"shape {got.shape}, ONNX has {want.shape}"
+    if want.dtype.name not in TOLERANCE:
+        same = np.array_equal(got, want)
+        return "" if same else f"{np.sum(got != want)} of {want.size} elements differ"
+    relative, absolute = TOLERANCE[want.dtype.name]
+    wide = want.astype(np.float64)
+    with np.errstate(all="ignore"):
+        close = np.isclose(got, wide, rtol=relative, atol=absolute, equal_nan=True)
+    if close.all():
+        return ""
+    where = tuple(int(i) for i in np.argwhere(~close)[0])
+    return f"{np.sum(~close)} of {close.size} elements differ; at {where} ours is {got[where]:.9g}, ONNX's {wide[where]:.9g}"

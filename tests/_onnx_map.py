@@ -1,0 +1,203 @@
+"""ONNX operators by our references: an entry takes `ref`, ONNX's inputs and ONNX's attributes.
+
+`ref(name, *tensors, **params)` evaluates one of our operators. An entry may translate attributes, move axes and
+combine references; arithmetic of its own it has none. What has no counterpart raises NotOurs, with the reason.
+"""
+
+import math
+
+import numpy as np
+
+from _onnx_moves import MOVES
+from _onnx_nn import NN
+from _onnx_shared import NotOurs, axes_of, chain, listed
+
+
+def _named(name, **params):
+    """An operator of the same inputs and no attributes."""
+    return lambda ref, *inputs: ref(name, *inputs, **params)
+
+
+def _reduce(name):
+    def entry(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
+        dims = axes_of(axes, data.ndim)
+        if dims is None and noop_with_empty_axes:
+            raise NotOurs("a reduction over no axes")
+        return ref(name, data, dim=dims, keepdim=bool(keepdims))
+
+    return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
+
+
+def _then(name, first):
+    """A reduction of an elementwise operator of its input."""
+    reduction = _reduce(name)
+    return lambda ref, data, axes=None, **attrs: reduction(ref, ref(first, data), axes, **attrs)
+
+
+def _log_sum(ref, data, axes=None, **attrs):
+    return ref("log", _reduce("sum")(ref, data, axes, **attrs))
+
+
+def _norm(p):
+    def entry(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
+        return ref("norm", data, p=p, dim=axes_of(axes, data.ndim), keepdim=bool(keepdims))
+
+    return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
+
+
+def _prod(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
+    """Ours takes one axis at a time, or all."""
+    dims = axes_of(axes, data.ndim)
+    if dims is None and not keepdims:
+        return ref("prod", data)
+    for d in sorted(range(data.ndim) if dims is None else (d % data.ndim for d in dims), reverse=True):
+        data = ref("prod", data, dim=d, keepdim=bool(keepdims))
+    return data
+
+
+def _arg(name):
+    def entry(ref, data, *, axis=0, keepdims=1, select_last_index=0):
+        if not select_last_index:
+            return ref(name, data, dim=axis, keepdim=bool(keepdims))
+        return data.shape[axis] - 1 - ref(name, ref("flip", data, dims=(axis,)), dim=axis, keepdim=bool(keepdims))
+
+    return entry
+
+
+def _scan(name, neutral):
+    def entry(ref, x, axis, *, exclusive=0, reverse=0):
+        dim = int(axis) % x.ndim
+        x = ref("flip", x, dims=(dim,)) if reverse else x
+        if exclusive:
+            widths = [0, 0] * x.ndim
+            widths[2 * (x.ndim - 1 - dim) : 2 * (x.ndim - dim)] = [1, -1]
+            x = ref("pad", x, pad=tuple(widths), value=neutral)
+        y = ref(name, x, dim=dim)
+        return ref("flip", y, dims=(dim,)) if reverse else y
+
+    return entry
+
+
+def _clip(ref, x, low=None, high=None, **attrs):
+    low, high = attrs.get("min", low), attrs.get("max", high)
+    number = int if x.dtype.kind in "iu" else float
+    return ref("clamp", x, min=None if low is None else number(low), max=None if high is None else number(high))
+
+
+def _hardsigmoid(ref, x, *, alpha=0.2, beta=0.5):
+    return ref("clamp", ref("scale", x, s=alpha, b=beta), min=0.0, max=1.0)
+
+
+def _selu(ref, x, *, alpha=None, gamma=None):
+    return ref("selu", x) if alpha is None else ref("scale", ref("elu", x, alpha=alpha), s=gamma)
+
+
+def _shrink(ref, x, *, lambd=0.5, bias=0.0):
+    if bias not in (0.0, lambd):
+        raise NotOurs("a bias that is neither 0 nor lambd")
+    return ref("softshrink" if bias else "hardshrink", x, lambd=lambd)
+
+
+def _prelu(ref, x, slope):
+    if slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[-1]:  # ONNX's slope lies along the last axis
+        order = (*range(x.ndim)[:1], x.ndim - 1, *range(1, x.ndim - 1))
+        y = ref("prelu", ref("permute", x, dims=order), slope)
+        return ref("permute", y, dims=tuple(int(i) for i in np.argsort(order)))
+    raise NotOurs("a slope per element; ours is one for all or one per channel")
+
+
+def _swish(ref, x, *, alpha=1.0):
+    if alpha not in (1.0, 1.702):
+        raise NotOurs("alpha other than 1 and 1.702")
+    return ref("silu" if alpha == 1 else "gelu_quick", x)
+
+
+def _mean(ref, *xs):
+    return ref("scale", chain(ref, "add", xs), s=1 / len(xs))
+
+
+def _pow(ref, a, b):
+    if a.dtype != b.dtype:
+        raise NotOurs("mixed dtypes")
+    return ref("pow", a, b)
+
+
+def _div(ref, a, b):
+    if a.dtype.kind in "iu":
+        raise NotOurs("integer division; ours is of floats")
+    return ref("div", a, b)
+
+
+def _matmul_gemm(ref, a, b, c=None, *, alpha=1.0, beta=1.0, transA=0, transB=0):
+    a = ref("transpose", a, dim0=0, dim1=1) if transA else a
+    b = b if transB else ref("transpose", b, dim0=0, dim1=1)
+    y = ref("scale", ref("linear", a, b), s=alpha)
+    return y if c is None else ref("add", y, ref("scale", c, s=beta))
+
+
+def _mod(ref, a, b, *, fmod=0):
+    return ref("fmod" if fmod else "remainder", a, b)
+
+
+def _trilu(ref, x, k=None, *, upper=1):
+    return ref("triu" if upper else "tril", x, diagonal=0 if k is None else int(k))
+
+
+def _softmax(name):
+    return lambda ref, x, *, axis=-1: ref(name, x, dim=axis)
+
+
+POINTWISE = {
+    "Abs": "abs", "Acos": "acos", "Asin": "asin", "Atan": "atan", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh",
+    "Erf": "erf", "Exp": "exp", "Floor": "floor", "HardSwish": "hardswish", "Log": "log", "Mish": "mish",
+    "Neg": "neg", "Reciprocal": "reciprocal", "Relu": "relu", "Round": "round", "Sigmoid": "sigmoid",
+    "Sign": "sign", "Sin": "sin", "Sinh": "sinh", "Softsign": "softsign", "Sqrt": "sqrt", "Tan": "tan",
+    "Tanh": "tanh", "Add": "add", "Sub": "sub", "Mul": "mul", "MatMul": "matmul", "Where": "where",
+    "Equal": "eq", "Greater": "gt", "GreaterOrEqual": "ge", "Less": "lt", "LessOrEqual": "le",
+    "And": "logical_and", "Or": "logical_or", "Not": "logical_not", "Xor": "ne", "Identity": "contiguous",
+}  # fmt: skip
+
+MAP = {
+    **{theirs: _named(ours) for theirs, ours in POINTWISE.items()},
+    "Celu": lambda ref, x, *, alpha=1.0: ref("celu", x, alpha=alpha),
+    "Clip": _clip,
+    "Div": _div,
+    "Elu": lambda ref, x, *, alpha=1.0: ref("elu", x, alpha=alpha),
+    "Gelu": lambda ref, x, *, approximate="none": ref("gelu", x, approximate=approximate),
+    "Gemm": _matmul_gemm,
+    "HardSigmoid": _hardsigmoid,
+    "LeakyRelu": lambda ref, x, *, alpha=0.01: ref("leaky_relu", x, negative_slope=alpha),
+    "LogSoftmax": _softmax("log_softmax"),
+    "Max": lambda ref, *xs: chain(ref, "maximum", xs),
+    "Mean": _mean,
+    "Min": lambda ref, *xs: chain(ref, "minimum", xs),
+    "Mod": _mod,
+    "Pow": _pow,
+    "PRelu": _prelu,
+    "Selu": _selu,
+    "Shrink": _shrink,
+    "Softmax": _softmax("softmax"),
+    "Softplus": lambda ref, x: ref("softplus", x, threshold=math.inf),
+    "Sum": lambda ref, *xs: chain(ref, "add", xs),
+    "Swish": _swish,
+    "ThresholdedRelu": lambda ref, x, *, alpha=1.0: ref("threshold", x, threshold=alpha, value=0.0),
+    "Trilu": _trilu,
+    "ArgMax": _arg("argmax"),
+    "ArgMin": _arg("argmin"),
+    "CumProd": _scan("cumprod", 1),
+    "CumSum": _scan("cumsum", 0),
+    "ReduceL1": _norm(1.0),
+    "ReduceL2": _norm(2.0),
+    "ReduceLogSum": _log_sum,
+    "ReduceLogSumExp": lambda ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0: ref(
+        "logsumexp", data, dim=listed(axes_of(axes, data.ndim), data.ndim), keepdim=bool(keepdims)
+    ),
+    "ReduceMax": _reduce("amax"),
+    "ReduceMean": _reduce("mean"),
+    "ReduceMin": _reduce("amin"),
+    "ReduceProd": _prod,
+    "ReduceSum": _reduce("sum"),
+    "ReduceSumSquare": _then("sum", "square"),
+    **NN,
+    **MOVES,
+}

@@ -1,0 +1,176 @@
+"""ONNX's operators that move data, by our references. See _onnx_map.py."""
+
+import math
+
+import numpy as np
+
+from _onnx_shared import NotOurs, numbers
+
+
+def _reshape(ref, x, shape, *, allowzero=0):
+    sizes = numbers(shape)
+    if not allowzero:
+        sizes = [x.shape[i] if n == 0 else n for i, n in enumerate(sizes)]
+    return ref("reshape", x, shape=tuple(sizes))
+
+
+def _flatten(ref, x, *, axis=1):
+    axis = axis if axis >= 0 else axis + x.ndim
+    return ref("reshape", x, shape=(math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
+
+
+def _squeeze(ref, x, axes=None):
+    dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
+    return ref("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in dims or n != 1))
+
+
+def _unsqueeze(ref, x, axes):
+    rank = x.ndim + len(numbers(axes))
+    dims, sizes = [a % rank for a in numbers(axes)], iter(x.shape)
+    return ref("reshape", x, shape=tuple(1 if i in dims else next(sizes) for i in range(rank)))
+
+
+def _transpose(ref, x, *, perm=None):
+    return ref("permute", x, dims=tuple(reversed(range(x.ndim))) if perm is None else tuple(perm))
+
+
+def _expand(ref, x, shape):
+    return ref("expand", x, shape=np.broadcast_shapes(x.shape, tuple(numbers(shape))))
+
+
+def _pad(ref, x, pads, value=None, axes=None, *, mode="constant"):
+    dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
+    begins, ends = np.split(np.ravel(pads), 2)
+    widths = [0, 0] * x.ndim
+    for d, begin, end in zip(dims, begins, ends, strict=True):
+        widths[2 * (x.ndim - 1 - d) : 2 * (x.ndim - d)] = [int(begin), int(end)]
+    names = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
+    number = (float if x.dtype.kind == "f" else int)(0 if value is None else value)
+    return ref("pad", x, pad=tuple(widths), mode=names[mode], value=number if mode == "constant" else None)
+
+
+def _slice(ref, x, starts, ends, axes=None, steps=None):
+    dims = range(len(numbers(starts))) if axes is None else numbers(axes)
+    strides = [1] * len(numbers(starts)) if steps is None else numbers(steps)
+    for d, start, end, step in zip(dims, numbers(starts), numbers(ends), strides, strict=True):
+        size = x.shape[d]
+        first, last, _ = slice(start, end, step).indices(size)
+        if step < 0:  # ours goes forwards
+            x, first, last, step = ref("flip", x, dims=(d,)), size - 1 - first, size - 1 - last, -step
+        x = ref("slice", x, dim=d, start=first, end=max(last, first), step=step)
+    return x
+
+
+def _split(ref, x, sizes=None, *, axis=0, num_outputs=None, split=None, count):
+    """`count` is the number of the node's outputs."""
+    size, given = x.shape[axis], split if split is not None else sizes
+    if given is None:
+        parts = count if num_outputs is None else num_outputs
+        each = -(-size // parts)
+        given = [min(each, size - i * each) for i in range(parts)]
+    return ref("split", x, sizes=tuple(numbers(given)), dim=axis)
+
+
+def _gather(ref, x, indices, *, axis=0):
+    axis %= x.ndim
+    index = np.asarray(indices) % x.shape[axis]  # ours counts from the beginning only
+    y = ref("index_select", x, np.ravel(index), dim=axis)
+    return ref("reshape", y, shape=(*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
+
+
+def _gather_elements(ref, x, indices, *, axis=0):
+    return ref("gather", x, np.asarray(indices) % x.shape[axis], dim=axis % x.ndim)
+
+
+def _scatter_elements(ref, x, indices, updates, *, axis=0, reduction="none"):
+    if reduction not in ("none", "add"):
+        raise NotOurs(f"reduction {reduction}")
+    index = np.asarray(indices) % x.shape[axis]
+    return ref("scatter" if reduction == "none" else "scatter_add", x, index, updates, dim=axis % x.ndim)
+
+
+def _scatter_nd(ref, x, indices, updates, *, reduction="none"):
+    """Rows of x, each as long as all axes but the first, where the indices name the first axis only."""
+    if reduction not in ("none", "add"):
+        raise NotOurs(f"reduction {reduction}")
+    if indices.shape[-1] != 1:
+        raise NotOurs("indices into several axes")
+    rows, index = ref("reshape", x, shape=(x.shape[0], -1)), np.ravel(indices)
+    source = ref("reshape", updates, shape=(index.size, -1))
+    if reduction == "none":
+        return ref("reshape", ref("set_rows", rows, source, index), shape=x.shape)
+    return ref("reshape", ref("index_add", rows, index, source, dim=0), shape=x.shape)
+
+
+def _top_k(ref, x, k, *, axis=-1, largest=1, sorted=1):  # noqa: A002 - ONNX's name
+    return ref("topk", x, k=int(np.ravel(k)[0]), dim=axis % x.ndim, largest=bool(largest))
+
+
+def _one_hot(ref, indices, depth, values, *, axis=-1):
+    classes = int(np.ravel(depth)[0])
+    hot = ref("one_hot", np.asarray(indices).astype(np.int64) % classes, num_classes=classes)
+    off, on = (float(v) for v in values)
+    y = ref("scale", hot, s=on - off, b=off).astype(values.dtype)
+    order = list(range(y.ndim - 1))
+    order.insert(axis % y.ndim, y.ndim - 1)
+    return ref("permute", y, dims=tuple(order))
+
+
+def _hardmax(ref, x, *, axis=-1):
+    hot = ref("one_hot", ref("argmax", x, dim=axis), num_classes=x.shape[axis])
+    order = list(range(x.ndim - 1))
+    order.insert(axis % x.ndim, x.ndim - 1)
+    return ref("permute", hot, dims=tuple(order)).astype(x.dtype)
+
+
+def _depth_to_space(ref, x, *, blocksize, mode="DCR"):
+    n, c, h, w = x.shape
+    if mode == "CRD":
+        return ref("pixel_shuffle", x, upscale_factor=blocksize)
+    cells = ref("reshape", x, shape=(n, blocksize, blocksize, c // blocksize**2, h, w))
+    turned = ref("permute", cells, dims=(0, 3, 4, 1, 5, 2))
+    return ref("reshape", turned, shape=(n, c // blocksize**2, h * blocksize, w * blocksize))
+
+
+def _space_to_depth(ref, x, *, blocksize):
+    n, c, h, w = x.shape
+    cells = ref("reshape", x, shape=(n, c, h // blocksize, blocksize, w // blocksize, blocksize))
+    turned = ref("permute", cells, dims=(0, 3, 5, 1, 2, 4))
+    return ref("reshape", turned, shape=(n, c * blocksize**2, h // blocksize, w // blocksize))
+
+
+def _range(ref, start, limit, delta):
+    numbers = [v.item() if v.dtype.kind == "i" else float(v) for v in (start, limit, delta)]
+    return ref("arange", start=numbers[0], end=numbers[1], step=numbers[2]).astype(start.dtype)
+
+
+def _constant_of_shape(ref, shape, *, value=None):
+    number = np.zeros(1, np.float32) if value is None else value
+    return ref("fill", np.empty(numbers(shape), number.dtype), value=number.item())
+
+
+MOVES = {
+    "Concat": lambda ref, *xs, axis: ref("concat", *xs, dim=axis),
+    "ConstantOfShape": _constant_of_shape,
+    "DepthToSpace": _depth_to_space,
+    "Expand": _expand,
+    "Flatten": _flatten,
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "Hardmax": _hardmax,
+    "OneHot": _one_hot,
+    "Pad": _pad,
+    "Range": _range,
+    "Reshape": _reshape,
+    "Scatter": _scatter_elements,
+    "ScatterElements": _scatter_elements,
+    "ScatterND": _scatter_nd,
+    "Slice": _slice,
+    "SpaceToDepth": _space_to_depth,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Tile": lambda ref, x, repeats: ref("repeat", x, repeats=tuple(numbers(repeats))),
+    "TopK": _top_k,
+    "Transpose": _transpose,
+    "Unsqueeze": _unsqueeze,
+}

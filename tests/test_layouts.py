@@ -1,0 +1,88 @@
+"""Layouts: strides and storage as described, poison between the elements, broadcast slices equal."""
+
+import numpy as np
+import pytest
+from opproof.cases import Case, CaseError
+from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
+from opproof.harness.data import inputs_of
+from opproof.harness.memory import arrange, guarded, unwritten
+from opproof.reference_ops import load
+
+EXPECTED = {
+    "contiguous": Storage(24, 0, (12, 4, 1)),
+    "transposed": Storage(24, 0, (12, 1, 3)),
+    "permuted": Storage(24, 0, (1, 2, 6)),
+    "sliced": Storage(47, 0, (24, 8, 2)),
+    "gapped": Storage(39, 0, (21, 7, 1)),
+    "offset": Storage(25, 1, (12, 4, 1)),
+    "broadcast": Storage(12, 0, (0, 4, 1)),
+}
+
+
+def test_every_layout_is_listed():
+    assert set(EXPECTED) == set(LAYOUTS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_storage(layout):
+    assert storage_of((2, 3, 4), layout) == EXPECTED[layout]
+
+
+def reach(shape, storage):
+    """First and last element touched."""
+    spans = [(n - 1) * s for n, s in zip(shape, storage.strides, strict=True)]
+    return storage.offset, storage.offset + sum(spans)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (1, 1), (5, 3), (1, 4, 1), (2, 3, 4, 5)])
+def test_storage_ends_with_the_last_element(shape, layout):
+    """One element too far is past the buffer, whatever the layout."""
+    storage = storage_of(shape, layout)
+    first, last = reach(shape, storage)
+    assert first in (0, storage.offset)
+    assert last == storage.size - 1
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 4)])
+def test_empty_tensors_hold_nothing(shape, layout):
+    assert storage_of(shape, layout).size in ((0, 1) if layout == "offset" else (0,)) or layout == "gapped"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64])
+@pytest.mark.parametrize("layout", [k for k in LAYOUTS if k != "broadcast"])
+def test_values_lie_there_and_poison_between(layout, dtype):
+    values = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    storage = storage_of(values.shape, layout)
+    buffer = guarded(storage.size * values.itemsize, at_end=True, soft=False)
+    array = arrange(values, storage, buffer)
+    np.testing.assert_array_equal(array, values)
+    assert array.strides == tuple(s * values.itemsize for s in storage.strides)
+    flat = np.ndarray((storage.size,), dtype, buffer.data)
+    assert unwritten(flat).sum() == storage.size - values.size
+
+
+def test_broadcast_slices_are_equal():
+    case = Case.parse("add[a=5x7;b=5x7;f32;layout=a:broadcast]")
+    found = inputs_of(case, load("add"))
+    assert np.ptp(found["a"], axis=0).max() == 0
+    assert np.ptp(found["b"], axis=0).min() > 0
+    storage = storage_of((5, 7), "broadcast")
+    array = arrange(found["a"], storage, guarded(7 * 8, at_end=True, soft=False))
+    assert array.strides == (0, 8)
+    np.testing.assert_array_equal(array, found["a"])
+
+
+def test_one_name_for_all_or_one_per_tensor():
+    assert layouts_of(Case.parse("add[a=5x7;b=7,;f32;layout=gapped]")) == {"a": "gapped", "b": "gapped"}
+    assert layouts_of(Case.parse("add[a=5x7;b=7,;f32;layout=b:sliced]")) == {"a": "contiguous", "b": "sliced"}
+    both = Case.parse("add[a=5x7;b=7,;f32;layout=b:sliced,a:offset]")
+    assert layouts_of(both) == {"a": "offset", "b": "sliced"}
+
+
+def test_unknown_layouts():
+    with pytest.raises(CaseError, match="^unknown layout 'bent' in .*: expected one of contiguous, transposed, "):
+        layouts_of(Case.parse("relu[x=3x3;f32;layout=bent]"))
+    with pytest.raises(CaseError, match="^layout=y:sliced in .*: no tensor 'y'; there are x.$"):
+        layouts_of(Case.parse("relu[x=3x3;f32;layout=y:sliced]"))

@@ -1,0 +1,210 @@
+"""Noisy arithmetic: its exact part is the plain result, no branch flips, and its size is that of real roundings."""
+
+import numpy as np
+import pytest
+from opproof.cases import Case, cases_of
+from opproof.cases._registry import all_names
+from opproof.harness import reference
+from opproof.harness.data import cotangents_of, inputs_of, ordered, parameters
+from opproof.harness.noise import Noisy, Source
+from opproof.harness.reference import Expected
+from opproof.reference_ops import load
+
+U = 2.0**-24
+
+
+def source(runs=16, amplitude=2.0**-30):
+    return Source(np.random.Generator(np.random.Philox(key=5)), runs, amplitude)
+
+
+def noisy(values, runs=16):
+    return source(runs).wrap(np.asarray(values, dtype=np.float64))
+
+
+def wrapped(inputs):
+    """Inputs as the reference is given them, with noise; one array given twice stays one."""
+    from_id = {id(v): source().wrap(v) for v in inputs if v is not None and v.dtype.kind == "f"}
+    return [from_id.get(id(v), v) for v in inputs]
+
+
+def assert_same(plain, found, where):
+    """The exact part is the plain result bit for bit, and each run is finite where that is."""
+    exact = found.exact if isinstance(found, Noisy) else np.asarray(found)
+    np.testing.assert_array_equal(exact, plain, err_msg=where)
+    if isinstance(found, Noisy):
+        assert found.runs.shape == (16, *plain.shape), where
+        assert np.isfinite(found.runs[:, np.isfinite(plain)]).all(), where
+
+
+@pytest.mark.parametrize("name", all_names())
+def test_every_reference_runs_under_noise(name):
+    op = load(name)
+    for case in cases_of(name, "smoke"):
+        if case.dtype != "f32":
+            continue
+        inputs = ordered(case, op, inputs_of(case, op))
+        outputs = reference.forward(case, op, inputs)
+        with np.errstate(all="ignore"):
+            found = reference.tuple_of(op.forward(*wrapped(inputs), **parameters(case, op)))
+        for y, n in zip(outputs, found, strict=True):
+            assert_same(y, n, str(case))
+        if op.vjp is None:
+            continue
+        cotangents = cotangents_of(case, [y.shape for y in outputs])
+        gradients = reference.vjp(case, op, inputs, cotangents, outputs)
+        found = reference.vjp(case, op, wrapped(inputs), [source().wrap(g) for g in cotangents], wrapped(outputs))
+        for d, n in zip(gradients, found, strict=True):
+            assert (d is None) == (n is None)
+            if d is not None:
+                assert_same(np.asarray(d), n, str(case))
+
+
+def test_every_rounding_operation_adds_noise():
+    x = Noisy(np.full((50,), 3.0), np.full((16, 50), 3.0), source())  # without noise so far
+    for result in (x * x, x + x, np.exp(x), x / 7, x * 3, np.sum(x), np.cumsum(x)[1:], np.prod(x), x @ x, np.mean(x)):
+        assert np.std(result.runs, axis=0).min() > 0
+    for result in (-x, abs(x), x * 2, x / 4, 0.5 * x, np.reshape(x, (5, 10)), x[3:], np.maximum(x, 0), np.max(x)):
+        assert np.ptp(result.runs) == 0
+
+
+def test_comparisons_are_decided_on_the_exact_values():
+    x = noisy([1.0, 1.0, 2.0])
+    assert (x == 1).tolist() == [True, True, False]
+    assert (x > 1).tolist() == [False, False, True]
+    assert (x >= np.array([1, 2, 2])).tolist() == [True, False, True]
+    assert np.argmax(x[:2]) == 0
+    assert np.argsort(-x, kind="stable").tolist() == [2, 0, 1]
+    assert bool(np.all(x > 0))
+
+
+def test_branches_do_not_flip():
+    """At ties and steps every run takes the branch of the exact values."""
+    x = noisy(np.repeat([[1.0, 2.0, 2.0, -1.0]], 64, axis=0))
+    for step in (np.floor(x), np.sign(x), np.trunc(x), np.rint(x), np.ceil(x), np.floor_divide(x, 1.0)):
+        assert np.ptp(step.runs, axis=0).max() == 0
+    np.testing.assert_array_equal(np.max(x, axis=1).runs, x.runs[:, :, 1])
+    np.testing.assert_array_equal(np.min(x[:, 1:3], axis=1).runs, x.runs[:, :, 1])
+    np.testing.assert_array_equal(np.sort(x, axis=1).runs, x.runs[..., [3, 0, 1, 2]])
+    tied = noisy(np.repeat([[1.0, 2.0, 2.0, -1.0]], 64, axis=0))
+    np.testing.assert_array_equal(np.maximum(x, tied).runs, x.runs)
+    np.testing.assert_array_equal(np.minimum(tied, x).runs, tied.runs)
+    np.testing.assert_array_equal(np.where(x >= 2, x, 0).runs != 0, np.repeat((x.exact >= 2)[None], 16, axis=0))
+    np.testing.assert_array_equal(np.clip(x, -1, 2).runs, x.runs)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.linalg.norm,
+        np.fft.fft,
+        np.std,
+        np.median,
+        np.nansum,
+        np.gradient,
+        np.add.accumulate,
+        np.add.outer,
+        np.logaddexp.reduce,
+        *(np.spacing, np.modf, np.frexp, lambda x: np.fmod(x, 2), lambda x: np.remainder(x, 2)),
+        lambda x: np.nextafter(x, 0),
+        lambda x: np.heaviside(x, 0.5),
+        lambda x: np.divmod(x, 2),
+        np.asarray,
+        float,
+    ],
+)
+def test_unknown_functions_are_refused(function):
+    with pytest.raises(TypeError):
+        function(noisy([1.0, 2.0, 3.0]))
+
+
+def test_noise_is_not_put_into_a_plain_array():
+    plain = np.zeros(3)
+    with pytest.raises(TypeError, match="make the array with np.zeros"):
+        plain[...] = noisy([1.0, 2.0, 3.0])
+
+
+def scale(result):
+    """RMS deviation of the runs, in roundings."""
+    return np.sqrt(np.mean(np.square(result.runs - result.exact), axis=0)) / result.source.amplitude
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+@pytest.mark.parametrize("n", [64, 1024, 16384])
+def test_sums_grow_as_sequential_float32_sums_do(n, shift):
+    terms = (np.random.default_rng(n).uniform(-0.5, 0.5, size=(64, n)) + shift).astype(np.float32)
+    honest = np.cumsum(terms, axis=1, dtype=np.float32)[:, -1]  # one after the other
+    exact = np.sum(terms, axis=1, dtype=np.float64)
+    measured = np.sqrt(np.mean(np.square(honest - exact))) / U
+    predicted = np.sqrt(np.mean(np.square(scale(np.sum(noisy(terms), axis=1)))))
+    assert 1 / 4 < measured / predicted < 2.5
+    by_matmul = np.sqrt(np.mean(np.square(scale(noisy(terms) @ np.ones(n)))))
+    assert 0.5 < by_matmul / predicted < 2
+
+
+def test_sums_grow_with_the_square_root():
+    """Relative to the sum of n equal terms: 16 times the error for 256 times the terms."""
+    few, many = (float(scale(np.sum(noisy(np.ones(n), runs=2000)))) / n for n in (64, 16384))
+    assert 14 < many / few < 18
+
+
+def expected(name, *arrays, dtype="f32", declared=None, **params) -> Expected:
+    tensors = ";".join(f"{k}={'x'.join(map(str, v.shape))}" for k, v in zip("ab", arrays, strict=False))
+    given = "".join(f";{k}={v}" for k, v in params.items())
+    shape = tensors.replace("a=", "x=") if len(arrays) == 1 else tensors
+    case = Case.parse(f"{name}[{shape}{given};{dtype}]")
+    return reference.expected_forward(case, load(name), list(arrays), declared)[0]
+
+
+def rms(values):
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def test_scale_of_a_cancellation():
+    """x - y with y close to x: the inputs' roundings remain, sqrt(x^2 + y^2) of them."""
+    x = np.full((64, 64), 1.0)
+    found = expected("sub", x, x * (1 - 2.0**-10))
+    assert 1.35 < rms(found.scale) < 1.48
+    assert np.allclose(found.values, 2.0**-10)
+
+
+def test_scale_of_a_product_and_a_quotient():
+    """x y: two inputs and the result, each rounded once."""
+    x = np.full((64, 64), 3.0)
+    assert 1.65 < rms(expected("mul", x, x).scale / 9) < 1.8
+    assert 1.65 < rms(expected("div", x, x).scale) < 1.8
+
+
+def test_scale_of_exp_grows_with_its_argument():
+    found = expected("exp", np.full((64, 64), 50.0))
+    assert 45 < rms(found.scale / found.values) < 55
+
+
+def test_sixteen_bits_are_computed_in_float32():
+    x = np.linspace(-3, 3, 4096).reshape(64, 64)
+    honest = expected("tanh", x, dtype="f16")
+    assert rms(honest.scale) < 2e-3  # the one rounding of the result is in |expected|, not here
+    stored = expected("tanh", x, dtype="f16", declared="storage")
+    assert 0.3 < rms(stored.scale) < 3
+    assert rms(expected("tanh", x, dtype="f32", declared="tf32").scale) > 2**12
+
+
+def test_gradient_from_a_saved_output():
+    """tanh' = 1 - y^2 from a y rounded to f16: at y near 1 that rounding is all there is."""
+    case, op = Case.parse("tanh[x=64x64;f16]"), load("tanh")
+    x, g = np.full((64, 64), 3.0), np.ones((64, 64))
+    (found,) = reference.expected_vjp(case, op, [x], [g], [True])
+    assert 1.8 < rms(found.scale) < 2.2  # 2 y dy, in units of u(f16)
+
+
+def test_same_noise_every_time():
+    x = inputs_of(Case.parse("softmax[x=9x33;dim=-1;f32]"), load("softmax"))["x"]
+    first, second = (expected("softmax", x, dim=-1) for _ in range(2))
+    np.testing.assert_array_equal(first.scale, second.scale)
+    assert not np.array_equal(first.scale, expected("softmax", x, dim=-1, dtype="f64").scale)
+
+
+def test_exact_operators_have_no_scale():
+    x = np.linspace(-3, 3, 4096).reshape(64, 64)
+    found = expected("relu", x)
+    assert found.exact
+    assert not found.scale.any()
