@@ -1,4 +1,4 @@
-"""JAX's functions by operator: normalisation, softmax, convolution and pooling. See _jax_ops.py for the rest."""
+"""JAX's functions by operator: normalisation, softmax, attention, resizing. See _jax_ops.py."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-Sizes = int | tuple[int, ...]
-
-
-def _per_axis(value: Sizes, n: int) -> tuple[int, ...]:
-    return (value,) * n if isinstance(value, int) else tuple(value)
-
+from opproof.backends._protocol import Unsupported
 
 # Normalisation. jax.nn.standardize's default algorithm is "fast", the mean of x² less the square of the mean, which
 # cancels where the mean is large (docs/backends/jax.md); "stable" is the one to be measured against.
@@ -28,9 +23,7 @@ def _channels(v: Any, rank: int) -> Any:
     return None if v is None else v.reshape((1, -1) + (1,) * (rank - 2))
 
 
-def _layer_norm(
-    x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: tuple[int, ...], eps: float
-) -> Any:
+def _layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: tuple[int, ...], eps: float) -> Any:
     axes = tuple(range(-len(normalized_shape), 0))
     return _affine(jax.nn.standardize(x, axes, epsilon=eps, algorithm="stable"), weight, bias)
 
@@ -56,31 +49,34 @@ def _batch_norm(
     return _affine(unit, _channels(weight, x.ndim), _channels(bias, x.ndim))
 
 
-# Convolution
+def _attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, keep: Any = None, sinks: Any = None,
+    *, is_causal: bool, scale: float | None, enable_gqa: bool, softcap: float, max_bias: float,
+) -> Any:  # fmt: skip
+    if sinks is not None or softcap > 0 or max_bias > 0:
+        raise Unsupported("JAX's dot_product_attention has no sinks, no softcap and no ALiBi")
+    if value.shape[-1] != key.shape[-1]:
+        raise Unsupported("JAX's dot_product_attention has values as long as keys only")
+    q, k, v = (jnp.swapaxes(x, 1, 2) for x in (query, key, value))
+    y = jax.nn.dot_product_attention(
+        q, k, v, _four(attn_mask), None if keep is None else _four(keep) != 0, scale=scale, is_causal=is_causal
+    )
+    return jnp.swapaxes(y, 1, 2)
 
 
-def _conv(n: int) -> Callable[..., Any]:
-    def conv(
-        x: Any, weight: Any, bias: Any = None, *, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
-    ) -> Any:
-        y = jax.lax.conv_general_dilated(
-            x,
-            weight,
-            _per_axis(stride, n),
-            [(p, p) for p in _per_axis(padding, n)],
-            rhs_dilation=_per_axis(dilation, n),
-            feature_group_count=groups,
-        )
-        return _affine(y, None, _channels(bias, x.ndim))
-
-    return conv
+def _four(mask: Any) -> Any:
+    return None if mask is None else mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
 
 
-def _im2col(x: Any, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Any:
-    pads = [(p, p) for p in _per_axis(padding, 2)]
-    kernel, strides, holes = (_per_axis(v, 2) for v in (kernel_size, stride, dilation))
-    y = jax.lax.conv_general_dilated_patches(x, kernel, strides, pads, rhs_dilation=holes)
-    return y.reshape((*y.shape[:2], -1))
+def _upsample(method: str) -> Callable[..., Any]:
+    def upsample(x: Any, *, size: tuple[int, int], align_corners: bool = False) -> Any:
+        if align_corners:
+            raise Unsupported("jax.image.resize cannot align corners")
+        if method == "nearest" and any(n % m for n, m in zip(size, x.shape[2:], strict=True)):
+            raise Unsupported("jax.image.resize takes the nearest centre; it agrees with floor(i n / out) at multiples")
+        return jax.image.resize(x, (*x.shape[:2], *size), method, antialias=False)
+
+    return upsample
 
 
 TABLE: dict[str, Callable[..., Any]] = {
@@ -90,8 +86,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "group_norm": _group_norm,
     "instance_norm": _instance_norm,
     "batch_norm": _batch_norm,
-    "conv1d": _conv(1),
-    "conv2d": _conv(2),
-    "conv3d": _conv(3),
-    "im2col": _im2col,
+    "scaled_dot_product_attention": _attention,
+    "upsample_nearest": _upsample("nearest"),
+    "upsample_bilinear": _upsample("bilinear"),
 }

@@ -1,4 +1,4 @@
-"""JAX's functions by operator: pointwise, reductions, linear algebra, movement. See _jax_nn.py for the rest.
+"""JAX's functions by operator: pointwise, reductions, linear algebra. See also _jax_moves, _jax_nn, _jax_windows.
 
 An entry takes the operator's tensors and parameters by our names and calls JAX's own function, nothing
 of ours in its place; what JAX has no function for is not here.
@@ -63,16 +63,6 @@ def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular:
     batch = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (jnp.broadcast_to(m, (*batch, *m.shape[-2:])) for m in (a, b))
     return jax.lax.linalg.triangular_solve(a, b, left_side=left, lower=not upper, unit_diagonal=unitriangular)
-
-
-def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
-    widths = [(0, 0)] * (x.ndim - len(pad) // 2) + list(zip(pad[::2], pad[1::2], strict=True))[::-1]
-    if mode == "constant":  # jnp.pad refuses to take cells away, lax.pad does not
-        fill = jnp.array(0 if value is None else value, x.dtype)
-        return jax.lax.pad(x, fill, [(before, after, 0) for before, after in widths])
-    if min(pad) < 0:
-        raise Unsupported("JAX takes cells away only with constant padding")
-    return jnp.pad(x, widths, mode={"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
 
 
 def _causal(x: Any, n_past: int) -> Any:
@@ -188,11 +178,4 @@ TABLE: dict[str, Callable[..., Any]] = {
     "diag_mask_inf": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, -jnp.inf),
     "diag_mask_zero": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, 0),
     "solve_triangular": _solve_triangular,
-    # Movement
-    "reshape": lambda x, *, shape: jnp.reshape(x, shape),
-    "permute": lambda x, *, dims: jnp.transpose(x, dims),
-    "transpose": lambda x, *, dim0, dim1: jnp.swapaxes(x, dim0, dim1),
-    "concat": lambda *xs, dim: jnp.concatenate(xs, axis=dim),
-    "repeat": lambda x, *, repeats: jnp.tile(x, repeats),
-    "pad": _pad,
 }

@@ -93,9 +93,10 @@ def create(variant: str = "") -> Jax:
     except ImportError:
         raise BackendError("backend jax needs JAX, which is not installed; pip install 'opproof[jax]'.") from None
     jax.config.update("jax_platforms", "cpu")
-    from opproof.backends import _jax_nn, _jax_ops
+    from opproof.backends import _jax_moves, _jax_nn, _jax_ops, _jax_windows
 
-    return Jax(jax, {**_jax_ops.TABLE, **_jax_nn.TABLE}, compiled=variant != "eager")
+    parts = (_jax_ops.TABLE, _jax_moves.TABLE, _jax_nn.TABLE, _jax_windows.TABLE)
+    return Jax(jax, {op: f for part in parts for op, f in part.items()}, compiled=variant != "eager")
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:

@@ -37,7 +37,9 @@ def main() -> None:
     total = ["all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])]
     print(tabulate([*rows, total], headers=["defect", "cases", "right", "silent", "wrong"]))
     n = max(total[1], 1)
-    print(f"\nright {total[2] / n:.1%}, silent {total[3] / n:.1%}, wrong {total[4] / n:.1%} of {total[1]} planted defects")
+    print(
+        f"\nright {total[2] / n:.1%}, silent {total[3] / n:.1%}, wrong {total[4] / n:.1%} of {total[1]} planted defects"
+    )
     print(f"{time.perf_counter() - started:.1f} s")
     for f in said:
         print(f"{f.defect.name}: {f.case} {f.mode}: {f.label}: {f.sentence}")

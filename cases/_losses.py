@@ -7,27 +7,28 @@ from itertools import cycle
 
 from opproof.cases._rows import join
 
+#: "mean" over many elements only in f32: in f16 such gradients are subnormal, and zeros would pass.
 _ROWS = (
-    ("9,", "none", ""),
-    ("5x31", "mean", "fill=wide"),
+    ("9,", "mean", ""),
+    ("5x31", "none", "fill=wide"),
     ("3x32", "sum", "layout=offset"),
     ("2x3x65", "none", "layout=x:transposed"),
-    ("3x33", "mean", "layout=target:transposed"),
+    ("3x9", "mean", "layout=target:transposed"),
     ("2x3x4x7", "none", "layout=permuted;fill=wide"),
     ("4x127", "sum", "layout=sliced"),
-    ("4x128", "mean", "layout=gapped"),
+    ("4x128", "mean", "layout=gapped;f32"),
     ("5x63", "none", "layout=x:broadcast"),
-    ("5x63", "mean", "layout=target:broadcast"),
+    ("5x63", "sum", "layout=target:broadcast"),
     ("2x257", "none", "fill=zeros"),
     ("6x11", "sum", "fill=offset"),
     ("6x11", "none", "fill=small;f32"),
     ("6x13", "none", "fill=negative;needs=target"),
-    ("6x13", "mean", "needs=x"),
+    ("2x13", "mean", "fill=wide;needs=x"),
     ("4x99", "none", "fill=extreme"),
     ("66,", "none", "fill=special"),
     ("1x1x7x1", "mean", ""),
     ("0d", "sum", ""),
-    ("130x7", "mean", ""),
+    ("130x7", "mean", "f32"),
     ("5x1031", "sum", "f32"),
 )
 

@@ -2,14 +2,14 @@
 
 from opproof.cases._losses import full_losses, losses
 
-SMOKE = ["x=7x33;target=7x33"]
+SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
-    *losses(),
+    *losses(drop=("small",)),
     "x=7x33;target=7x33;weight=7x33;reduction=none",
-    "x=7x33;target=7x33;weight=33,;reduction=mean;layout=x:transposed",
+    "x=7x3;target=7x3;weight=3,;reduction=mean;layout=x:transposed",
     "x=6x9;target=6x9;weight=6x1;pos_weight=9,;reduction=sum",
     "x=5x12;target=5x12;pos_weight=12,;reduction=none",
-    "x=2x3x7;target=2x3x7;pos_weight=1,;layout=permuted",
-    "x=3x15;target=3x15;pos_weight=15,;reduction=none;fill=candle-2114",
+    "x=2x3x7;target=2x3x7;pos_weight=1,;reduction=sum;layout=permuted",
+    "x=3x15;target=3x15;pos_weight=15,;reduction=none;fill=candle-2114;f32,bf16",
 ]
 FULL = full_losses()

@@ -18,7 +18,7 @@ STANDARD = [
     "a=5x4x7;b=5x7x3;needs=a",
     "a=5x4x7;b=5x7x3;needs=b;layout=a:broadcast",
     "a=3x6x6;b=@a",
-    "a=2x4x33;b=2x33x5;fill=offset",
+    "a=2x4x33;b=2x33x5;fill=offset;f32,f16",
     "a=2x4x33;b=2x33x5;fill=zeros",
     "a=2x7x13;b=2x13x9;fill=exact",
     "a=3x5x65;b=3x65x7;fill=signs;layout=b:transposed",

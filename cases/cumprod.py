@@ -14,7 +14,7 @@ STANDARD = [
     "x=4x8;dim=1;layout=gapped",
     "x=5x7x9;dim=1;layout=broadcast",
     "x=9x5;dim=-1;fill=zeros",
-    "x=7x5;dim=0;fill=zeros;layout=transposed",
+    "x=5x17;dim=0;fill=zeros;layout=transposed",
     "x=3x6;dim=-1;fill=negative",
     "x=3x9;dim=-1;fill=positive",
     "x=3x3;dim=-1;fill=extreme;f32,bf16",

@@ -4,7 +4,9 @@ from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(),
+    *elementwise(drop=("extreme",)),
     "x=3x15;fill=candle-2114",
+    "x=127,;fill=extreme;f16",
+    "x=3x33;fill=extreme;layout=sliced;f16",
 ]
 FULL = full_elementwise()

@@ -2,12 +2,12 @@
 
 from opproof.cases._losses import full_losses, losses
 
-SMOKE = ["x=7x33;target=7x33"]
+SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
     *losses(("", "delta=0.25", "delta=2.5")),
     "x=4x33;target=4x33;reduction=none;fill=halves",
-    "x=2x3x9;target=2x3x9;fill=halves;layout=x:transposed",
+    "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed",
     "x=4x33;target=4x33;reduction=none;delta=0.5;fill=halves",
-    "x=2x3x9;target=2x3x9;delta=0.5;fill=halves;layout=x:transposed",
+    "x=2x3x9;target=2x3x9;reduction=sum;delta=0.5;fill=halves;layout=x:transposed",
 ]
 FULL = full_losses()

@@ -2,10 +2,10 @@
 
 from opproof.cases._losses import full_losses, losses
 
-SMOKE = ["x=7x33;target=7x33"]
+SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
     *losses(),
     "x=4x33;target=4x33;reduction=none;fill=halves",
-    "x=2x3x9;target=2x3x9;fill=halves;layout=x:transposed",
+    "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed",
 ]
 FULL = full_losses()

@@ -2,7 +2,7 @@
 
 SMOKE = ["x=7x33;fill=signs"]
 STANDARD = [
-    "x=9,;fill=signs",
+    "x=33,;fill=signs",
     "x=5x31;fill=zeros",
     "x=3x32;fill=signs;layout=offset",
     "x=2x3x65;fill=ties;layout=transposed",
@@ -12,7 +12,7 @@ STANDARD = [
     "x=5x63;fill=signs;layout=broadcast",
     "x=2x257;fill=zeros",
     "x=6x11;fill=halves",
-    "x=66,;fill=special",
+    "x=6x67;fill=special",
     "x=5x97;fill=kink",
     "x=1x1x7x1;fill=signs",
     "x=3x0",

@@ -2,7 +2,7 @@
 
 SMOKE = ["x=7x33;mask=7x33;value=-inf"]
 STANDARD = [
-    "x=9,;mask=9,;value=0.0",
+    "x=33,;mask=33,;value=0.0",
     "x=5x31;mask=5x31;value=-inf;fill=wide",
     "x=5x31;mask=31,;value=2.5;layout=x:transposed",
     "x=3x32;mask=3x1;value=-1.0;layout=offset",

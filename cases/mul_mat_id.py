@@ -19,7 +19,7 @@ STANDARD = [
     "a=4x5x9;b=6x2x9;ids=6x2;layout=b:broadcast",
     "a=3x4x7;b=5x2x7;ids=5x2;needs=a",
     "a=3x4x7;b=5x1x7;ids=5x3;needs=b",
-    "a=4x5x33;b=3x2x33;ids=3x2;fill=offset",
+    "a=4x5x33;b=3x2x33;ids=3x2;fill=offset;f32,f16",
     "a=4x5x33;b=3x2x33;ids=3x2;fill=zeros",
     "a=3x5x9;b=3x1x9;ids=3x2;fill=exact",
     "a=5x3x17;b=9x2x17;ids=9x2;fill=signs;layout=a:transposed",

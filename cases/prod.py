@@ -4,9 +4,9 @@ SMOKE = [
     "x=7x9;dim=-1",
 ]
 STANDARD = [
-    "x=9,;dim=0",
+    "x=5x3;dim=0",
     "x=5x31;dim=0",
-    "x=3x32;dim=-1;layout=offset",
+    "x=3x32;dim=-1;layout=offset;f32,bf16",
     "x=2x3x9;dim=1;layout=transposed",
     "x=2x3x4x7;dim=1;layout=permuted",
     "x=2x3x4x7;dim=-2;keepdim=true",
@@ -14,7 +14,7 @@ STANDARD = [
     "x=4x8;dim=1;layout=gapped",
     "x=5x7x9;dim=1;layout=broadcast",
     "x=2x5;dim=None",
-    "x=3x4;dim=None;layout=transposed",
+    "x=2x3;dim=None;layout=transposed",
     "x=33x2;dim=-1;fill=zeros",
     "x=2x33;dim=0;fill=zeros;layout=transposed",
     "x=3x6;dim=-1;fill=negative",

@@ -60,7 +60,7 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
         units = np.where(excess > 0, excess / honest, 0.0)
         bound = np.zeros_like(error) if expected.exact else C * honest + floor
         equal = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
-        passed = np.isfinite(value) & (error <= bound)
+        passed = np.isfinite(error) & np.isfinite(bound) & (error <= bound)
         if not expected.exact:
             passed |= _overflows(value, expected.values, bound, kind)
         if not strict_subnormals:

@@ -41,9 +41,11 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("stride ignored", moved.stride_ignored),
     ("transposed", moved.transposed),
     ("wrong axis", params.wrong_axis),
-    ("swapped parameters", params.swapped),
     ("parameter ignored", params.ignored),
+    ("swapped parameters", params.swapped),
     ("other parameter", params.other_value),
+    ("precision", precision.inputs_rounded),
+    ("precision", precision.results_rounded),
     ("constant", scaled.constant),
     ("factor", scaled.factor),
     ("not summed", call.not_summed),
@@ -53,11 +55,10 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("off by one", moved.off_by_one),
     ("reversed", moved.reversed_),
     ("terms dropped", call.terms_dropped),
-    ("precision", precision.inputs_rounded),
-    ("precision", precision.results_rounded),
     ("other operator", call.other_operator),
     ("overflow", where.overflow),
     ("region", where.only_there),
+    ("constant", scaled.nan_everywhere),
     ("precision", precision.size_of_errors),
 )
 
@@ -69,9 +70,9 @@ def diagnose(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) 
 
 def explain(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits."""
-    tensors = wrongs(case, op, mode, outcome, found)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        tensors = wrongs(case, op, mode, outcome, found)
         if not tensors:
             return _no_element(case, op, outcome)
         for label, pattern in PATTERNS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -26,22 +26,22 @@ def wrong_axis(w: Wrong) -> str | None:
         if isinstance(now, tuple) and len(now) == 1:
             others = [(o,) for o in others if o is not None]
         for other in others:
-            if not same(other, now) and w.fits(w.again(params={**w.params, name: other})):
+            if not same(other, now) and w.explained(params={**w.params, name: other}):
                 return f"{w.what} is that of {name}={format_param(other)}, another axis than {name}={format_param(now)}"
     return None
 
 
 def swapped(w: Wrong) -> str | None:
     """Two parameters for each other, or the entries of parameters that have one per axis."""
-    params = w.params
-    for a, b in combinations(params, 2):
+    params, given = w.params, w.case.kwargs
+    for a, b in combinations(given, 2):
         if not _alike(params[a], params[b]) or same(params[a], params[b]):
             continue
-        if w.fits(w.again(params={**params, a: params[b], b: params[a]})):
+        if w.explained(params={**params, a: params[b], b: params[a]}):
             return f"the parameters {a} and {b} are swapped"
     tuples = {n: v for n, v in params.items() if isinstance(v, tuple) and v != v[::-1]}
     for names in ([*tuples], *([n] for n in tuples)):
-        if names and w.fits(w.again(params={**params, **{n: tuples[n][::-1] for n in names}})):
+        if names and w.explained(params={**params, **{n: tuples[n][::-1] for n in names}}):
             return f"the entries of {' and '.join(names)} are swapped: the last axis's stands first"
     return None
 
@@ -51,10 +51,10 @@ def ignored(w: Wrong) -> str | None:
     given = {n: v for n, v in w.params.items() if n not in _AXES}
     for name, now in given.items():
         for value, why in _without(w.op.params[name], now):
-            if not same(value, now) and w.fits(w.again(params={**w.params, name: value})):
+            if not same(value, now) and w.explained(params={**w.params, name: value}):
                 return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {name}={format_param(value)}{why}"
     several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not same(w.op.params[n], v)}
-    if len(several) > 1 and w.fits(w.again(params={**w.params, **several})):
+    if len(several) > 1 and w.explained(params={**w.params, **several}):
         return f"the parameters {' and '.join(several)} are ignored: {w.what} is that of their defaults"
     return None
 
@@ -63,7 +63,7 @@ def other_value(w: Wrong) -> str | None:
     """Another value that the operator's own cases use, the opposite, or a neighbour."""
     for name, now in w.params.items():
         for value in _alternatives(w.op, name, now):
-            if not same(value, now) and w.fits(w.again(params={**w.params, name: value})):
+            if not same(value, now) and w.explained(params={**w.params, name: value}):
                 return f"{w.what} is that of {name}={format_param(value)} instead of {name}={format_param(now)}"
     return None
 
@@ -85,11 +85,7 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, bool):
         yield not now
         return
-    seen: Mapping[str, None] = dict.fromkeys(
-        format_param(case.kwargs[name]) for case in _known_cases(op) if name in case.kwargs
-    )
-    values = {format_param(c.kwargs[name]): c.kwargs[name] for c in _known_cases(op) if name in c.kwargs}
-    yield from (values[text] for text in seen)
+    yield from {format_param(c.kwargs[name]): c.kwargs[name] for c in _known_cases(op) if name in c.kwargs}.values()
     if isinstance(now, int):
         yield from (now - 1, now + 1)
     if isinstance(now, tuple) and all(isinstance(v, int) for v in now):

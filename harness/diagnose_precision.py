@@ -31,7 +31,7 @@ def inputs_rounded(w: Wrong) -> str | None:
     for name in _lower(w):
         for round_, how in _roundings(name):
             inputs = [round_(v) if v is not None and v.dtype.kind == "f" else v for v in w.inputs]
-            if w.fits(w.again(inputs=inputs, cotangents=[round_(g) for g in w.cotangents])):
+            if w.explained(inputs=inputs, cotangents=[round_(g) for g in w.cotangents]):
                 return f"looks like {name} arithmetic: {w.what} is right for inputs {how} to {name}"
     return None
 
@@ -75,7 +75,11 @@ def size_of_errors(w: Wrong) -> str | None:
         if expected is None:
             continue
         compared = compare(w.got, expected, w.case.dtype)
-        unit = reference.compute_roundoff(DTYPES[w.case.dtype], declared) if declared != "storage" else DTYPES[w.case.dtype].u
+        unit = (
+            reference.compute_roundoff(DTYPES[w.case.dtype], declared)
+            if declared != "storage"
+            else DTYPES[w.case.dtype].u
+        )
         spread = float(np.sqrt(np.mean(np.square(compared.units)))) if unit else 0.0
         if compared.passed.all() and 0.02 <= spread <= C / 4:
             return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"

@@ -23,9 +23,10 @@ def constant(w: Wrong) -> str | None:
 
 
 def stale(w: Wrong) -> str | None:
-    if w.stale is None or w.stale.shape != w.got.shape or not np.array_equal(w.got[w.failing], w.stale[w.failing]):
+    if w.stale is None or w.stale.shape != w.got.shape:
         return None
-    if len(np.unique(w.got[w.failing])) < 2 or not w.fits(np.where(w.failing, w.stale, w.expected)):
+    same = np.array_equal(w.got[w.failing], w.stale[w.failing], equal_nan=w.got.dtype.kind == "f")
+    if not same or len(np.unique(w.got[w.failing])) < 2 or not w.fits(np.where(w.failing, w.stale, w.expected)):
         return None
     return f"the wrong elements of {w.what} hold the answer of the call before, which had other data"
 
@@ -64,8 +65,9 @@ def factor(w: Wrong) -> str | None:
     for value, text, why in _familiar(w):
         if abs(fitted - value) <= 0.02 * abs(value) and w.fits(value * w.expected):
             return f"every element of {w.what} is {text} × the expected value{why}"
-    if abs(fitted - 1) > 1e-6 and w.fits(fitted * w.expected, free=1):
-        return f"every element of {w.what} is {fitted:.6g} × the expected value"
+    for simple in (float(f"{fitted:.2g}"), float(f"{fitted:.3g}"), fitted):
+        if abs(simple - 1) > 1e-6 and w.fits(simple * w.expected, free=1):
+            return f"every element of {w.what} is {simple:.6g} × the expected value"
     return None
 
 
@@ -73,8 +75,8 @@ def _familiar(w: Wrong) -> Iterator[tuple[float, str, str]]:
     for n in (2, 3, 4):
         yield float(n), str(n), ""
         yield 1 / n, f"1/{n}", ""
-    yield math.log(2), "ln 2 =", ""
-    yield 1 / math.log(2), "1 / ln 2 =", ""
+    yield math.log(2), "ln 2 = 0.6931", ""
+    yield 1 / math.log(2), "1 / ln 2 = 1.443", ""
     yield math.sqrt(2), "√2", ""
     yield math.sqrt(0.5), "1/√2", ""
     sizes: dict[int, str] = {}
@@ -95,10 +97,20 @@ def _familiar(w: Wrong) -> Iterator[tuple[float, str, str]]:
 
 
 def constant_added(w: Wrong) -> str | None:
-    finite = np.isfinite(w.got) & np.isfinite(w.expected) if w.expected.dtype.kind == "f" else np.ones(w.got.shape, bool)
+    finite = (
+        np.isfinite(w.got) & np.isfinite(w.expected) if w.expected.dtype.kind == "f" else np.ones(w.got.shape, bool)
+    )
     if w.expected.dtype.kind == "b" or not finite.any():
         return None
-    shift = float(np.median(np.asarray(w.got - w.expected, dtype=np.float64)[finite]))
-    if shift == 0 or not w.failing.all() or not w.fits((w.expected + shift).astype(w.expected.dtype), free=1):
+    if w.failing.mean() < 0.5:
         return None
-    return f"every element of {w.what} is {abs(shift):.6g} too {'large' if shift > 0 else 'small'}"
+    found = float(np.median(np.asarray(w.got - w.expected, dtype=np.float64)[finite & w.failing]))
+    for shift in (float(f"{found:.2g}"), found):
+        if shift != 0 and w.fits((w.expected + shift).astype(w.expected.dtype), free=1):
+            return f"every element of {w.what} is {abs(shift):.6g} too {'large' if shift > 0 else 'small'}"
+    return None
+
+
+def nan_everywhere(w: Wrong) -> str | None:
+    everywhere = w.expected.dtype.kind == "f" and np.isnan(w.got).all() and np.isfinite(w.expected).all()
+    return f"{w.what} is NaN everywhere" if everywhere and w.got.size > 1 else None

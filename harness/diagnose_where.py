@@ -19,14 +19,18 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 
+#: No exponential of a smaller number overflows, not even in f16.
+_OVERFLOWS = 11.0
+
+
 @dataclass(frozen=True)
 class Region:
-    """A set of elements that might be the wrong ones; `cost` in bits for numbers taken from the data."""
+    """A set of elements that might be the wrong ones."""
 
     label: str
     said: str
     mask: Mask
-    cost: float = 0.0
+    cost: float = 0.0  # bits, for being one of several that the data chose from
     axis: int | None = None  # of the slices of which the region consists
 
 
@@ -42,13 +46,23 @@ def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:
     """Outside, every element must be right without doubt: an error that grows smoothly has no region."""
     best: tuple[float, Region] | None = None
     doubtful = w.failing | (w.units > (3 if DTYPES[w.case.dtype].digits < 24 else C / 2))
+    unlike = bool((~np.isfinite(w.got) & np.isfinite(w.expected))[w.failing].all())
     for region in regions:
         if not 0 < region.mask.sum() < w.failing.size or (doubtful & ~region.mask).any():
             continue
         filled = float(w.failing[region.mask].mean())
         bits = _evidence(region, w.failing) - region.cost
-        least = 4.0 if filled == 1 and not region.cost else BITS
-        if filled >= (0.5 if region.cost or region.label == "half" else 0.2) and bits >= least and (best is None or filled > best[0]):
+        if region.cost and filled < 1:  # where it begins is then a choice too
+            bits -= log(w.failing.size) / log(2)
+        if region.label in ("tail", "last", "first", "beyond first", "beyond") or (unlike and region.cost):
+            least = 4.0 if filled == 1 else BITS
+        else:
+            least = 7.0 if filled == 1 and not region.cost else BITS
+        if (
+            filled >= (0.5 if region.cost or region.label == "half" else 0.2)
+            and bits >= least
+            and (best is None or filled > best[0])
+        ):
             best = filled, region
     return None if best is None else best[1]
 
@@ -73,7 +87,7 @@ def _known(w: Wrong) -> Iterator[Region]:
 
 def _values(w: Wrong) -> Iterator[Region]:
     """Where an input is special: NaN, infinite, at a kink, zero, tied."""
-    arrays = [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]
+    arrays = _floats(w)
     for name, v in arrays:
         for said, mask in ((f"where {name} is NaN", np.isnan(v)), (f"where {name} is infinite", np.isinf(v))):
             yield from _spread(w, "special", said, mask)
@@ -90,11 +104,6 @@ def _values(w: Wrong) -> Iterator[Region]:
         (a, x), (b, y) = arrays[:2]
         if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):
             yield from _spread(w, "kinks", f"where {a} = {b}", x == y)
-    for name, v in arrays:
-        for said, mask in ((f"where {name} < 0", v < 0), (f"where {name} > 0", v > 0)):
-            # where zeros are expected on the other side, that side says nothing
-            if mask.shape != w.got.shape or (w.expected[~mask] != 0).any():
-                yield from _spread(w, "half", said, mask)
 
 
 def _ties(v: Array) -> Mask:
@@ -153,12 +162,21 @@ def _along(shape: tuple[int, ...], axis: int) -> Array:
     return np.broadcast_to(index, shape)
 
 
+def _halves(w: Wrong) -> Iterator[Region]:
+    """Where an input is negative, or positive."""
+    for name, v in _floats(w):
+        for said, mask in ((f"where {name} < 0", v < 0), (f"where {name} > 0", v > 0)):
+            # where zeros are expected on the other side, that side says nothing
+            if mask.shape != w.got.shape or (w.expected[~mask] != 0).any():
+                yield from _spread(w, "half", said, mask)
+
+
 def _thresholds(w: Wrong) -> Iterator[Region]:
     """Where an input, or the expected value, is large (or small) beyond a threshold taken from the data."""
-    arrays = [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]
+    yield from _halves(w)
+    arrays = _floats(w)
     if w.expected.dtype.kind == "f":
         arrays.append(("the expected value", w.expected))
-    cost = log(max(w.got.size, 2)) / log(2) + 4
     for name, v in arrays:
         for said, key in ((f"|{name}| ≥", np.abs(v)), (f"{name} ≥", v), (f"{name} ≤", -v)):
             if np.isnan(key).any():
@@ -167,7 +185,7 @@ def _thresholds(w: Wrong) -> Iterator[Region]:
                 least = float(over[w.failing].min())
                 number = -least if said.endswith("≤") else least
                 slices = "elements" if axis is None else "rows"
-                yield Region("large", f"the {slices} where {said} {number:.4g}", over >= least, cost, axis)
+                yield Region("large", f"the {slices} where {said} {number:.4g}", over >= least, 4.0, axis)
 
 
 def _keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:
@@ -194,15 +212,20 @@ def overflow(w: Wrong) -> str | None:
     if w.expected.dtype.kind != "f":
         return None
     bad = w.failing & ~np.isfinite(w.got) & np.isfinite(w.expected)
-    sizes = [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]
     if not bad.any() or not (bad | (w.got == 0))[w.failing].all():
         return None
-    for name, v in sizes:
-        if not np.isfinite(v).all() or np.abs(v).max(initial=0) < 11:  # e^11 is near the largest f16
+    for name, v in _floats(w):
+        if not np.isfinite(v).all() or np.abs(v).max(initial=0) < _OVERFLOWS:
             continue
-        for over, axis in _keys(w, np.abs(v)):
-            least, right = float(over[bad].min()), float(over[~w.failing].max(initial=0.0))
-            if least >= 11 and (least >= right or w.failing.all()):
-                slices = "where" if axis is None else "in rows where"
-                return f"{w.what} is NaN or infinite {slices} |{name}| ≥ {least:.4g}: an intermediate value overflows"
+        for said, key in ((f"|{name}|", np.abs(v)), (name, v)):
+            for over, axis in _keys(w, key):
+                least, right = float(over[bad].min()), float(over[~w.failing].max(initial=-np.inf))
+                if least >= _OVERFLOWS and (least >= right or w.failing.all()):
+                    rows = "where" if axis is None else "in rows where"
+                    return f"{w.what} is NaN or infinite {rows} {said} ≥ {least:.4g}: an intermediate value overflows"
     return None
+
+
+def _floats(w: Wrong) -> list[tuple[str, Array]]:
+    """The inputs of floats, by name."""
+    return [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]

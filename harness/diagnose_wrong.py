@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._dtypes import DTYPES
+from opproof.cases._dtypes import DTYPES, round_to
 from opproof.harness.compare import C, floor_of
 from opproof.harness.data import arguments, parameters
 from opproof.harness.execute import Outcome, output_names
@@ -95,18 +95,30 @@ class Wrong:
             return np.full(self.got.shape, 1.0 if self.expected.dtype.kind == "b" else 3.0)
         error = np.abs(self.got - self.expected)
         bits = np.log2(np.maximum(error / tolerance, 1.0))
-        return np.where(np.isfinite(error), np.minimum(bits, 20.0), 2.0)
+        # where nothing is finite, any error would look so; unless the memory between the elements is NaN
+        unlike = 2.0 if np.isfinite(self.got).any() or self.case.layout != "contiguous" else 0.0
+        return np.where(np.isfinite(error), np.minimum(bits, 20.0), unlike)
+
+    def explained(self, **changes: Any) -> bool:
+        """Whether the tensor with something changed explains what is there; see `again` for the changes."""
+        if self.fits(self.again(**changes)):
+            return True
+        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True))
 
     def again(
         self,
         *,
+        saved: bool = False,
         inputs: Sequence[Array | None] | None = None,
         cotangents: Sequence[Array] | None = None,
         params: Mapping[str, Any] | None = None,
         op: Op | None = None,
         which: int | None = None,
     ) -> Array | None:
-        """The tensor as it would be with something changed; None where that cannot be computed."""
+        """The tensor as it would be with something changed; None where that cannot be computed.
+
+        `saved`: a gradient is computed from outputs rounded to the dtype, as backends keep them.
+        """
         if self.got.size + sum(v.size for v in self.inputs if v is not None) > MOST:
             return None
         op = self.op if op is None else op
@@ -121,7 +133,9 @@ class Wrong:
             elif op.vjp is None:
                 return None
             else:
-                one = len(outputs) == 1
+                one, kind = len(outputs) == 1, DTYPES[self.case.dtype]
+                if saved:
+                    outputs = tuple(round_to(y, kind) if np.asarray(y).dtype.kind == "f" else y for y in outputs)
                 g, y = (cotangents[0], outputs[0]) if one else (tuple(cotangents), tuple(outputs))
                 found = tuple_of(op.vjp(g, y, *inputs, **given))
         except Exception:  # noqa: BLE001 - a change that the operator rejects, in whatever way, explains nothing
@@ -144,10 +158,18 @@ def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) ->
         stale = outcome.stale[which] if which < len(outcome.stale) else None
         tensors.append(
             Wrong(
-                case, op, mode, tuple(outcome.inputs), tuple(outcome.cotangents), which,
+                case,
+                op,
+                mode,
+                tuple(outcome.inputs),
+                tuple(outcome.cotangents),
+                which,
                 name if mode == "forward" else f"the gradient of {name}",
                 np.asarray(got, dtype=np.float64) if floats else np.asarray(got),
-                expected.values, expected.scale, ~comparison.passed, comparison.units,
+                expected.values,
+                expected.scale,
+                ~comparison.passed,
+                comparison.units,
                 None if stale is None else np.asarray(stale, dtype=np.float64),
             )  # fmt: skip
         )

@@ -57,7 +57,7 @@ def intervals(
 
         return 2 * difference(_STEP / 2) - difference(_STEP)
 
-    for index in list(zip(*np.nonzero(mask), strict=True))[:_MOST]:
+    for index in map(tuple, np.argwhere(mask)[:_MOST]):
         direction = np.zeros(x.shape)
         direction[index] = 1
         left[index], right[index] = slope(direction, -1), slope(direction, 1)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from opproof.harness.noise_rules import CREATES, DECIDED, EXACT_UFUNCS, MOVES, STEPS
+from opproof.harness.noise_rules import CREATES, DECIDED, EXACT_UFUNCS, JUMPS, MOVES, STEPS
 from opproof.harness.noise_sums import (
     FUNCTIONS,
     REDUCE,
@@ -134,7 +134,7 @@ class Noisy(NDArrayOperatorsMixin):
             return add_at(*inputs) if ufunc is np.add else NotImplemented
         if method == "reduce" and ufunc in REDUCE:
             return REDUCE[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
-        if method != "__call__":
+        if method != "__call__" or ufunc in JUMPS:
             return NotImplemented
         if ufunc in DECIDED:
             return ufunc(*map(exact_of, inputs), **kwargs)
@@ -187,6 +187,10 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Noi
         first = np.broadcast_to(np.asarray(exact) == exact_of(inputs[0]), np.shape(exact))
         a, b = (aligned(v, ndim) for v in inputs)
         return Noisy(exact, np.where(first, *np.broadcast_arrays(a, b)), source)
+    if ufunc in (np.fmod, np.remainder):  # a - q b without rounding, the whole number q of the exact values
+        a, b = inputs
+        q = np.rint((exact_of(a) - exact) / exact_of(b))
+        return Noisy(exact, aligned(a, ndim) - q * aligned(b, ndim), source)
     runs = ufunc(*(aligned(v, ndim) for v in inputs), **kwargs)
     free = ufunc in EXACT_UFUNCS or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
     free = free or (ufunc is np.multiply and _power_of_two(inputs[0]))

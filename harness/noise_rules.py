@@ -22,6 +22,9 @@ DECIDED: frozenset[Any] = frozenset(
 #: Piecewise constant: the result is that of the exact values, without noise.
 STEPS: frozenset[Any] = frozenset({np.sign, np.floor, np.ceil, np.rint, np.trunc, np.floor_divide})
 
+#: Ufuncs that jump, or have several results, and have no rule: refused.
+JUMPS: frozenset[Any] = frozenset({np.divmod, np.modf, np.frexp, np.spacing, np.nextafter, np.heaviside})
+
 #: Elementwise and free of rounding.
 EXACT_UFUNCS: frozenset[Any] = frozenset({np.negative, np.positive, np.absolute, np.fabs, np.copysign, np.conjugate})
 

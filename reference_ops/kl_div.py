@@ -43,4 +43,6 @@ def _reduction(x: Array, reduction: str) -> tuple[str, int]:
 
 
 def torch(torch: Any, x: Any, target: Any, *, reduction: str = "mean", log_target: bool = False) -> Any:
+    if reduction == "mean":  # which kl_div would warn of
+        return torch.nn.functional.kl_div(x, target, reduction="none", log_target=log_target).mean()
     return torch.nn.functional.kl_div(x, target, reduction=reduction, log_target=log_target)

@@ -42,6 +42,7 @@ def options(header: Header) -> dict[str, str]:
     flat: dict[str, Any] = {}
     for key, value in header.options.items():
         flat.update(value if isinstance(value, dict) else {key: value})
+    flat.pop("backends", None)  # they have lines of their own
     texts = {key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in flat.items()}
     # 0 is a value, and equal to False
     unset = [key for key, value in texts.items() if value is None or value is False or value == ""]

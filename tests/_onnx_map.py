@@ -7,10 +7,10 @@ combine references; arithmetic of its own it has none. What has no counterpart r
 import math
 
 import numpy as np
-
 from _onnx_moves import MOVES
 from _onnx_nn import NN
 from _onnx_shared import NotOurs, axes_of, chain, listed
+from _onnx_windows import WINDOWS
 
 
 def _named(name, **params):
@@ -199,5 +199,6 @@ MAP = {
     "ReduceSum": _reduce("sum"),
     "ReduceSumSquare": _then("sum", "square"),
     **NN,
+    **WINDOWS,
     **MOVES,
 }

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-
 from _onnx_shared import NotOurs, numbers
 
 
@@ -56,8 +55,8 @@ def _slice(ref, x, starts, ends, axes=None, steps=None):
         size = x.shape[d]
         first, last, _ = slice(start, end, step).indices(size)
         if step < 0:  # ours goes forwards
-            x, first, last, step = ref("flip", x, dims=(d,)), size - 1 - first, size - 1 - last, -step
-        x = ref("slice", x, dim=d, start=first, end=max(last, first), step=step)
+            x, first, last = ref("flip", x, dims=(d,)), size - 1 - first, size - 1 - last
+        x = ref("slice", x, dim=d, start=first, end=max(last, first), step=abs(step))
     return x
 
 

@@ -214,7 +214,12 @@ def other_axis(call):
 
 
 def other_choice(call):
-    choices = {"approximate": ("none", "tanh"), "reduction": ("sum", "mean"), "correction": (0, 1), "upper": (True, False)}
+    choices = {
+        "approximate": ("none", "tanh"),
+        "reduction": ("sum", "mean"),
+        "correction": (0, 1),
+        "upper": (True, False),
+    }
     name = next(n for n in choices if n in call.params)
     a, b = choices[name]
     return call.run(params={**call.params, name: b if call.params[name] == a else a})
@@ -259,9 +264,14 @@ def as_contiguous(call):
 
 
 def from_start(call):
+    """One element early, where poison shows that the storage begins there."""
+
     def read(v):
-        moved = v is not None and v.size and v.base is not None and v.base.nbytes == v.nbytes + v.dtype.itemsize
-        return np.ndarray(v.shape, v.dtype, v.base, 0, v.strides) if moved else v
+        if v is None or v.dtype.kind == "i" or v.size == 0:
+            return v
+        start = v.__array_interface__["data"][0] - v.base.__array_interface__["data"][0] - v.dtype.itemsize
+        early = np.ndarray(v.shape, v.dtype, v.base, start, v.strides)
+        return early if np.isnan(early.flat[0]) else v
 
     return call.run(inputs=[read(v) for v in call.inputs])
 
@@ -373,17 +383,17 @@ DEFECTS = [
     Defect("plus a half", ("constant added",), after(lambda y: y + 0.5), applies=_plain),
     Defect("copied", ("copy",), copied, ops=UNARY, mode="forward"),
     Defect("cotangent copied", ("copy",), copied, ops=UNARY, mode="gradient"),
-    Defect("transposed", ("transposed",), after(lambda y: np.swapaxes(y, -1, -2).reshape(y.shape)), applies=_rank(2), ops=UNARY + ("matmul", "softmax")),
+    Defect("transposed", ("transposed", "stride ignored"), after(lambda y: np.swapaxes(y, -1, -2).reshape(y.shape)), applies=_rank(2), ops=UNARY + ("matmul", "softmax")),
     Defect("rolled", ("off by one",), after(lambda y: np.roll(y, 1, -1)), applies=_rank(1), ops=UNARY + NORMS + ("softmax", "cumsum")),
     Defect("rolled rows", ("off by one", "reversed"), after(lambda y: np.roll(y, -1, 0)), applies=_rank(2), ops=UNARY + NORMS + ("softmax", "cumsum")),
     Defect("off by one in memory", ("off by one",), after(lambda y: np.roll(y.reshape(-1), 1).reshape(y.shape)), applies=_rank(2), ops=UNARY),
     Defect("tail of 8 zero", ("tail", "last", "zeros"), after(tail(8, 0)), applies=_rank(1)),
     Defect("tail of 32 garbage", ("tail", "last", "constant"), after(tail(32, 7.25)), applies=_rank(1)),
-    Defect("tail of 16 in memory", ("tail", "last"), after(flat_tail(16, -3)), applies=_rank(1), ops=UNARY + BINARY),
+    Defect("tail of 16 in memory", ("tail", "last"), after(flat_tail(16, -3)), applies=lambda c: _rank(1)(c) and all(np.prod(s) > 16 for s in c.shapes.values()), ops=UNARY + BINARY),
     Defect("first row everywhere", ("beyond first", "last"), after(first_row_everywhere), applies=_rank(2), ops=UNARY + NORMS),
     Defect("last row wrong", ("last", "tail", "beyond first"), after(rows_scaled(-1)), applies=_rank(2)),
     Defect("first row wrong", ("first",), after(rows_scaled(0)), applies=_rank(2)),
-    Defect("NaN at |x| > 3", ("large", "overflow"), same_shape(set_where(lambda x: np.abs(x) > 3, lambda y, x: np.nan * y)), ops=UNARY),
+    Defect("NaN at |x| > 3", ("large", "overflow", "special", "constant"), same_shape(set_where(lambda x: np.abs(x) > 3, lambda y, x: np.nan * y)), ops=UNARY),
     Defect("wrong at |x| > 2", ("large",), same_shape(set_where(lambda x: np.abs(x) > 2, lambda y, x: 1.3 * y + 1)), ops=UNARY),
     Defect("wrong at x > 1.5", ("large",), same_shape(set_where(lambda x: x > 1.5, lambda y, x: y - 2)), ops=UNARY),
     Defect("wrong at negatives", ("half", "large"), same_shape(set_where(lambda x: x < 0, lambda y, x: 0.7 * y + 1)), ops=UNARY),
@@ -397,21 +407,21 @@ DEFECTS = [
     Defect("f16 arithmetic", ("precision",), in_f16, dtypes=("f32", "f16"), ops=CONTRACT + UNARY + NORMS + REDUCE + ("softmax",)),
     Defect("inputs swapped", ("swapped inputs", "sign"), swap(0, 1), ops=("sub", "div", "atan2", "pow", "matmul", "gt", "le", "fmod"), applies=lambda c: c.shapes["a"] == c.shapes.get("b")),
     Defect("gradients swapped", ("swapped inputs", "sign"), gradients_swapped, mode="gradient", ops=("mul", "div", "atan2", "matmul", "sub"), applies=lambda c: c.shapes["a"] == c.shapes["b"] and c.needs is None),
-    Defect("parameters swapped", ("swapped parameters", "zeros", "constant"), swap_params, ops=("clamp", "threshold", "conv2d", "im2col", "conv1d", "pad")),
-    Defect("default instead", ("parameter ignored", "factor", "zeros"), defaults, applies=_non_default),
+    Defect("parameters swapped", ("swapped parameters", "zeros", "constant", "copy"), swap_params, ops=("clamp", "threshold", "conv2d", "im2col", "conv1d", "pad")),
+    Defect("default instead", ("parameter ignored", "wrong axis", "factor", "zeros"), defaults, applies=_non_default),
     Defect("no eps", ("parameter ignored",), no_eps, ops=NORMS),
     Defect("other axis", ("wrong axis",), other_axis, ops=("softmax", "log_softmax", "cumsum", "cumprod", "l2_norm", "argmax"), applies=lambda c: isinstance(c.kwargs.get("dim"), int)),
     Defect("other choice", ("other parameter", "parameter ignored", "factor", "copy"), other_choice, ops=("gelu", "cross_entropy", "var", "std", "solve_triangular")),
     Defect("cotangent of ones", ("cotangent ignored",), ones, mode="gradient"),
-    Defect("first slice", ("not summed",), unsummed(0), mode="gradient", ops=BINARY),
-    Defect("last slice", ("not summed",), unsummed(-1), mode="gradient", ops=BINARY),
+    Defect("first slice", ("not summed", "zeros"), unsummed(0), mode="gradient", ops=BINARY),
+    Defect("last slice", ("not summed", "zeros"), unsummed(-1), mode="gradient", ops=BINARY),
     Defect("half from first call", ("stale",), lambda call: [None if y is None else np.array(y) for y in call.run()], ops=UNARY + NORMS + CONTRACT),
     Defect("strides ignored", ("stride ignored", "transposed"), as_contiguous, applies=_laid("transposed", "permuted", "sliced", "gapped")),
     Defect("offset ignored", ("offset ignored",), from_start, applies=_laid("offset")),
-    Defect("no maximum subtracted", ("overflow",), no_max, mode="forward", dtypes=F32 + F16, ops=("softmax", "log_softmax", "logsumexp")),
-    Defect("sibling", ("other operator", "sign", "parameter ignored", "other parameter", "copy"), sibling, ops=tuple(SIBLINGS)),
-    Defect("last term dropped", ("terms dropped",), last_dropped, mode="forward", ops=(*CONTRACT, "logsumexp", "norm")),
-    Defect("rest past 8 dropped", ("terms dropped",), rest_dropped, mode="forward", ops=(*CONTRACT, "norm"), applies=lambda c: c.tensors[0][1][-1:] > (8,)),
+    Defect("no maximum subtracted", ("overflow", "large", "constant"), no_max, mode="forward", dtypes=F32 + F16, ops=("softmax", "log_softmax", "logsumexp")),
+    Defect("sibling", ("other operator", "sign", "parameter ignored", "other parameter", "copy", "factor", "kinks"), sibling, ops=tuple(SIBLINGS)),
+    Defect("last term dropped", ("terms dropped", "tail", "last", "zeros"), last_dropped, mode="forward", ops=(*CONTRACT, "logsumexp", "norm")),
+    Defect("rest past 8 dropped", ("terms dropped", "tail", "last", "zeros"), rest_dropped, mode="forward", ops=(*CONTRACT, "norm"), applies=lambda c: c.tensors[0][1][-1:] > (8,)),
     Defect("last input ignored", ("input ignored",), last_input_missing, mode="forward", ops=(*NORMS, "linear", "conv2d", "conv1d"), applies=lambda c: "weight" in c.shapes),
     Defect("derivative at the output", ("input ignored",), at_output, mode="gradient", ops=UNARY),
 ]  # fmt: skip

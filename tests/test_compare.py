@@ -80,7 +80,7 @@ def test_rule(rule):
     found = judged(got, expected, **options)
     assert bool(found.passed[0]) is passes
     assert np.isfinite(found.bound[0])
-    assert (found.units[0] <= C) is passes  # units and verdict never disagree, nor are they NaN
+    assert bool(found.units[0] <= C) is passes  # units and verdict never disagree, nor are they NaN
     assert not np.isnan(found.units[0])
 
 
@@ -98,9 +98,12 @@ def test_every_error_fails_somewhere(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_floor_is_far_below_normal_numbers(dtype):
+def test_floor_excuses_no_normal_number(dtype):
+    """A few subnormal steps; bf16, computed in float32, may lose what is subnormal there."""
     kind = DTYPES[dtype]
-    assert kind.subnormal < floor_of(kind) <= kind.tiny * kind.u * 8
+    assert kind.subnormal <= floor_of(kind) < 1.01 * kind.tiny
+    if dtype != "bf16":
+        assert floor_of(kind) < 4 * kind.subnormal
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.bool_])

@@ -15,7 +15,9 @@ from opproof.reports import Result
 @click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds."
+)
 @click.option("--memory", type=click.IntRange(min=64), default=4096, show_default=True, help="MiB.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
@@ -70,10 +72,14 @@ def command(
 
 def _text(first: Result, last: Result, tried: int, invalid: int) -> str:
     lines = [last.case if last.case != first.case else f"{last.case} is as small as it gets"]
-    lines.append(f"  {last.verdict} ({last.mode}), as {first.case}" if last.case != first.case else f"  {last.verdict} ({last.mode})")
+    lines.append(
+        f"  {last.verdict} ({last.mode}), as {first.case}"
+        if last.case != first.case
+        else f"  {last.verdict} ({last.mode})"
+    )
     if last.worst is not None:
         w = last.worst
-        at = "".join(f"[{', '.join(map(str, w.index))}]")
+        at = f"[{', '.join(map(str, w.index))}]" if w.index else ""
         lines.append(f"  worst: {w.tensor}{at} got {w.got}, expected {w.expected} within {w.bound}")
     lines += [f"  {said}" for said in (last.message, last.diagnosis) if said]
     lines.append(f"  {tried} candidates tried, {invalid} more were no case of this operator")

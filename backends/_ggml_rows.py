@@ -1,0 +1,197 @@
+"""ggml's operators along a row: sums, norms, softmax, losses, order. Other axes come to the end as a view."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.backends._ggml_graph import Graph, Shape, Tensor
+from opproof.backends._ggml_views import cont, expand, last, part, permute, reshape, rows
+from opproof.backends._protocol import Unsupported
+
+_ASCENDING, _DESCENDING = 0, 1  # enum ggml_sort_order
+
+Dims = int | tuple[int, ...] | None
+
+
+def _reduced(shape: Shape, dims: Sequence[int], *, keepdim: bool) -> Shape:
+    """`shape` without the axes `dims`, or with them of size 1."""
+    return tuple(1 if i in dims else n for i, n in enumerate(shape) if keepdim or i not in dims)
+
+
+def _along(name: str, g: Graph, x: Tensor, dim: Dims, *, keepdim: bool) -> Tensor:
+    """`name` of the axes `dim` joined to one row."""
+    n = len(x.shape)
+    dims = sorted({d % n for d in ([dim] if isinstance(dim, int) else dim or range(n))})
+    others = [d for d in range(n) if d not in dims]
+    y = permute(g, x, [*others, *dims])
+    if len(dims) != 1:
+        y = reshape(g, y, (*(x.shape[d] for d in others), math.prod(x.shape[d] for d in dims)))
+    y = g.call(name, rows(g, y))
+    return reshape(g, y, _reduced(x.shape, dims, keepdim=keepdim))
+
+
+def sum_(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
+    if dim is not None:
+        return _along("ggml_sum_rows", g, x, dim, keepdim=keepdim)
+    y = g.call("ggml_sum", rows(g, x), shape=())
+    return reshape(g, y, (1,) * len(x.shape)) if keepdim else y
+
+
+def mean(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
+    return _along("ggml_mean", g, x, dim, keepdim=keepdim)
+
+
+def cumsum(g: Graph, x: Tensor, *, dim: int) -> Tensor:
+    return last(g, g.call("ggml_cumsum", rows(g, last(g, x, dim))), dim)
+
+
+def argmax(g: Graph, x: Tensor, *, dim: int | None, keepdim: bool) -> Tensor:
+    """ggml takes a matrix and gives one index a row."""
+    n = len(x.shape)
+    dims = list(range(n)) if dim is None else [dim % n]
+    y = permute(g, x, [*(d for d in range(n) if d not in dims), *dims])
+    width = math.prod(x.shape[d] for d in dims)
+    if not width:
+        raise Unsupported("ggml_argmax of nothing")
+    y = g.call("ggml_argmax", rows(g, reshape(g, y, (math.prod(x.shape) // width, width))))
+    return reshape(g, Tensor(y.pointer, g.sizes(y.pointer)[:1]), _reduced(x.shape, dims, keepdim=keepdim))
+
+
+def count_equal(g: Graph, a: Tensor, b: Tensor) -> Tensor:
+    return g.call("ggml_count_equal", g.integers(a), g.integers(b), shape=())
+
+
+def _affine(g: Graph, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    y = y if weight is None else g.call("ggml_mul", y, weight)
+    return y if bias is None else g.call("ggml_add", y, bias)
+
+
+def layer_norm(
+    g: Graph, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None,
+    *, normalized_shape: tuple[int, ...], eps: float,
+) -> Tensor:  # fmt: skip
+    lead = x.shape[: len(x.shape) - len(normalized_shape)]
+    row = x if len(normalized_shape) == 1 else reshape(g, x, (*lead, math.prod(normalized_shape)))
+    return _affine(g, reshape(g, g.call("ggml_norm", rows(g, row), eps), x.shape), weight, bias)
+
+
+def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -> Tensor:
+    return _affine(g, g.call("ggml_rms_norm", rows(g, x), eps), weight, None)
+
+
+def l2_norm(g: Graph, x: Tensor, *, dim: int, eps: float) -> Tensor:
+    return last(g, g.call("ggml_l2_norm", rows(g, last(g, x, dim)), eps), dim)
+
+
+def group_norm(
+    g: Graph, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, num_groups: int, eps: float
+) -> Tensor:
+    """Channels are the third axis from the inside."""
+    n, c, *space = x.shape
+    four = reshape(g, x, (n, c, math.prod(space[:-1]), space[-1]) if space else (n, c, 1, 1))
+    w, b = (None if t is None else reshape(g, t, (c, 1, 1)) for t in (weight, bias))
+    return reshape(g, _affine(g, g.call("ggml_group_norm", rows(g, four), num_groups, eps), w, b), x.shape)
+
+
+def instance_norm(
+    g: Graph, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, eps: float
+) -> Tensor:
+    return group_norm(g, x, weight, bias, num_groups=x.shape[1], eps=eps)
+
+
+def softmax(g: Graph, x: Tensor, *, dim: int) -> Tensor:
+    return last(g, g.call("ggml_soft_max", cont(g, last(g, x, dim))), dim)
+
+
+def softmax_ext(
+    g: Graph, x: Tensor, mask: Tensor | None = None, sinks: Tensor | None = None, keep: Tensor | None = None,
+    *, scale: float, max_bias: float,
+) -> Tensor:  # fmt: skip
+    """`keep` is a mask of -inf; added to a mask of floats it is one of -inf too."""
+    if max_bias > 0 and mask is None:
+        raise Unsupported("ggml_soft_max_ext applies ALiBi's slope to a mask only")
+    whole = masked(g, mask, keep, x.shape)
+    y = g.call("ggml_soft_max_ext", cont(g, x), whole, scale, max_bias)
+    if sinks is not None:
+        g.do("ggml_soft_max_add_sinks", y, sinks)
+    return y
+
+
+def masked(g: Graph, mask: Tensor | None, keep: Tensor | None, scores: Shape) -> Tensor | None:
+    """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32."""
+    if keep is not None:
+        zeros = np.where(g.arrays[keep.pointer] != 0, 0, -np.inf).astype(np.float32)
+        closed = g.leaf(zeros)
+        if mask is None:
+            mask = closed
+        else:
+            both = np.broadcast_shapes(mask.shape, closed.shape)
+            mask = g.call("ggml_add", rows(g, expand(g, mask, both)), closed)
+    if mask is None:
+        return None
+    whole = np.broadcast_shapes(mask.shape, scores[-2:])
+    return cont(g, expand(g, mask, whole))
+
+
+def cross_entropy(
+    g: Graph, x: Tensor, target: Tensor, weight: Tensor | None = None,
+    *, ignore_index: int, label_smoothing: float, reduction: str,
+) -> Tensor:  # fmt: skip
+    if target.shape != x.shape:
+        raise Unsupported("ggml_cross_entropy_loss takes probabilities, not classes")
+    if weight is not None or label_smoothing or reduction != "mean" or len(x.shape) > 2:
+        raise Unsupported("ggml_cross_entropy_loss is the mean over rows, without weights or smoothing")
+    return g.call("ggml_cross_entropy_loss", cont(g, x), cont(g, target), shape=())
+
+
+def argsort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> Tensor:
+    order = _DESCENDING if descending else _ASCENDING
+    return last(g, g.call("ggml_argsort", rows(g, last(g, x, dim)), order), dim)
+
+
+def sort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> list[Tensor]:
+    """The values are ggml_get_rows of rows of one element."""
+    order = _DESCENDING if descending else _ASCENDING
+    row = cont(g, last(g, x, dim))
+    indices = g.call("ggml_argsort", row, order)
+    return [last(g, _picked(g, row, indices), dim), last(g, indices, dim)]
+
+
+def topk(g: Graph, x: Tensor, *, k: int, dim: int, largest: bool) -> list[Tensor]:
+    """ggml_top_k leaves the order open; the first k of ggml_argsort are in order."""
+    row = cont(g, last(g, x, dim))
+    order = g.call("ggml_argsort", row, _DESCENDING if largest else _ASCENDING)
+    indices = g.call("ggml_cont", part(g, order, -1, 0, k))
+    return [last(g, _picked(g, row, indices), dim), last(g, indices, dim)]
+
+
+def _picked(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
+    count = math.prod(row.shape[:-1])
+    if not row.shape:
+        raise Unsupported("a scalar has no row")
+    table = reshape(g, row, (count, row.shape[-1], 1))
+    flat = reshape(g, indices, (count, indices.shape[-1]))
+    return reshape(g, g.call("ggml_get_rows", table, flat), indices.shape)
+
+
+def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: float) -> Tensor:
+    if max_period != int(max_period):
+        raise Unsupported("ggml_timestep_embedding takes a whole number as max_period")
+    shape = (timesteps.shape[0], dim)
+    return g.call("ggml_timestep_embedding", rows(g, timesteps), dim, int(max_period), shape=shape)
+
+
+OPS: dict[str, Any] = {
+    "sum": sum_,
+    **{
+        f.__name__: f
+        for f in (
+            mean, cumsum, argmax, count_equal, layer_norm, rms_norm, l2_norm, group_norm, instance_norm, softmax,
+            softmax_ext, cross_entropy, argsort, sort, topk, timestep_embedding,
+        )
+    },
+}  # fmt: skip

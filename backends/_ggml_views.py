@@ -1,0 +1,106 @@
+"""What a caller of ggml does around a kernel: views, copies where a kernel refuses strides, casts, broadcasting."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+
+from opproof.backends._ggml_graph import Graph, Shape, Tensor
+from opproof.backends._ggml_library import TYPES
+from opproof.backends._protocol import Unsupported
+
+
+def rows(g: Graph, x: Tensor) -> Tensor:
+    """x, copied by ggml_cont unless the elements of each row follow one another: most kernels insist."""
+    sizes, strides = g.sizes(x.pointer), g.strides(x.pointer)
+    return x if sizes[0] == 1 or strides[0] == item_size(g, x) else cont(g, x)
+
+
+def cont(g: Graph, x: Tensor) -> Tensor:
+    """x, copied by ggml_cont unless it is contiguous."""
+    return x if g.asks("ggml_is_contiguous", x) else g.call("ggml_cont", x)
+
+
+def item_size(g: Graph, x: Tensor) -> int:
+    """Bytes of an element."""
+    return {"f32": 4, "i32": 4, "i64": 8}.get(g.type(x), 2)
+
+
+def reshape(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
+    """x in another shape, contiguous first. Raises Unsupported for more than four axes."""
+    shape = tuple(shape)
+    if len(shape) > 4:
+        shape_of_four(shape)
+    if shape == x.shape:
+        return x
+    four = [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
+    return g.call("ggml_reshape_4d", cont(g, x), *four, shape=shape)
+
+
+def shape_of_four(shape: Sequence[int]) -> None:
+    """Raise Unsupported where `shape` has more axes than ggml."""
+    if len(shape) > 4:
+        raise Unsupported(f"a ggml tensor has at most 4 axes, not {len(shape)}")
+
+
+def permute(g: Graph, x: Tensor, dims: Sequence[int]) -> Tensor:
+    """A view of x whose axis j is axis dims[j] of x, as NumPy's transpose."""
+    shape_of_four(x.shape)
+    n = len(x.shape)
+    dims = [d % n for d in dims]
+    if dims == list(range(n)):
+        return x
+    to = list(range(4))
+    for j, d in enumerate(dims):
+        to[n - 1 - d] = n - 1 - j
+    return g.call("ggml_permute", x, *to, shape=tuple(x.shape[d] for d in dims))
+
+
+def swapped(g: Graph, x: Tensor, first: int = -1, second: int = -2) -> Tensor:
+    """A view of x with two axes exchanged."""
+    dims = list(range(len(x.shape)))
+    dims[first], dims[second] = dims[second], dims[first]
+    return permute(g, x, dims)
+
+
+def last(g: Graph, x: Tensor, dim: int) -> Tensor:
+    """A view of x with the axis `dim` exchanged with the last; the same call takes it back."""
+    return swapped(g, x, dim, -1) if x.shape else x
+
+
+def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
+    """x broadcast to `shape` by NumPy's rule, through ggml_repeat."""
+    if x.shape == shape:
+        return x
+    shape_of_four(shape)
+    four = [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
+    return g.call("ggml_repeat_4d", rows(g, x), *four, shape=shape)
+
+
+def cast(g: Graph, x: Tensor, name: str) -> Tensor:
+    """x in another type."""
+    return x if g.type(x) == name else g.call("ggml_cast", x, TYPES[name])
+
+
+def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
+    """A view of x in elements of its memory: NumPy's shape and strides. Raises Unsupported for strided rows."""
+    shape_of_four(shape)
+    size = item_size(g, x)
+    steps = [s * size for s in reversed(strides)]
+    if shape and shape[-1] != 1 and steps[0] != size:
+        raise Unsupported("ggml's views have the elements of a row next to each other")
+    sizes = [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
+    outer = [*steps[1:], *([math.prod(x.shape) * size] * 3)][:3]
+    return g.call("ggml_view_4d", x, *sizes, *map(ctypes.c_size_t, outer), ctypes.c_size_t(offset * size), shape=shape)
+
+
+def part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:
+    """x[start:stop:step] along `dim`, a view with x's own strides."""
+    size, n = item_size(g, x), len(x.shape)
+    dim %= n
+    steps = [s // size for s in reversed(g.strides(x.pointer)[:n])]
+    offset = start * steps[dim]
+    shape = (*x.shape[:dim], len(range(start, stop, step)), *x.shape[dim + 1 :])
+    steps[dim] *= step
+    return view(g, x, shape, steps, offset)

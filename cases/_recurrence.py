@@ -1,0 +1,42 @@
+"""Rows that the recurrences over tokens share: (n, tokens, heads, d) around vector widths, each layout, few tokens."""
+
+from __future__ import annotations
+
+#: n, tokens, heads, head size, rest of the row; FIRST stands for a tensor's name.
+_ROWS = (
+    (1, 1, 1, 1, ""),
+    (1, 1, 2, 9, ""),
+    (3, 4, 2, 5, "fill=wide"),
+    (2, 5, 3, 8, "layout=permuted"),
+    (1, 9, 2, 7, "layout=transposed"),
+    (2, 3, 2, 31, "layout=sliced"),
+    (2, 2, 3, 32, "layout=gapped"),
+    (1, 4, 2, 33, "layout=offset"),
+    (1, 3, 1, 63, ""),
+    (2, 3, 2, 64, "layout=FIRST:transposed"),
+    (1, 3, 2, 65, "layout=state:transposed"),
+    (1, 2, 1, 66, "fill=positive"),
+    (3, 4, 2, 6, "layout=FIRST:broadcast,state:broadcast"),
+    (2, 6, 2, 4, "fill=small"),
+    (2, 6, 2, 4, "fill=offset"),
+    (2, 6, 2, 4, "fill=zeros"),
+    (2, 6, 2, 4, "needs=state"),
+    (2, 6, 2, 4, "needs=FIRST,v"),
+    (0, 3, 2, 4, ""),
+    (5, 3, 7, 2, "fill=negative"),
+    (1, 17, 2, 3, ""),
+)
+
+
+def rows(tensors: str, first: str, params: tuple[str, ...] = ("",)) -> list[str]:
+    """STANDARD rows. `tensors` is a template with {n}, {t}, {h} and {d}; parameter sets are taken in turn."""
+    found = []
+    for i, (n, t, h, d, rest) in enumerate(_ROWS):
+        parts = (tensors.format(n=n, t=t, h=h, d=d), params[i % len(params)], rest.replace("FIRST", first))
+        found.append(";".join(p for p in parts if p))
+    return found
+
+
+def vectors(*names: str) -> str:
+    """A template of tensors that all are (n, tokens, heads, d)."""
+    return ";".join(f"{name}={{n}}x{{t}}x{{h}}x{{d}}" for name in names)

@@ -1,0 +1,8 @@
+"""Cases of gated_linear_attn: scales that matter, states that are not zero, several sequences."""
+
+from opproof.cases._recurrence import rows, vectors
+
+_TENSORS = f"{vectors('k', 'v', 'q', 'gate')};state={{n}}x{{h}}x{{d}}x{{d}}"
+SMOKE = [_TENSORS.format(n=2, t=4, h=3, d=5) + ";scale=0.5"]
+STANDARD = rows(_TENSORS, "k", ("scale=0.125", "", "scale=-2.5"))
+FULL = [_TENSORS.format(n=1, t=130, h=1, d=4)]

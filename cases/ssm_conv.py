@@ -1,0 +1,27 @@
+"""Cases of ssm_conv: kernels of one to nine, one token, channels around vector widths."""
+
+SMOKE = ["x=2x7x8;weight=7x4"]
+STANDARD = [
+    "x=1x1x1;weight=1x1",
+    "x=2x9x4;weight=9x4",
+    "x=2x31x6;weight=31x3;fill=wide",
+    "x=3x32x5;weight=32x4;layout=x:transposed",
+    "x=2x33x7;weight=33x4;layout=weight:transposed",
+    "x=3x5x9;weight=5x4;layout=permuted",
+    "x=2x6x10;weight=6x9;layout=sliced",
+    "x=2x63x5;weight=63x2;layout=gapped",
+    "x=2x65x5;weight=65x4;layout=offset",
+    "x=3x7x9;weight=7x4;layout=x:broadcast",
+    "x=3x7x9;weight=7x4;needs=weight",
+    "x=3x7x9;weight=7x4;needs=x",
+    "x=2x5x9;weight=5x1",
+    "x=2x4x12;weight=4x4;fill=offset",
+    "x=2x4x12;weight=4x4;fill=zeros",
+    "x=2x4x12;weight=4x4;fill=extreme",
+    "x=2x5x12;weight=5x4;fill=exact",
+    "x=2x9x11;weight=9x4;fill=signs;layout=x:sliced",
+    "x=0x4x7;weight=4x4",
+    "x=1x2x131;weight=2x4",
+    "x=1x1031x5;weight=1031x4;f32",
+]
+FULL = ["x=1x2x12289;weight=2x4", "x=1x65537x4;weight=65537x3"]

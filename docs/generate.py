@@ -1,0 +1,79 @@
+"""Writes the pages of docs/ that list what is in the code; `--check` says which are out of date.
+
+    python docs/generate.py            writes docs/operators.md
+    python docs/generate.py --check    exit status 1 when a page differs
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from opproof.reference_ops import Op, load, names
+
+DOCS = Path(__file__).parent
+_ELSEWHERE = ("PyTorch", "ONNX", "ggml")
+
+
+def equivalents(doc: str) -> dict[str, str]:
+    """What the operator is called elsewhere, from the docstring's `PyTorch: ... ONNX: ... ggml: ...`."""
+    text = " ".join(doc.split())
+    keys = "|".join((*_ELSEWHERE, "aidge", "Source", "Gradient", "Kinks", "Shapes", "JAX", "Conventions"))
+    found = {}
+    for match in re.finditer(rf"(?:(?<=\. )|(?<=\) )|(?<= ))({keys}): (.*?)(?=\s(?:{keys}): |$)", text):
+        key, value = match.groups()
+        if key in _ELSEWHERE and key not in found:
+            found[key] = value.strip().rstrip(".")
+    return found
+
+
+def operators_page() -> str:
+    """docs/operators.md."""
+    ops = [load(n) for n in names()]
+    with_gradient = sum(op.vjp is not None for op in ops)
+    lines = [
+        "# Operators",
+        "",
+        "Generated from the docstrings in `reference_ops/` by `docs/generate.py`; do not edit.",
+        "",
+        f"{len(ops)} operators, {with_gradient} with a gradient. The file named after an operator holds its formula,",
+        "shapes, gradient, kinks, conventions and sources.",
+        "",
+        "| operator | formula | gradient | PyTorch | ONNX | ggml |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*lines, *map(_row, ops)]) + "\n"
+
+
+def _row(op: Op) -> str:
+    formula = op.doc.split("\n\n", 1)[0].partition(": ")[2]
+    other = equivalents(op.doc)
+    cells = [
+        f"[{op.name}](../reference_ops/{op.name}.py)",
+        formula,
+        "yes" if op.vjp is not None else "",
+        *(other.get(k, "") for k in _ELSEWHERE),
+    ]
+    return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
+
+
+PAGES = {"operators.md": operators_page}
+
+
+def main(check: bool) -> int:
+    """Write the pages, or compare them; the exit status."""
+    stale = []
+    for name, make in PAGES.items():
+        path, text = DOCS / name, make()
+        if check and (not path.is_file() or path.read_text(encoding="utf-8") != text):
+            stale.append(name)
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"docs/{name} is out of date: run `python docs/generate.py`.")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,175 @@
+"""ONNX's convolutions, pooling and resizing, by our references. See _onnx_map.py."""
+
+import math
+
+import numpy as np
+from _onnx_shared import NotOurs, numbers
+
+
+def _pads(x, kernel, strides, dilations, auto_pad, pads):
+    """Numbers of cells put before and after each axis."""
+    n = len(kernel)
+    if auto_pad in ("NOTSET", ""):
+        return (numbers(pads)[:n], numbers(pads)[n:]) if pads is not None else ([0] * n, [0] * n)
+    if auto_pad == "VALID":
+        return [0] * n, [0] * n
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
+    total = [max((-(-size // s) - 1) * s + r - size, 0) for size, s, r in zip(x.shape[2:], strides, reach, strict=True)]
+    fewer, more = [t // 2 for t in total], [t - t // 2 for t in total]
+    return (fewer, more) if auto_pad == "SAME_UPPER" else (more, fewer)
+
+
+def _padded(ref, x, before, after, value):
+    """x with its pads made explicit, which ours have alike on both sides only."""
+    widths = [n for pair in zip(reversed(before), reversed(after), strict=True) for n in pair]
+    return ref("pad", x, pad=tuple(widths), value=value)
+
+
+def _conv(ref, x, w, b=None, *, kernel_shape=None, strides=None, dilations=None, pads=None, auto_pad="NOTSET", group=1):
+    n = x.ndim - 2
+    strides, dilations = strides or [1] * n, dilations or [1] * n
+    before, after = _pads(x, w.shape[2:], strides, dilations, auto_pad, pads)
+    if before != after:
+        x, before = _padded(ref, x, before, after, 0.0), [0] * n
+    name = f"conv{n}d"
+    return ref(
+        name, x, w, b, stride=tuple(strides), padding=tuple(before), dilation=tuple(dilations), groups=group
+    )  # fmt: skip
+
+
+def _conv_transpose(
+    ref, x, w, b=None, *, kernel_shape=None, strides=None, dilations=None, pads=None, output_padding=None,
+    output_shape=None, auto_pad="NOTSET", group=1,
+):  # fmt: skip
+    n = x.ndim - 2
+    if n > 2:
+        raise NotOurs("three axes; ours has one or two")
+    strides, dilations, extra = strides or [1] * n, dilations or [1] * n, output_padding or [0] * n
+    full = [
+        s * (size - 1) + e + (k - 1) * d + 1
+        for s, size, e, k, d in zip(strides, x.shape[2:], extra, w.shape[2:], dilations, strict=True)
+    ]
+    if output_shape is None and auto_pad.startswith("SAME"):
+        output_shape = [size * s for size, s in zip(x.shape[2:], strides, strict=True)]
+    if output_shape is not None:
+        total = [f - o for f, o in zip(full, output_shape, strict=True)]
+        # As the specification: SAME_UPPER puts the smaller half before, all else the larger.
+        less, more = [t // 2 for t in total], [t - t // 2 for t in total]
+        before, after = (less, more) if auto_pad == "SAME_UPPER" else (more, less)
+    else:
+        before, after = _pads(x, w.shape[2:], strides, dilations, "NOTSET", pads)
+    y = ref(
+        f"conv_transpose{n}d", x, w, b, stride=tuple(strides), output_padding=tuple(extra), groups=group,
+        dilation=tuple(dilations),
+    )  # fmt: skip
+    return _padded(ref, y, [-p for p in before], [-p for p in after], 0.0)
+
+
+def _average_pool(
+    ref, x, *, kernel_shape, strides=None, dilations=None, pads=None, auto_pad="NOTSET", ceil_mode=0,
+    count_include_pad=0,
+):  # fmt: skip
+    n = len(kernel_shape)
+    if n > 2:
+        raise NotOurs("three axes; ours has one or two")
+    if dilations is not None and set(dilations) != {1}:
+        raise NotOurs("dilations")
+    strides = strides or [1] * n
+    before, after = _pads(x, kernel_shape, strides, [1] * n, auto_pad, pads)
+    given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "ceil_mode": bool(ceil_mode)}
+    if before == after:
+        return ref(f"avg_pool{n}d", x, padding=tuple(before), count_include_pad=bool(count_include_pad), **given)
+    sums = ref(f"avg_pool{n}d", _padded(ref, x, before, after, 0.0), **given)
+    if count_include_pad:
+        return sums
+    shares = ref(f"avg_pool{n}d", _padded(ref, np.ones_like(x), before, after, 0.0), **given)
+    return ref("div", sums, shares)
+
+
+def _max_pool(
+    ref, x, *, kernel_shape, strides=None, dilations=None, pads=None, auto_pad="NOTSET", ceil_mode=0, storage_order=0
+):  # fmt: skip
+    n = len(kernel_shape)
+    if n > 2:
+        raise NotOurs("three axes; ours has one or two")
+    strides, dilations = strides or [1] * n, dilations or [1] * n
+    before, after = _pads(x, kernel_shape, strides, dilations, auto_pad, pads)
+    given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "dilation": tuple(dilations)}
+    if before != after:
+        low = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        y, _ = ref(f"max_pool{n}d", _padded(ref, x, before, after, low), ceil_mode=bool(ceil_mode), **given)
+        return y, None
+    y, within = ref(f"max_pool{n}d", x, padding=tuple(before), ceil_mode=bool(ceil_mode), **given)
+    if storage_order:
+        h, w = x.shape[2:]
+        within = within % w * h + within // w
+    planes = np.arange(math.prod(x.shape[:2])).reshape(*x.shape[:2], *[1] * n)
+    return y, within + planes * math.prod(x.shape[2:])  # ONNX counts through the whole tensor
+
+
+def _global(name):
+    return lambda ref, x: ref(name, x, dim=tuple(range(2, x.ndim)), keepdim=True)
+
+
+def _global_average(ref, x):
+    return ref("adaptive_avg_pool2d", x, output_size=1) if x.ndim == 4 else _global("mean")(ref, x)
+
+
+def _col2im(ref, x, image_shape, block_shape, *, dilations=None, pads=None, strides=None):
+    n = len(numbers(image_shape))
+    if n != 2:
+        raise NotOurs("axes other than two")
+    before, after = (numbers(pads)[:n], numbers(pads)[n:]) if pads else ([0] * n, [0] * n)
+    if before != after:
+        raise NotOurs("uneven pads")
+    return ref(
+        "col2im", x, output_size=tuple(numbers(image_shape)), kernel_size=tuple(numbers(block_shape)),
+        dilation=tuple(dilations or [1] * n), padding=tuple(before), stride=tuple(strides or [1] * n),
+    )  # fmt: skip
+
+
+def _upsample(ref, x, scales, *, mode="nearest"):
+    size = tuple(int(n * s) for n, s in zip(x.shape[2:], scales[2:], strict=True))
+    return ref("upsample_nearest" if mode == "nearest" else "upsample_bilinear", x, size=size)
+
+
+def _resize(
+    ref, x, roi=None, scales=None, sizes=None, *, mode="nearest", coordinate_transformation_mode="half_pixel",
+    nearest_mode="round_prefer_floor", cubic_coeff_a=-0.75, exclude_outside=0, antialias=0, axes=None,
+    keep_aspect_ratio_policy="stretch", extrapolation_value=0.0,
+):  # fmt: skip
+    if x.ndim != 4 or axes is not None or antialias or exclude_outside or keep_aspect_ratio_policy != "stretch":
+        raise NotOurs("axes, antialias, exclude_outside or an aspect ratio policy")
+    if scales is not None and scales.size:
+        exact = [n * float(s) for n, s in zip(x.shape, scales, strict=True)]
+        target = [math.floor(n) for n in exact]
+        if exact != target:
+            raise NotOurs("a scale that does not give a whole size; ours works from sizes")
+    else:
+        target = numbers(sizes)
+    if tuple(target[:2]) != x.shape[:2]:
+        raise NotOurs("axes other than height and width")
+    how, size = coordinate_transformation_mode, tuple(target[2:])
+    if mode == "nearest":
+        if (how, nearest_mode) != ("asymmetric", "floor"):
+            raise NotOurs(f"nearest by {how} and {nearest_mode}; ours is asymmetric and floor")
+        return ref("upsample_nearest", x, size=size)
+    if how not in ("half_pixel", "align_corners"):
+        raise NotOurs(f"coordinates {how}")
+    if mode == "cubic" and cubic_coeff_a != -0.75:
+        raise NotOurs("a cubic coefficient other than -0.75")
+    return ref("upsample_bicubic" if mode == "cubic" else "upsample_bilinear", x, size=size,
+               align_corners=how == "align_corners")  # fmt: skip
+
+
+WINDOWS = {
+    "AveragePool": _average_pool,
+    "Col2Im": _col2im,
+    "Conv": _conv,
+    "ConvTranspose": _conv_transpose,
+    "GlobalAveragePool": _global_average,
+    "GlobalMaxPool": _global("amax"),
+    "MaxPool": _max_pool,
+    "Resize": _resize,
+    "Upsample": _upsample,
+}

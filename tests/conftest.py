@@ -1,0 +1,9 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+
+# Worker processes of several tests run at once; each keeps to one thread.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")

@@ -1,0 +1,48 @@
+"""Our references against ONNX's node cases, a third opinion on values: docs/onnx.md."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx", reason="the ONNX oracle needs pip onnx==1.22.0")
+
+from _onnx_cases import EXPLAINED, difference
+from _onnx_map import MAP
+from _onnx_page import PAGE, page, verdicts
+
+
+@pytest.fixture(scope="module")
+def found():
+    return verdicts()
+
+
+def test_at_least_500_cases_agree(found):
+    assert sum(v.verdict == "agrees" for v in found) >= 500
+
+
+def test_every_disagreement_is_explained(found):
+    assert {v.case: v.why for v in found if v.verdict == "differs"}.keys() == EXPLAINED.keys()
+
+
+def test_every_operator_of_the_table_has_a_case_that_runs(found):
+    assert set(MAP) - {v.node for v in found if v.verdict != "not ours"} == set()
+
+
+def test_what_is_not_run_has_a_reason(found):
+    assert all(v.why for v in found if v.verdict == "not ours")
+
+
+def test_the_page_is_up_to_date(found):
+    assert PAGE.read_text(encoding="utf-8") == page(found), "python tests/_onnx_page.py writes it"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_a_wrong_answer_differs(dtype):
+    want = np.array([1.0, 2.0, 3.0], dtype=dtype)
+    assert difference(want.astype(np.float64), want) == ""
+    assert difference(want.astype(np.float64) * 1.003, want).startswith("3 of 3 elements differ; at (0,)")
+    assert difference(np.array([1.0, np.nan, 3.0]), want).startswith("1 of 3")
+    assert difference(np.array([[1.0, 2.0, 3.0]]), want).startswith("shape")
+
+
+def test_a_wrong_index_differs():
+    assert difference(np.array([0, 2]), np.array([0, 1])) == "1 of 2 elements differ"
