@@ -9,6 +9,8 @@ import ctypes
 import math
 from typing import Any
 
+import numpy as np
+
 from opproof.backends._ggml_graph import Graph, Shape, Tensor
 from opproof.backends._ggml_rows import masked
 from opproof.backends._ggml_views import cast, cont, expand, permute, reshape, rows, swapped
@@ -22,25 +24,11 @@ def matmul(g: Graph, a: Tensor, b: Tensor) -> Tensor:
     """A vector is a matrix of one row, or of one column."""
     left = a if len(a.shape) > 1 else reshape(g, a, (1, *a.shape))
     right = swapped(g, b) if len(b.shape) > 1 else reshape(g, b, (1, *b.shape))
-    batch = _broadcast(left.shape[:-2], right.shape[:-2])
-    if _repeats(right.shape[:-2], batch):
-        left = expand(g, left, (*batch, *left.shape[-2:]))
-    else:
-        left, right = expand(g, left, (*batch, *left.shape[-2:])), expand(g, right, (*batch, *right.shape[-2:]))
+    batch = tuple(np.broadcast_shapes(left.shape[:-2], right.shape[:-2]))
+    left = expand(g, left, (*batch, *left.shape[-2:]))  # ggml repeats the other one itself
     y = product(g, right, left, (*batch, left.shape[-2], right.shape[-2]))
     shape = batch + left.shape[-2:-1] * (len(a.shape) > 1) + right.shape[-2:-1] * (len(b.shape) > 1)
     return cast(g, reshape(g, y, shape), g.type(a))
-
-
-def _broadcast(a: Shape, b: Shape) -> Shape:
-    import numpy as np
-
-    return tuple(np.broadcast_shapes(a, b))
-
-
-def _repeats(small: Shape, whole: Shape) -> bool:
-    """Whether ggml_mul_mat itself repeats the first matrix: it does so along the two axes before the matrix."""
-    return len(whole) <= 2 and len(small) <= len(whole)
 
 
 def product(g: Graph, a: Tensor, b: Tensor, shape: Shape) -> Tensor:

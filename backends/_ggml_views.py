@@ -28,14 +28,17 @@ def item_size(g: Graph, x: Tensor) -> int:
 
 
 def reshape(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
-    """x in another shape, contiguous first. Raises Unsupported for more than four axes."""
+    """x in another shape, contiguous first. Of more than four axes, ggml sees the first ones as one."""
     shape = tuple(shape)
-    if len(shape) > 4:
-        shape_of_four(shape)
     if shape == x.shape:
         return x
-    four = [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
-    return g.call("ggml_reshape_4d", cont(g, x), *four, shape=shape)
+    folded = shape if len(shape) <= 4 else (math.prod(shape[:-3]), *shape[-3:])
+    return g.call("ggml_reshape_4d", cont(g, x), *_int64(folded), shape=shape)
+
+
+def _int64(shape: Sequence[int]) -> list[ctypes.c_int64]:
+    """NumPy's shape as four sizes of ggml."""
+    return [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
 
 
 def shape_of_four(shape: Sequence[int]) -> None:
@@ -74,8 +77,7 @@ def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
     if x.shape == shape:
         return x
     shape_of_four(shape)
-    four = [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
-    return g.call("ggml_repeat_4d", rows(g, x), *four, shape=shape)
+    return g.call("ggml_repeat_4d", rows(g, x), *_int64(shape), shape=shape)
 
 
 def cast(g: Graph, x: Tensor, name: str) -> Tensor:
@@ -90,9 +92,8 @@ def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int)
     steps = [s * size for s in reversed(strides)]
     if shape and shape[-1] != 1 and steps[0] != size:
         raise Unsupported("ggml's views have the elements of a row next to each other")
-    sizes = [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
     outer = [*steps[1:], *([math.prod(x.shape) * size] * 3)][:3]
-    return g.call("ggml_view_4d", x, *sizes, *map(ctypes.c_size_t, outer), ctypes.c_size_t(offset * size), shape=shape)
+    return g.call("ggml_view_4d", x, *_int64(shape), *map(ctypes.c_size_t, outer), ctypes.c_size_t(offset * size), shape=shape)
 
 
 def part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:

@@ -14,7 +14,7 @@ STANDARD = [
     "x=3x4x12;rel_w=3x2x2x4;rel_h=3x2x2x3;layout=rel_w:broadcast,rel_h:broadcast",
     "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;needs=rel_w",
     "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;needs=rel_h",
-    "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;needs=x",
+    "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;needs=x,rel_h",
     "x=2x4x12;rel_w=2x2x2x4;rel_h=2x2x2x3;fill=exact",
     "x=2x4x15;rel_w=2x2x2x3;rel_h=2x2x2x5;fill=signs;layout=x:sliced",
     "x=2x4x15;rel_w=2x2x2x3;rel_h=2x2x2x5;fill=extreme",

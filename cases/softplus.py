@@ -9,7 +9,7 @@ STANDARD = [
     *elementwise(_PARAMS, drop=("small", "extreme")),
     "x=127,;fill=extreme",
     "x=3x33;fill=extreme;layout=sliced",
-    "x=3x15;threshold=250.0;fill=candle-2114",
+    "x=7x33;threshold=100.0;fill=extreme",
     "x=4x33;threshold=1.0;fill=kink",
     "x=2x3x9;beta=2.0;threshold=3.0;fill=kink;layout=transposed",
     "x=6x11;fill=small;f32",

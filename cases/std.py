@@ -6,11 +6,12 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
-    *one_axis(concentrates=True, drop=("x=5x31", "fill=zeros", "fill=small", "x=3x768", "x=4x1")),
+    *one_axis(concentrates=True, drop=("x=5x31", "fill=extreme", "fill=zeros", "fill=small", "x=3x768", "x=4x1")),
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=7x9;dim=-1;correction=0;keepdim=true;layout=gapped",
     *SEVERAL,
+    "x=9x33;dim=-1;fill=extreme;layout=sliced;f32,bf16",
     "x=33x2;dim=-1;fill=ties",
     "x=33x2;dim=-1;fill=exact;layout=transposed",
     "x=5x8;dim=0;fill=zeros",

@@ -21,7 +21,7 @@ from opproof.harness import diagnose_params as params
 from opproof.harness import diagnose_precision as precision
 from opproof.harness import diagnose_scaled as scaled
 from opproof.harness import diagnose_where as where
-from opproof.harness.data import distances, parameters
+from opproof.harness.data import arguments, distances
 from opproof.harness.diagnose_wrong import Wrong, wrongs
 from opproof.harness.execute import Outcome
 from opproof.harness.judge import Judgement
@@ -92,9 +92,7 @@ def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
 
 def _no_element(case: Case, op: Op, outcome: Outcome) -> tuple[str, str]:
     """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
-    names = {n: v for (n, _), v in zip(case.tensors, outcome.inputs, strict=False) if v is not None}
-    try:
-        at_kink = bool((distances(case, op, names) == 0).any()) and bool(parameters(case, op) is not None)
-    except (KeyError, TypeError, ValueError):
-        return "", ""
+    given = zip(arguments(case, op), outcome.inputs, strict=True)
+    values = {name: v for name, v in given if name is not None and v is not None}
+    at_kink = (distances(case, op, values) == 0).any()
     return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")

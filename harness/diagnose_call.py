@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -89,7 +88,7 @@ def terms_dropped(w: Wrong) -> str | None:
                     kind, i = place
                     values = [*(w.inputs if kind == "inputs" else w.cotangents)]
                     values[i] = changed
-                    if w.explained(**{kind: values}):  # type: ignore[arg-type]
+                    if w.explained(**{kind: values}):
                         verb = "does" if said.endswith("slice") else "do"
                         return f"the {said} along axis {axis} of {name} {verb} not enter {w.what}"
     return None

@@ -38,10 +38,10 @@ def off_by_one(w: Wrong) -> str | None:
                 return f"{w.what} is off by one along axis {axis}: element i holds the value of i {'-+'[step < 0]} 1"
     flat = w.expected.reshape(-1)
     for step in (1, -1) if flat.size >= 3 else ():
-        inside = np.ones(flat.size, dtype=bool)
-        inside[0 if step == 1 else -1] = False
+        at: Array = np.ones(flat.size, dtype=bool)
+        at[0 if step == 1 else -1] = False
         candidate = np.roll(flat, step).reshape(w.expected.shape)
-        if w.fits(candidate, where=inside.reshape(w.expected.shape)):
+        if w.fits(candidate, where=at.reshape(w.expected.shape)):
             late = "late" if step > 0 else "early"
             return f"{w.what} is off by one in memory: every element is stored one place {late}"
     return None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
 from opproof.cases import Case, cases_of
-from opproof.cases._case import format_param, same
+from opproof.cases._case import Param, format_param, same
 from opproof.harness.diagnose_wrong import Wrong
 from opproof.harness.user_ops import own_cases
 from opproof.reference_ops import Op
@@ -52,7 +53,8 @@ def ignored(w: Wrong) -> str | None:
     for name, now in given.items():
         for value, why in _without(w.op.params[name], now):
             if not same(value, now) and w.explained(params={**w.params, name: value}):
-                return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {name}={format_param(value)}{why}"
+                instead = f"{name}={format_param(value)}{why}"
+                return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
     several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not same(w.op.params[n], v)}
     if len(several) > 1 and w.explained(params={**w.params, **several}):
         return f"the parameters {' and '.join(several)} are ignored: {w.what} is that of their defaults"
@@ -85,7 +87,8 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, bool):
         yield not now
         return
-    yield from {format_param(c.kwargs[name]): c.kwargs[name] for c in _known_cases(op) if name in c.kwargs}.values()
+    own = own_cases(op, "standard")
+    yield from _values(own, name) if own else _built_in(op.name, name)
     if isinstance(now, int):
         yield from (now - 1, now + 1)
     if isinstance(now, tuple) and all(isinstance(v, int) for v in now):
@@ -96,8 +99,14 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
         yield from (1 / now,) if now else ()
 
 
-def _known_cases(op: Op) -> list[Case]:
-    return own_cases(op, "standard") or cases_of(op.name)
+@functools.cache
+def _built_in(op: str, name: str) -> tuple[Param, ...]:
+    return _values(cases_of(op), name)
+
+
+def _values(cases: Sequence[Case], name: str) -> tuple[Param, ...]:
+    """The values of a parameter among cases."""
+    return tuple({format_param(c.kwargs[name]): c.kwargs[name] for c in cases if name in c.kwargs}.values())
 
 
 def _number(v: Any) -> bool:

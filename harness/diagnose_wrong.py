@@ -24,10 +24,9 @@ Array = NDArray[Any]
 BITS = 10.0
 #: Beyond so many elements, inputs and results together, operators are not evaluated again.
 MOST = 2**17
-#: Units of honest rounding that an explanation may leave: few, so that it is telling; many for a
-#: backend of large rounding errors, which 16-bit dtypes are too coarse for.
-_UNITS = (3.0, C)
-_UNITS_16 = (3.0,)
+#: Units of honest rounding that an explanation may leave: many for a backend of large rounding
+#: errors (16-bit dtypes are too coarse for that), or few, where more would not be telling.
+_UNITS = (C, 3.0)
 
 
 @dataclass(frozen=True)
@@ -69,17 +68,16 @@ class Wrong:
             return False
         inside = np.ones(self.got.shape, dtype=bool) if where is None else where
         candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
-        digits = DTYPES[self.case.dtype].digits
-        return any(self._explains(candidate, inside, free, u) for u in (_UNITS if digits >= 24 else _UNITS_16))
-
-    def _explains(self, candidate: Array, inside: NDArray[np.bool_], free: int, units: float) -> bool:
-        tolerance = self._tolerance(candidate, units)
-        near = _near(self.got, candidate, tolerance, self.case.dtype)
-        unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.case.dtype)
-        if not (near | unaffected)[inside].all():
-            return False
-        bits = np.sort(self._bits(tolerance)[inside & self.failing])
-        return bool(bits[: max(len(bits) - free, 0)].sum() >= BITS)
+        for units in _UNITS if DTYPES[self.case.dtype].digits >= 24 else _UNITS[1:]:
+            tolerance = self._tolerance(candidate, units)
+            near = _near(self.got, candidate, tolerance, self.case.dtype)
+            unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.case.dtype)
+            if not (near | unaffected)[inside].all():
+                return False
+            bits = np.sort(self._bits(tolerance)[inside & self.failing])
+            if bits[: max(len(bits) - free, 0)].sum() >= BITS:
+                return True
+        return False
 
     def _tolerance(self, candidate: Array, units: float) -> Array:
         """How far from `candidate` an honest computation of it may be."""
@@ -138,7 +136,7 @@ class Wrong:
                     outputs = tuple(round_to(y, kind) if np.asarray(y).dtype.kind == "f" else y for y in outputs)
                 g, y = (cotangents[0], outputs[0]) if one else (tuple(cotangents), tuple(outputs))
                 found = tuple_of(op.vjp(g, y, *inputs, **given))
-        except Exception:  # noqa: BLE001 - a change that the operator rejects, in whatever way, explains nothing
+        except Exception:  # a change that the operator rejects, in whatever way, explains nothing
             return None
         if which >= len(found) or found[which] is None:
             return None
@@ -171,7 +169,7 @@ def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) ->
                 ~comparison.passed,
                 comparison.units,
                 None if stale is None else np.asarray(stale, dtype=np.float64),
-            )  # fmt: skip
+            )
         )
     return tensors
 

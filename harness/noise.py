@@ -56,7 +56,7 @@ class Source:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""
         size = np.abs(exact)
         if self.tiny and size.size and float(np.min(size)) < self.tiny:
-            size = np.where(size == 0, 0.0, np.maximum(size, self.tiny))
+            size = np.where((size == 0) | np.isinf(size), 0.0, np.maximum(size, self.tiny))
             return runs + (self.amplitude * size) * self.rng.standard_normal(runs.shape)
         return runs * (1 + self.amplitude * self.rng.standard_normal(runs.shape))
 

@@ -144,7 +144,7 @@ def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
     """An output as a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
     if not isinstance(y, Noisy):
         return y
-    size = np.where(y.exact == 0, 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
+    size = np.where((y.exact == 0) | np.isinf(y.exact), 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
     return Noisy(y.exact, y.runs + amplitude * size * y.source.rng.standard_normal(y.runs.shape), y.source)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._torch import widened
 
 ANALYTIC = True
 MULTILINEAR = True
@@ -32,6 +33,6 @@ def vjp(g: Array, y: Array, x: Array, rel_w: Array, rel_h: Array) -> tuple[Array
 
 
 def torch(torch: Any, x: Any, rel_w: Any, rel_h: Any) -> Any:
-    kh, kw = rel_h.shape[3], rel_w.shape[3]
-    both = rel_h.flatten(1, 2).repeat_interleave(kw, dim=-1) + rel_w.flatten(1, 2).repeat(1, 1, kh)
-    return x + both
+    wide, w, h = widened(torch, x, rel_w, rel_h)
+    both = h.flatten(1, 2).repeat_interleave(w.shape[3], dim=-1) + w.flatten(1, 2).repeat(1, 1, h.shape[3])
+    return (wide + both).to(x.dtype)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._torch import widened
 
 ANALYTIC = True
 MULTILINEAR = True
@@ -35,4 +36,5 @@ def vjp(g: Array, y: Array, x: Array, *, q_size: int, k_size: int) -> Array:
 
 def torch(torch: Any, x: Any, *, q_size: int, k_size: int) -> Any:
     # Windows of k_size rows, one per query, each read backwards.
-    return x.unfold(0, k_size, 1).flip(-1).transpose(1, 2)
+    (wide,) = widened(torch, x)
+    return wide.unfold(0, k_size, 1).flip(-1).transpose(1, 2).to(x.dtype)

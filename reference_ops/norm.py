@@ -28,7 +28,7 @@ def forward(x: Array, *, p: float = 2.0, dim: Dim = None, keepdim: bool = False)
         return np.sum(size, axis=dim, keepdims=keepdim)
     if p == 2:
         return np.sqrt(np.sum(x * x, axis=dim, keepdims=keepdim))  # type: ignore[no-any-return]
-    return np.sum(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
+    return np.sum(size**p, axis=dim, keepdims=keepdim) ** (1 / p)  # type: ignore[return-value]
 
 
 def vjp(g: Array, y: Array, x: Array, *, p: float = 2.0, dim: Dim = None, keepdim: bool = False) -> Array:

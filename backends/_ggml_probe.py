@@ -1,0 +1,40 @@
+"""Asking ggml a question whose wrong answer is abort(): in a child process, which reports what ggml said."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable
+
+#: What ggml says where an operator has no backward pass; any other abort is a failure of the case itself.
+_REFUSALS = re.compile(r"backward pass|not implemented|unsupported", re.IGNORECASE)
+_PLACE = re.compile(r"^\S+:\d+: ")
+
+
+def refusal(build: Callable[[], None]) -> str:
+    """ggml's message where `build()` aborts because a backward pass is missing, else nothing.
+
+    `build` runs in a fork and may call ggml only. Without fork (Windows) nothing is asked, and such a case crashes.
+    """
+    if sys.platform == "win32":
+        return ""
+    read, write = os.pipe()
+    with warnings.catch_warnings():  # the worker has a watching thread; the child never takes a lock of its
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        os.dup2(write, 2)
+        try:
+            build()
+        finally:
+            os._exit(0)  # whatever Python raised here, the parent will see by itself
+    os.close(write)
+    with os.fdopen(read, encoding="utf-8", errors="replace") as pipe:
+        said = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        return ""
+    lines = [line for line in said.splitlines() if _REFUSALS.search(line)]
+    return _PLACE.sub("", lines[0]).strip() if lines else ""

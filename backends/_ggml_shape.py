@@ -1,0 +1,212 @@
+"""ggml's operators that move elements: views, copies, rows by index, blocks, triangles."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+
+from opproof.backends._ggml_graph import Graph, Tensor
+from opproof.backends._ggml_views import (
+    cast, cont, expand, item_size, part, permute, reshape, rows, shape_of_four, swapped, view,
+)  # fmt: skip
+from opproof.backends._protocol import Unsupported
+
+_UPPER_DIAG, _UPPER, _LOWER_DIAG, _LOWER = range(4)  # enum ggml_tri_type
+
+
+def _reshape(g: Graph, x: Tensor, *, shape: tuple[int, ...]) -> Tensor:
+    known = math.prod(n for n in shape if n >= 0)
+    return reshape(g, x, tuple(math.prod(x.shape) // known if n < 0 else n for n in shape))
+
+
+def _permute(g: Graph, x: Tensor, *, dims: tuple[int, ...]) -> Tensor:
+    return permute(g, x, dims)
+
+
+def transpose(g: Graph, x: Tensor, *, dim0: int, dim1: int) -> Tensor:
+    return swapped(g, x, dim0, dim1)
+
+
+def contiguous(g: Graph, x: Tensor) -> Tensor:
+    return g.call("ggml_cont", x)
+
+
+def _expand(g: Graph, x: Tensor, *, shape: tuple[int, ...]) -> Tensor:
+    lead = len(shape) - len(x.shape)
+    return expand(g, x, tuple(x.shape[i - lead] if n < 0 else n for i, n in enumerate(shape)))
+
+
+def repeat(g: Graph, x: Tensor, *, repeats: tuple[int, ...]) -> Tensor:
+    wide = (1,) * (len(repeats) - len(x.shape)) + x.shape
+    return expand(g, x, tuple(n * r for n, r in zip(wide, repeats, strict=True)))
+
+
+def repeat_interleave(g: Graph, x: Tensor, *, repeats: int, dim: int) -> Tensor:
+    """Each element as a row of one, repeated."""
+    dim %= len(x.shape)
+    outer, inner = math.prod(x.shape[:dim]), math.prod(x.shape[dim + 1 :])
+    four = reshape(g, x, (outer, x.shape[dim], 1, inner))
+    shape = (*x.shape[:dim], x.shape[dim] * repeats, *x.shape[dim + 1 :])
+    return reshape(g, expand(g, four, (outer, x.shape[dim], repeats, inner)), shape)
+
+
+def concat(g: Graph, *xs: Tensor, dim: int) -> Tensor:
+    """Two at a time."""
+    shape_of_four(xs[0].shape)
+    n, y = len(xs[0].shape), xs[0]
+    dim %= n
+    for x in xs[1:]:
+        shape = (*y.shape[:dim], y.shape[dim] + x.shape[dim], *y.shape[dim + 1 :])
+        y = g.call("ggml_concat", y, x, n - 1 - dim, shape=shape)
+    return y if len(xs) > 1 else contiguous(g, y)
+
+
+def stack(g: Graph, *xs: Tensor, dim: int) -> Tensor:
+    dim %= len(xs[0].shape) + 1
+    return concat(g, *(reshape(g, x, (*x.shape[:dim], 1, *x.shape[dim:])) for x in xs), dim=dim)
+
+
+def slice_(g: Graph, x: Tensor, *, dim: int, start: int, end: int | None, step: int) -> Tensor:
+    size = x.shape[dim]
+    first, stop, stride = slice(start, end, step).indices(size)
+    return part(g, x, dim, first, max(first, stop), stride)
+
+
+def split(g: Graph, x: Tensor, *, sizes: tuple[int, ...] | int, dim: int) -> list[Tensor]:
+    n = x.shape[dim]
+    if isinstance(sizes, int):
+        sizes = tuple(min(sizes, n - i) for i in range(0, n, sizes))
+    ends = np.cumsum(sizes).tolist()
+    return [part(g, x, dim, end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
+def as_strided(
+    g: Graph, x: Tensor, *, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int
+) -> Tensor:
+    return view(g, cont(g, x), size, stride, storage_offset)
+
+
+def set_(g: Graph, a: Tensor, b: Tensor, *, offset: tuple[int, ...]) -> Tensor:
+    whole = cont(g, a)
+    steps = [s // item_size(g, a) for s in reversed(g.strides(whole.pointer)[: len(a.shape)])]
+    return _into("ggml_set", g, whole, b, steps, sum(o * s for o, s in zip(offset, steps, strict=True)))
+
+
+def acc(g: Graph, a: Tensor, b: Tensor, *, stride: tuple[int, ...], offset: int) -> Tensor:
+    if b.shape and b.shape[-1] != 1 and stride[-1] != 1:
+        raise Unsupported("ggml_acc adds rows whose elements follow one another")
+    return _into("ggml_acc", g, cont(g, a), b, list(stride), offset)
+
+
+def _into(name: str, g: Graph, a: Tensor, b: Tensor, steps: list[int], offset: int) -> Tensor:
+    """A call that takes nb1, nb2, nb3 and an offset in bytes."""
+    size = item_size(g, a)
+    outer = [s * size for s in reversed(steps[:-1])]
+    nb = [*outer, *([math.prod(a.shape) * size] * 3)][:3]
+    return g.call(name, a, rows(g, b), *map(ctypes.c_size_t, nb), ctypes.c_size_t(offset * size))
+
+
+def embedding(g: Graph, weight: Tensor, indices: Tensor) -> Tensor:
+    """ggml_get_rows gives f32 whatever the table is."""
+    flat = reshape(g, g.integers(indices), (math.prod(indices.shape),))
+    y = g.call("ggml_get_rows", rows(g, weight), flat, shape=(math.prod(indices.shape), weight.shape[-1]))
+    return cast(g, reshape(g, y, (*indices.shape, weight.shape[-1])), g.type(weight))
+
+
+def index_select(g: Graph, x: Tensor, index: Tensor, *, dim: int) -> Tensor:
+    """Along the first axis: whole rows of all that follows."""
+    dim %= len(x.shape)
+    if dim:
+        raise Unsupported("ggml_get_rows selects along one axis only")
+    table = reshape(g, x, (x.shape[0], math.prod(x.shape[1:])))
+    return reshape(g, embedding(g, table, index), (*index.shape, *x.shape[1:]))
+
+
+def set_rows(g: Graph, x: Tensor, source: Tensor, indices: Tensor) -> Tensor:
+    """It writes into x, so it gets a copy; its source is f32 whatever x is. Its indices may be int64."""
+    if len(indices.shape) > 3:
+        raise Unsupported("ggml_set_rows takes indices of at most 3 axes")
+    whole = g.call("ggml_cont", x)
+    return g.call("ggml_set_rows", whole, cast(g, rows(g, source), "f32"), indices)
+
+
+def diag(g: Graph, x: Tensor, *, diagonal: int) -> Tensor:
+    if len(x.shape) != 1 or diagonal:
+        raise Unsupported("ggml_diag makes matrices of vectors, on the main diagonal only")
+    return g.call("ggml_diag", rows(g, x), shape=(*x.shape, *x.shape))
+
+
+def diag_mask_inf(g: Graph, x: Tensor, *, n_past: int) -> Tensor:
+    return g.call("ggml_diag_mask_inf", cont(g, x), n_past)
+
+
+def diag_mask_zero(g: Graph, x: Tensor, *, n_past: int) -> Tensor:
+    return g.call("ggml_diag_mask_zero", cont(g, x), n_past)
+
+
+def _triangle(g: Graph, x: Tensor, kinds: dict[int, int], diagonal: int) -> Tensor:
+    if diagonal not in kinds or len(x.shape) < 2 or x.shape[-1] != x.shape[-2]:
+        raise Unsupported("ggml_tri takes square matrices, with or without the main diagonal")
+    return g.call("ggml_tri", cont(g, x), kinds[diagonal])
+
+
+def tril(g: Graph, x: Tensor, *, diagonal: int) -> Tensor:
+    return _triangle(g, x, {0: _LOWER_DIAG, -1: _LOWER}, diagonal)
+
+
+def triu(g: Graph, x: Tensor, *, diagonal: int) -> Tensor:
+    return _triangle(g, x, {0: _UPPER_DIAG, 1: _UPPER}, diagonal)
+
+
+def roll(g: Graph, x: Tensor, *, shifts: Any, dims: Any) -> Tensor:
+    if dims is None:
+        flat = reshape(g, x, (math.prod(x.shape),))
+        return reshape(g, roll(g, flat, shifts=shifts, dims=0), x.shape)
+    shape_of_four(x.shape)
+    by, n = [0] * 4, len(x.shape)
+    for shift, dim in zip(np.atleast_1d(shifts).tolist(), np.atleast_1d(dims).tolist(), strict=True):
+        by[n - 1 - dim % n] += shift
+    sizes = (*reversed(x.shape), 1, 1, 1, 1)
+    return g.call("ggml_roll", rows(g, x), *(s % max(size, 1) for s, size in zip(by, sizes, strict=False)))
+
+
+def pad(g: Graph, x: Tensor, *, pad: tuple[int, ...], mode: str, value: float | None) -> Tensor:
+    shape_of_four(x.shape)
+    if any(p < 0 for p in pad):
+        raise Unsupported("ggml_pad does not crop")
+    ends = (*pad, *([0] * 8))[:8]
+    n = len(x.shape)
+    grown = {n - 1 - i: ends[2 * i] + ends[2 * i + 1] for i in range(n)}
+    shape = tuple(size + grown[i] for i, size in enumerate(x.shape))
+    if mode == "constant" and not value:
+        return g.call("ggml_pad_ext", rows(g, x), *ends, shape=shape)
+    if mode == "circular":
+        return g.call("ggml_pad_ext_circular", rows(g, x), *ends, shape=shape)
+    if mode == "reflect" and not any(ends[2:]):
+        return g.call("ggml_pad_reflect_1d", cont(g, x), *ends[:2], shape=shape)
+    raise Unsupported("ggml pads with zeros, around a torus, or by reflection of rows")
+
+
+def arange(g: Graph, *, start: float, end: float, step: float) -> Tensor:
+    if end <= start:
+        raise Unsupported("ggml_arange counts up")
+    return g.call("ggml_arange", float(start), float(end), float(step), shape=(math.ceil((end - start) / step),))
+
+
+OPS: dict[str, Any] = {
+    "reshape": _reshape,
+    "permute": _permute,
+    "expand": _expand,
+    "slice": slice_,
+    "set": set_,
+    **{
+        f.__name__: f
+        for f in (
+            transpose, contiguous, repeat, repeat_interleave, concat, stack, split, as_strided, acc, embedding,
+            index_select, set_rows, diag, diag_mask_inf, diag_mask_zero, tril, triu, roll, pad, arange,
+        )
+    },
+}  # fmt: skip

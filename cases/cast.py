@@ -1,0 +1,31 @@
+"""Cases of cast: down to f16 and bf16 and up to f32, ties, overflow, subnormals; fills that no difference can judge."""
+
+SMOKE = [
+    "x=7x33;to=f16;fill=wide;f32",
+    "x=7x33;to=bf16;fill=wide;f32",
+]
+STANDARD = [
+    "x=9,;to=bf16;fill=wide;f32,f16",
+    "x=5x31;to=f16;fill=small;layout=transposed;f32",
+    "x=5x31;to=bf16;fill=small;layout=transposed;f32,f16",
+    "x=3x32;to=f16;fill=wide;layout=offset;f32",
+    "x=2x3x65;to=bf16;fill=wide;layout=permuted;f32,f16",
+    "x=2x3x4x7;to=f16;fill=wide;layout=permuted;f32",
+    "x=3x33;to=bf16;fill=extreme;layout=sliced;f32,f16",
+    "x=3x33;to=f16;fill=extreme;layout=sliced;f32,bf16",
+    "x=4x128;to=f16;fill=wide;layout=gapped;f32",
+    "x=5x63;to=bf16;fill=wide;layout=broadcast;f32,f16",
+    "x=3x66;to=f16;fill=special;f32,bf16",
+    "x=3x66;to=bf16;fill=special;f32,f16",
+    "x=4x9;to=f32;fill=wide;layout=transposed;f16,bf16",
+    "x=6x12;to=f16;fill=small;bf16",
+    "x=6x11;to=bf16;fill=subnormal;f16",
+    "x=3x0;to=f16;f32",
+    "x=0d;to=bf16;fill=wide;f32",
+    "x=2x1031;to=f16;fill=wide;f32",
+    "x=2x1031;to=bf16;fill=wide;f32,f16",
+]
+FULL = [
+    "x=2x12289;to=f16;fill=wide;f32",
+    "x=65537x3;to=bf16;fill=wide;f32,f16",
+]

@@ -1,0 +1,85 @@
+"""The diagnosis names planted defects, and is silent rather than wrong."""
+
+import functools
+
+import numpy as np
+import pytest
+from _planted import DEFECTS, findings
+
+from opproof.backends.numpy import create
+from opproof.cases import Case
+from opproof.harness.diagnose import diagnose
+from opproof.harness.execute import execute
+from opproof.harness.judge import Rules, judge
+from opproof.reference_ops import load
+
+COUNT = 5  # cases a defect
+
+
+@functools.cache
+def measured():
+    return [f for defect in DEFECTS for f in findings(defect, COUNT)]
+
+
+def test_right_in_most_and_wrong_in_few():
+    found = measured()
+    right = sum(f.right for f in found) / len(found)
+    wrong = [f for f in found if not f.right and not f.silent]
+    assert len(found) >= 200
+    assert right >= 0.8, [(f.defect.name, f.case, f.mode) for f in found if not f.right]
+    assert len(wrong) <= 0.05 * len(found), [(f.defect.name, f.case, f.mode, f.sentence) for f in wrong]
+
+
+def test_every_defect_is_recognised_somewhere():
+    named = {f.defect.name for f in measured() if f.right}
+    assert named == {d.name for d in DEFECTS}
+
+
+def test_a_diagnosis_is_one_sentence():
+    assert all("\n" not in f.sentence and len(f.sentence) < 250 for f in measured())
+
+
+class Odd:
+    """relu and friends by the numpy backend, changed by a function of the result."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def forward(self, op, inputs, params):
+        return [self.change(y) for y in create().forward(op, inputs, params)]
+
+
+def said(text, change):
+    case = Case.parse(text)
+    op = load(case.op)
+    outcome = execute(Odd(change), case, op, "forward")
+    found = judge(case, op, "forward", outcome, Rules())
+    assert found.verdict == "WRONG_VALUE"
+    return diagnose(case, op, "forward", outcome, found)
+
+
+@pytest.mark.parametrize(
+    ("case", "change", "sentence"),
+    [
+        ("relu[x=7x33;f32]", lambda y: 2 * y, "every element of y is 2 × the expected value"),
+        ("sum[x=7x33;dim=-1;f32]", lambda y: y / np.float32(33), "1/33 × the expected value (33 is the size of axis 1"),
+        ("tanh[x=7x33;bf16]", lambda y: -y, "every element of y has the wrong sign"),
+        ("exp[x=5x31;f16]", lambda y: np.where(np.arange(31) >= 28, y + 1, y), "past 28 along axis 1"),
+        ("matmul[a=5x7;b=7x5;f32]", lambda y: np.ascontiguousarray(y.T), "y is transposed"),
+    ],
+)
+def test_sentences(case, change, sentence):
+    assert sentence in said(case, lambda y: change(y).astype(y.dtype))
+
+
+def test_noise_without_a_pattern_is_left_alone():
+    rng = np.random.default_rng(1)
+    assert said("exp[x=7x33;f32]", lambda y: y + rng.permutation(y.ravel()).reshape(y.shape)) == ""
+
+
+def test_one_wrong_element_in_the_middle_is_left_alone():
+    def change(y):
+        y[3, 17] += 1
+        return y
+
+    assert said("sin[x=7x33;f32]", change) == ""

@@ -1,0 +1,156 @@
+"""Gradients at kinks: any subgradient passes, anything else fails; `torch` demands PyTorch's."""
+
+import numpy as np
+import pytest
+from opproof.cases import Case
+from opproof.harness import reference
+from opproof.harness.data import cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.execute import Outcome
+from opproof.harness.judge import Rules, judge
+from opproof.reference_ops import load
+
+
+class Answer:
+    """The reference's own gradient of a case, to be altered where `kinked` and judged."""
+
+    def __init__(self, text):
+        self.case = Case.parse(text)
+        self.op = load(self.case.op)
+        values = inputs_of(self.case, self.op)
+        inputs = ordered(self.case, self.op, values)
+        outputs = reference.forward(self.case, self.op, inputs)
+        self.g = cotangents_of(self.case, [y.shape for y in outputs])[0]
+        self.outcome = Outcome(inputs=inputs, cotangents=[self.g], needs=[True] * len(inputs))
+        self.x = inputs[0]
+        self.gradients = [np.array(d) for d in reference.vjp(self.case, self.op, inputs, [self.g], outputs)]
+        self.kinked = distances(self.case, self.op, values) == 0
+        assert self.kinked.any()
+
+    def judged(self, first=None, convention="any"):
+        gradients = [self.gradients[0] if first is None else first, *self.gradients[1:]]
+        self.outcome.arrays = [to_dtype(d, self.case.dtype) for d in gradients]
+        return judge(self.case, self.op, "gradient", self.outcome, Rules(convention=convention))
+
+    def with_kinks(self, values):
+        return np.where(self.kinked, values, self.gradients[0])
+
+
+RELU = "relu[x=6x33;f32;fill=kink]"
+
+
+def verdict(judgement):
+    return judgement.verdict
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 1.0])
+@pytest.mark.parametrize("text", [RELU, "relu[x=6x33;f16;fill=kink]", "relu[x=6x33;f32;fill=zeros]"])
+def test_any_subgradient_of_relu_passes(text, share):
+    a = Answer(text)
+    assert verdict(a.judged(a.with_kinks(a.g * share))) == "PASS"
+
+
+@pytest.mark.parametrize("share", [-0.01, 1.01, 2.0, -1.0, np.nan, np.inf])
+def test_anything_else_fails(share):
+    a = Answer(RELU)
+    found = a.judged(a.with_kinks(a.g * share))
+    assert verdict(found) == "WRONG_GRADIENT"
+    assert a.kinked[found.worst.index]
+
+
+def test_one_wrong_kink_among_many_fails():
+    a = Answer(RELU)
+    wrong = a.gradients[0].copy()
+    at = tuple(np.argwhere(a.kinked)[-1])
+    wrong[at] = -a.g[at]
+    found = a.judged(wrong)
+    assert verdict(found) == "WRONG_GRADIENT"
+    assert found.worst.index == at
+
+
+def test_beside_a_kink_only_the_gradient_passes():
+    a = Answer(RELU)
+    wrong = a.gradients[0].copy()
+    at = tuple(np.argwhere(~a.kinked & (a.x > 0))[0])
+    wrong[at] /= 2
+    assert verdict(a.judged(wrong)) == "WRONG_GRADIENT"
+
+
+def test_torch_convention():
+    """relu'(0) = 0, clamp' = 1 at its ends, amax shares evenly among ties."""
+    a = Answer(RELU)
+    assert verdict(a.judged(a.with_kinks(0), "torch")) == "PASS"
+    assert verdict(a.judged(a.with_kinks(a.g), "torch")) == "WRONG_GRADIENT"
+    assert verdict(a.judged(a.with_kinks(a.g / 2), "torch")) == "WRONG_GRADIENT"
+    c = Answer("clamp[x=6x33;min=-1.0;max=2.5;f32;fill=kink]")
+    assert verdict(c.judged(c.with_kinks(c.g), "torch")) == "PASS"
+    assert verdict(c.judged(c.with_kinks(0), "torch")) == "WRONG_GRADIENT"
+
+
+@pytest.mark.parametrize(("share", "passes"), [(0, True), (0.3, True), (1, True), (-0.1, False), (1.1, False)])
+def test_clamp(share, passes):
+    c = Answer("clamp[x=6x33;min=-1.0;max=2.5;f32;fill=kink]")
+    assert verdict(c.judged(c.with_kinks(c.g * share))) == ("PASS" if passes else "WRONG_GRADIENT")
+
+
+@pytest.mark.parametrize(("share", "passes"), [(-1, True), (0, True), (0.5, True), (1, True), (1.2, False)])
+def test_abs_between_minus_and_plus(share, passes):
+    a = Answer("abs[x=6x33;f32;fill=kink]")
+    assert verdict(a.judged(a.with_kinks(a.g * share))) == ("PASS" if passes else "WRONG_GRADIENT")
+
+
+def test_the_convention_is_reported():
+    a = Answer(RELU)
+    assert a.judged(a.with_kinks(0)).message == "at kinks it takes the left derivative"
+    assert a.judged(a.with_kinks(a.g)).message == "at kinks it takes the right derivative"
+    assert a.judged(a.with_kinks(a.g / 2)).message == "at kinks it takes the mean of both sides"
+    mixed = a.with_kinks(a.g * np.where(np.arange(a.g.size).reshape(a.g.shape) % 2, 0.1, 0.7))
+    assert a.judged(mixed).message == "at kinks it takes a value between both sides"
+
+
+AMAX = "amax[x=6x11;dim=-1;f32;fill=ties]"
+
+
+def tied(a):
+    """Of each row: which elements are its maximum, and the row's cotangent."""
+    return a.x == a.x.max(axis=1, keepdims=True), a.g.reshape(-1, 1)
+
+
+def test_ties_may_be_shared_or_given_to_one():
+    a = Answer(AMAX)
+    top, g = tied(a)
+    assert (top.sum(axis=1) > 1).any()
+    first = np.arange(11) == np.argmax(top, axis=1)[:, None]
+    last = np.arange(11) == 10 - np.argmax(top[:, ::-1], axis=1)[:, None]
+    assert verdict(a.judged(g * top / top.sum(axis=1, keepdims=True))) == "PASS"
+    assert verdict(a.judged(g * first)) == "PASS"
+    assert verdict(a.judged(g * last)) == "PASS"
+    assert verdict(a.judged(g * (0.75 * first + 0.25 * last))) == "PASS"
+
+
+def test_ties_given_to_nobody_or_to_everybody_fail():
+    a = Answer(AMAX)
+    top, g = tied(a)
+    alone = top & (top.sum(axis=1, keepdims=True) == 1)
+    nobody = a.judged(g * alone)
+    assert verdict(nobody) == "WRONG_GRADIENT"
+    assert "which is no subgradient" in nobody.message
+    assert verdict(a.judged(g * top)) == "WRONG_GRADIENT"
+
+
+def test_ties_under_the_torch_convention():
+    a = Answer(AMAX)
+    top, g = tied(a)
+    first = np.arange(11) == np.argmax(top, axis=1)[:, None]
+    assert verdict(a.judged(g * top / top.sum(axis=1, keepdims=True), "torch")) == "PASS"
+    assert verdict(a.judged(g * first, "torch")) == "WRONG_GRADIENT"
+
+
+def test_two_tensors_share_a_kink():
+    """maximum(a, b) at a = b: either side may have the gradient, neither may have it twice."""
+    m = Answer("maximum[a=6x11;b=6x11;f32;fill=ties]")
+    equal = m.kinked
+    half = [np.where(equal, m.g / 2, d) for d in m.gradients]
+    m.gradients[1] = half[1]
+    assert verdict(m.judged(half[0])) == "PASS"
+    m.gradients[1] = np.where(equal, m.g * 1.5, m.gradients[1])
+    assert verdict(m.judged(half[0])) == "WRONG_GRADIENT"

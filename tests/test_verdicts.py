@@ -1,0 +1,137 @@
+"""Every verdict through real worker processes; a faulty case loses only itself, whatever -j."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from opproof.harness.pool import Limits, Pool
+from opproof.harness.worker import Task
+from opproof.reports import VERDICTS
+
+BACKEND = str(Path(__file__).parent / "_faulty_backend.py")
+
+#: (case, mode): verdict, and how its message begins.
+EXPECTED = {
+    ("relu[x=7x33;f32]", "forward"): ("PASS", ""),
+    ("relu[x=7x33;f32]", "gradient"): ("PASS", ""),
+    ("gelu[x=7x33;f32]", "forward"): ("PASS", ""),
+    ("relu[x=7x33;f32;fill=negative]", "forward"): ("MISTRUSTED", "constant would pass as well"),
+    ("neg[x=7x33;f32]", "forward"): ("WRONG_VALUE", ""),
+    ("neg[x=7x33;f32]", "gradient"): ("WRONG_GRADIENT", ""),
+    ("abs[x=7x33;f32]", "forward"): ("WRONG_SHAPE", "output y has shape (7, 32), expected (7, 33)"),
+    ("abs[x=7x33;f32]", "gradient"): ("WRONG_SHAPE", "gradient of x has shape (33, 7), expected (7, 33)"),
+    ("add1[a=7x33;b=1,;f32]", "forward"): ("WRONG_SHAPE", "2 arrays came back, expected 1"),
+    ("expm1[x=7x33;f32]", "gradient"): ("WRONG_SHAPE", "0 arrays came back, expected 1"),
+    ("exp[x=7x33;f32]", "gradient"): ("WRONG_SHAPE", "gradient of x is None, expected shape (7, 33)"),
+    ("square[x=7x33;f32]", "forward"): ("WRONG_DTYPE", "output y has dtype float64, expected float32"),
+    ("square[x=7x33;f32]", "gradient"): ("WRONG_DTYPE", "gradient of x has dtype float64, expected float32"),
+    ("exp[x=7x33;f32]", "forward"): ("INPUT_CHANGED", "input x: "),
+    ("sin[x=7x33;f32]", "forward"): ("NOT_REPEATABLE", "the answer is that of the call before"),
+    ("cos[x=7x33;f32]", "forward"): ("NOT_REPEATABLE", "the same call gave other bits after a call with other data"),
+    ("tanh[x=7x33;f32]", "forward"): ("NOT_REPEATABLE", "the same call gave other bits after a call with other data"),
+    ("sqrt[x=7x33;f32]", "forward"): ("ERROR", "ZeroDivisionError: no roots today (" + BACKEND + ":"),
+    ("log[x=7x33;f32]", "forward"): ("ERROR", "SystemExit: 4 ("),
+    ("gelu[x=7x33;f32]", "gradient"): ("ERROR", "RuntimeError: no gradient of gelu ("),
+    ("silu[x=7x33;f32]", "forward"): ("OUT_OF_MEMORY", "MemoryError of the device"),
+    ("sigmoid[x=7x33;f32]", "forward"): ("UNSUPPORTED", "not on Tuesdays"),
+    ("tan[x=7x33;f32]", "forward"): ("UNSUPPORTED", "no tan on this device"),
+    ("exp2[x=7x33;f32]", "gradient"): ("UNSUPPORTED", "declined without a reason"),
+    ("cross_entropy[x=5x9;target=5,;f32;needs=target]", "gradient"): ("UNSUPPORTED", "no input of this operator has"),
+    ("elu[x=7x33;f32]", "forward"): ("CRASH", "the process died of SIGABRT"),
+    ("sum[x=7x33;dim=-1;f32]", "forward"): ("CRASH", "the process died of SIGSEGV"),
+    ("mean[x=7x33;dim=-1;f32]", "forward"): ("CRASH", "the process exited with status 3"),
+    ("prod[x=7x33;dim=-1;f32]", "forward"): ("CRASH", "the backend called exit(0)"),
+    ("cumsum[x=7x33;dim=-1;f32]", "forward"): ("TIMEOUT", "no answer within 3 s"),  # what _exit(0) looks like
+    ("amax[x=7x33;dim=-1;f32]", "forward"): ("TIMEOUT", "no answer within 3 s"),
+    ("mul[a=7x33;b=7x33;f32]", "forward"): ("OUT_OF_MEMORY", "the process outgrew its limit of 600 MiB"),
+    ("sub[a=7x64;b=7x64;f32]", "forward"): ("OUT_OF_BOUNDS", "a read past the end or before the beginning (stopped by"),
+    ("div[a=7x64;b=7x64;f32]", "forward"): ("OUT_OF_BOUNDS", "input a: "),
+    ("round[x=7x33;f32]", "forward"): ("OUT_OF_BOUNDS", "input x: 4 bytes past its end were written, the nearest 0 "),
+}
+
+TASKS = [Task(BACKEND, case, mode) for case, mode in EXPECTED]
+
+
+def run(tasks, jobs):
+    with Pool(Limits(jobs, timeout=3, memory=600 * 2**20)) as pool:
+        found = list(pool.run(tasks))
+    assert len(found) == len(tasks)
+    return {(r.case, r.mode): r for r in found}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return run(TASKS, jobs=2)
+
+
+@pytest.mark.parametrize("key", EXPECTED, ids=lambda k: " ".join(k))
+def test_verdict(results, key):
+    verdict, message = EXPECTED[key]
+    assert results[key].verdict == verdict, results[key].message
+    assert results[key].message.startswith(message)
+
+
+def test_every_verdict_has_a_case():
+    elsewhere = {"NOT_WRITTEN", "INCONCLUSIVE"}  # test_execute.py
+    assert {v for v, _ in EXPECTED.values()} | elsewhere == set(VERDICTS)
+
+
+def test_records_are_whole(results):
+    for (case, mode), r in results.items():
+        assert (r.op, r.dtype, r.backend) == (case.partition("[")[0], "f32", BACKEND)
+        assert r.repro == f"opproof run -b {BACKEND} --mode {mode} --case '{case}'"
+        assert (r.worst is not None) >= (r.verdict in ("WRONG_VALUE", "WRONG_GRADIENT"))
+    wrong = results["neg[x=7x33;f32]", "forward"]
+    assert wrong.units > 1e6
+    assert wrong.worst.tensor == "y"
+    assert wrong.worst.got == pytest.approx(-wrong.worst.expected)
+
+
+def test_results_do_not_depend_on_the_number_of_workers(results):
+    fast = [t for t in TASKS if EXPECTED[t.case, t.mode][0] != "TIMEOUT"]
+    alone = run(fast, jobs=1)
+    different = {"seconds": 0, "message": ""}  # addresses and counts of bytes may differ
+    for key, r in alone.items():
+        assert replace(r, **different) == replace(results[key], **different)
+        if r.verdict != "OUT_OF_BOUNDS":
+            assert r.message == results[key].message
+
+
+def test_state_that_survives_a_call(tmp_path):
+    """Wrong in a process that was used before, right in a new one."""
+    task = Task(BACKEND, "erf[x=7x33;f32]", "forward")
+    with Pool(Limits(1, timeout=10, memory=600 * 2**20)) as pool:
+        (found,) = pool.run([task])
+    assert found.verdict == "NOT_REPEATABLE"
+    assert found.diagnosis == ""
+
+
+WITHOUT_VJP = "from opproof.backends.numpy import NumPy\nforward = NumPy().forward\n"
+
+
+def test_backend_without_vjp(tmp_path):
+    (tmp_path / "half.py").write_text(WITHOUT_VJP, encoding="utf-8")
+    tasks = [Task(str(tmp_path / "half.py"), "relu[x=7x33;f32]", mode) for mode in ("forward", "gradient")]
+    found = run(tasks, jobs=1)
+    assert [r.verdict for _, r in sorted(found.items())] == ["PASS", "UNSUPPORTED"]
+    assert found["relu[x=7x33;f32]", "gradient"].message == "the backend has no vjp"
+
+
+def test_what_it_said_before_it_died(tmp_path):
+    text = "import os, sys\ndef forward(*_):\n    print('last words', flush=True)\n    os.abort()\n"
+    (tmp_path / "talks.py").write_text(text, encoding="utf-8")
+    found = run([Task(str(tmp_path / "talks.py"), "relu[x=7x33;f32]", "forward")], jobs=1)
+    assert found["relu[x=7x33;f32]", "forward"].message == "the process died of SIGABRT; it said: last words"
+
+
+def test_description():
+    with Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool:
+        assert pool.describe(BACKEND) == {
+            "spec": BACKEND,
+            "name": "_faulty_backend",
+            "version": "7",
+            "device": "test bench",
+        }
+    assert json.dumps(sys.argv)  # the parent's own arguments are untouched
