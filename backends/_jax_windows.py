@@ -113,14 +113,14 @@ def _max_pool(n: int) -> Callable[..., Any]:
         x: Any, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
     ) -> Any:
         window, strides, pads, holes, _ = _geometry(x, n, kernel_size, stride, padding, dilation, ceil_mode)
-        low = jnp.array(-jnp.inf, x.dtype)
+        low = np.array(-np.inf, x.dtype)  # a constant, so that JAX knows the reduction and its gradient
 
         def better(a: Any, b: Any) -> Any:
             take = (b[0] > a[0]) | ((b[0] == a[0]) & (b[1] < a[1])) | jnp.isnan(b[0])
             return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
 
         places = jnp.broadcast_to(jnp.arange(math.prod(x.shape[2:])).reshape(x.shape[2:]), x.shape)
-        fixed, beyond = jax.lax.stop_gradient(x), jnp.array(np.iinfo(places.dtype).max, places.dtype)
+        fixed, beyond = jax.lax.stop_gradient(x), np.array(np.iinfo(places.dtype).max, places.dtype)
         y = jax.lax.reduce_window(x, low, jax.lax.max, window, strides, pads, window_dilation=holes)
         _, indices = jax.lax.reduce_window(
             (fixed, places), (low, beyond), better, window, strides, pads, window_dilation=holes
@@ -136,7 +136,7 @@ def _avg_pool(n: int) -> Callable[..., Any]:
         count_include_pad: bool, divisor_override: int | None = None,
     ) -> Any:  # fmt: skip
         window, strides, pads, _, extra = _geometry(x, n, kernel_size, stride, padding, 1, ceil_mode)
-        zero = jnp.zeros((), x.dtype)
+        zero = np.zeros((), x.dtype)
         total = jax.lax.reduce_window(x, zero, jax.lax.add, window, strides, pads)
         if divisor_override is not None:
             return total / divisor_override

@@ -22,16 +22,16 @@ STORES_FORWARD = frozenset(
     (
         "batch_norm bce_with_logits col2im conv_transpose1d conv_transpose2d cross_entropy index_add "
         "instance_norm kl_div linear local_response_norm log_softmax logsumexp nll_loss opt_step_adamw "
-        "opt_step_sgd scale scaled_dot_product_attention tanhshrink upsample_bicubic"
+        "opt_step_sgd scaled_dot_product_attention tanhshrink upsample_bicubic"
     ).split()
 )
 STORES_GRADIENT = frozenset(
     (
         "adaptive_avg_pool2d add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits conv1d conv2d "
-        "conv2d_depthwise conv3d conv_transpose1d conv_transpose2d cross_entropy cumprod div embedding erf fmod "
+        "conv2d_depthwise conv3d conv_transpose1d conv_transpose2d cross_entropy cumprod div embedding erf "
         "group_norm im2col im2col_3d index_select instance_norm kl_div l2_norm layer_norm lerp "
         "local_response_norm log_softmax logsigmoid logsumexp matmul max_pool1d max_pool2d mul mul_mat_id "
-        "outer_product pad pow prelu remainder repeat scaled_dot_product_attention softsign std tanhshrink var"
+        "outer_product pad pow prelu repeat scaled_dot_product_attention softsign ssm_conv std tanhshrink var"
     ).split()
 )
 

@@ -7,7 +7,7 @@ from itertools import cycle
 
 #: (tensor, rest) for one elementwise input. Sizes stand one below, at and past vector widths.
 _ELEMENTWISE = (
-    ("9,", ""),
+    ("19,", ""),
     ("5x31", "fill=wide"),
     ("3x32", "layout=offset"),
     ("2x3x65", "layout=transposed"),

@@ -4,7 +4,7 @@ SMOKE = [
     "x=33x2;dim=-1;fill=zeros",
 ]
 STANDARD = [
-    "x=2x9;dim=0;fill=zeros",
+    "x=2x65;dim=0;fill=zeros",
     "x=3x97;dim=0;fill=zeros;layout=transposed",
     "x=33x2;dim=-1;fill=zeros;keepdim=true;layout=offset",
     "x=2x2x65;dim=1;fill=signs;layout=transposed",
@@ -13,7 +13,7 @@ STANDARD = [
     "x=9x2x17x2;dim=(-1,1);fill=zeros;keepdim=true;layout=sliced",
     "x=65x2;dim=-1;fill=signs;layout=sliced",
     "x=64x2;dim=1;fill=zeros;layout=gapped",
-    "x=5x3x17;dim=1;fill=zeros;layout=broadcast",
+    "x=5x2x65;dim=1;fill=zeros;layout=broadcast",
     "x=6x11;dim=None;fill=zeros",
     "x=2x2;dim=None;fill=signs",
     "x=33x2;dim=-1;fill=ties",

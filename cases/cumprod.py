@@ -6,7 +6,7 @@ SMOKE = [
 STANDARD = [
     "x=9,;dim=0",
     "x=5x31;dim=0",
-    "x=3x32;dim=-1;layout=offset",
+    "x=3x32;dim=-1;layout=offset;f32,bf16",
     "x=2x3x9;dim=1;layout=transposed",
     "x=2x3x4x7;dim=1;layout=permuted",
     "x=2x3x4x7;dim=-2",

@@ -7,7 +7,7 @@ STANDARD = [
     "x=9,;dim=0",
     "x=9x5;dim=0",
     "x=5x31;dim=0;fill=wide",
-    "x=7x32;dim=-1;fill=wide;layout=offset",
+    "x=17x32;dim=-1;fill=wide;layout=offset",
     "x=2x3x65;dim=1;layout=transposed",
     "x=2x3x4x7;dim=1;layout=permuted",
     "x=33x3;dim=-1;fill=extreme;layout=sliced",

@@ -64,7 +64,8 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
         if not expected.exact:
             passed |= _overflows(value, expected.values, bound, kind)
         if not strict_subnormals:
-            passed |= (value == 0) & (np.abs(expected.values) <= kind.tiny)
+            flushed = (value == 0) & (np.abs(expected.values) <= kind.tiny)
+            passed, units = passed | flushed, np.where(flushed, 0.0, units)
     passed |= equal
     units = np.where(passed, np.where(units <= C, units, 0.0), np.where(units > C, units, np.inf))
     return Comparison(units, np.where(np.isfinite(bound), bound, 0.0), passed)

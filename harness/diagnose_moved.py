@@ -86,7 +86,7 @@ def _misread(w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]) ->
     groups = [tuple(misread), *((n,) for n in misread)] if len(misread) > 1 else [tuple(misread)]
     for group in groups:
         inputs = [misread[str(n)] if n in group else v for n, v in zip(w.names, w.inputs, strict=True)]
-        if group and w.explained(inputs=inputs):
+        if group and w.explained(inputs=inputs, poison=True):
             return " and ".join(group)
     return None
 

@@ -21,7 +21,7 @@ def only_there(w: Wrong) -> tuple[str, str] | None:
     best = _best(w, known(w)) or _best(w, thresholds(w))
     if best is None:
         return None
-    return best.label, f"only {best.said} of {w.what} {'is' if best.mask.sum() == 1 else 'are'} wrong"
+    return best.label, f"only {best.said} of {w.what} are wrong"
 
 
 def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:

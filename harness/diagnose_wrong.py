@@ -57,12 +57,20 @@ class Wrong:
         """Names of the inputs."""
         return arguments(self.case, self.op)
 
-    def fits(self, candidate: Array | None, *, free: int = 0, where: NDArray[np.bool_] | None = None) -> bool:
+    def fits(
+        self,
+        candidate: Array | None,
+        *,
+        free: int = 0,
+        where: NDArray[np.bool_] | None = None,
+        poison: bool = False,
+    ) -> bool:
         """Whether `candidate` explains every element (of `where`), and the wrong ones beyond chance.
 
         Evidence, in bits: at a wrong element, log2 of its error over the tolerance, which is how
         unlikely it is to meet an unrelated value. `free` counts numbers taken from the data, each
-        of which costs the evidence of one element.
+        of which costs the evidence of one element; `poison` says that NaN is to be expected, from
+        the memory around the elements.
         """
         if candidate is None or candidate.shape != self.got.shape:
             return False
@@ -74,7 +82,7 @@ class Wrong:
             unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.case.dtype)
             if not (near | unaffected)[inside].all():
                 return False
-            bits = np.sort(self._bits(tolerance)[inside & self.failing])
+            bits = np.sort(self._bits(tolerance, poison)[inside & self.failing])
             if bits[: max(len(bits) - free, 0)].sum() >= BITS:
                 return True
         return False
@@ -88,20 +96,19 @@ class Wrong:
         found = units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
         return np.where(np.isfinite(found), found, floor_of(kind))
 
-    def _bits(self, tolerance: Array) -> Array:
+    def _bits(self, tolerance: Array, poison: bool) -> Array:
         if self.expected.dtype.kind != "f":
             return np.full(self.got.shape, 1.0 if self.expected.dtype.kind == "b" else 3.0)
         error = np.abs(self.got - self.expected)
         bits = np.log2(np.maximum(error / tolerance, 1.0))
-        # where nothing is finite, any error would look so; unless the memory between the elements is NaN
-        unlike = 2.0 if np.isfinite(self.got).any() or self.case.layout != "contiguous" else 0.0
+        unlike = 2.0 if poison or np.isfinite(self.got).any() else 0.0  # NaN everywhere tells nothing
         return np.where(np.isfinite(error), np.minimum(bits, 20.0), unlike)
 
-    def explained(self, **changes: Any) -> bool:
+    def explained(self, *, poison: bool = False, **changes: Any) -> bool:
         """Whether the tensor with something changed explains what is there; see `again` for the changes."""
-        if self.fits(self.again(**changes)):
+        if self.fits(self.again(**changes), poison=poison):
             return True
-        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True))
+        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True), poison=poison)
 
     def again(
         self,
@@ -140,8 +147,7 @@ class Wrong:
             return None
         if which >= len(found) or found[which] is None:
             return None
-        array = np.asarray(found[which])
-        return array if array.shape == self.got.shape else None
+        return _cropped(np.asarray(found[which]), self.got.shape)
 
 
 def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> list[Wrong]:
@@ -172,6 +178,13 @@ def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) ->
             )
         )
     return tensors
+
+
+def _cropped(array: Array, shape: tuple[int, ...]) -> Array | None:
+    """`array`, or its leading corner of `shape`: what is left of a larger result in a buffer of the right size."""
+    if array.ndim != len(shape) or any(n < m for n, m in zip(array.shape, shape, strict=True)):
+        return None
+    return array[tuple(slice(n) for n in shape)]
 
 
 def _near(a: Array, b: Array, tolerance: Array, dtype: str) -> NDArray[np.bool_]:

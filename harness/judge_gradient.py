@@ -69,13 +69,25 @@ def by_vjp(
         if got is None or want is None or comparison is None:
             continue
         if at_kink.any() and rules.convention == "any":
-            mask = at_kink if i == 0 else np.ones(got.shape, dtype=bool)
+            mask = at_kink if i == 0 else _reached(at_kink, got.shape)
             kinked = kinks.intervals(case, op, outcome.inputs, outcome.cotangents, i, mask)
             found[i], objection = _within(got, comparison, kinked, case)
             messages.append(objection or kinks.convention(got, kinked))
         found[i] = _saved(case, op, outcome, want, found[i], i)
     objections = [m for m in messages if m.startswith("!")]
     return found, (objections or [m for m in messages if m] or [""])[0]
+
+
+def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Elements of another tensor, of `shape`, that meet a kinked element of the first where the two broadcast."""
+    try:
+        common = np.broadcast_shapes(at_kink.shape, shape)
+    except ValueError:
+        return np.ones(shape, dtype=bool)
+    met = np.broadcast_to(at_kink, common)
+    lead = len(common) - len(shape)
+    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1)
+    return np.reshape(np.any(met, axis=axes), shape)
 
 
 def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, case: Case) -> tuple[Comparison, str]:

@@ -17,7 +17,7 @@ import numpy as np
 from opproof.harness import __version__
 from opproof.harness.compare import C
 from opproof.harness.known import Known, built_in, mark, objections, read_known
-from opproof.harness.plan import Selection, cases, tasks
+from opproof.harness.plan import MODES, Selection, cases, tasks
 from opproof.harness.pool import Limits, Pool
 from opproof.harness.usage import UsageError
 from opproof.harness.worker import Task
@@ -82,9 +82,7 @@ def run(settings: Settings) -> int:
                 marked = mark(result, known)
                 write_line(file, marked)
                 results.append(marked)
-    complete = selected == cases(
-        Selection(level="standard", seed=settings.selection.seed, folders=settings.selection.folders)
-    )
+    complete = _is_complete(settings.selection)
     return finish(settings.out, header, results, known, quiet=settings.quiet, complete=complete)
 
 
@@ -111,6 +109,12 @@ def status(results: Sequence[Result], complaints: Sequence[str] = ()) -> int:
     if any(r.verdict in FAILED and not r.known for r in results) or complaints:
         return 1
     return 0 if any(r.verdict != "UNSUPPORTED" for r in results) else 3
+
+
+def _is_complete(selection: Selection) -> bool:
+    """Whether the run tries all there is at a level that ledgers are written for."""
+    filtered = selection.ops or selection.keyword or selection.dtypes or selection.cases
+    return not filtered and selection.modes == MODES and selection.level != "smoke"
 
 
 def _remaining(planned: Sequence[Task], done: Sequence[Result]) -> list[Task]:

@@ -9,15 +9,14 @@ they shrink together; one by one only where that gains nothing more.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
 
 from opproof.cases import Case, cases_of
-from opproof.cases._case import Param, Shape
-from opproof.cases._layouts import layouts_of
 from opproof.harness import reference
 from opproof.harness.data import inputs_of, ordered
+from opproof.harness.shrink_steps import simpler
 from opproof.harness.user_ops import own_cases
 from opproof.reference_ops import Op
 
@@ -35,13 +34,13 @@ def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) 
     """The smallest case in reach of `case` for which `fails` holds; at most `most` candidates are run."""
     tried, invalid = 0, 0
     seen = {str(case)}
-    ranks = _ranks(case, op)
+    allowed = _allowed(case, op)
     while tried < most:
         for candidate in simpler(case, op):
             if str(candidate) in seen:
                 continue
             seen.add(str(candidate))
-            if not (_ranks_of(candidate) <= ranks and valid(candidate, op)):
+            if not (allowed(candidate) and valid(candidate, op)):
                 invalid += 1
                 continue
             tried += 1
@@ -55,13 +54,40 @@ def shrink(case: Case, op: Op, fails: Callable[[Case], bool], most: int = 2000) 
     return Shrunk(case, tried, invalid)
 
 
-def _ranks(case: Case, op: Op) -> set[tuple[str, int]]:
-    """Ranks that tensors may have: those of the operator's own cases, since references accept more."""
-    return _ranks_of(case).union(*map(_ranks_of, own_cases(op, "standard") or cases_of(op.name)))
+def _allowed(case: Case, op: Op) -> Callable[[Case], bool]:
+    """What holds in all of the operator's own cases (and in `case`), since references accept more.
+
+    Ranks are those that a tensor has there; sizes that are equal in each of them stay so.
+    """
+    own = own_cases(op, "standard") or cases_of(op.name)
+    ranks = _ranks(case).union(*map(_ranks, own))
+    ties = _ties([*map(_sizes, own), _sizes(case)])
+
+    def allowed(candidate: Case) -> bool:
+        sizes = _sizes(candidate)
+        tied = all(sizes[a] == sizes[b] for a, b in ties if a in sizes and b in sizes)
+        return tied and _ranks(candidate) <= ranks
+
+    return allowed
 
 
-def _ranks_of(case: Case) -> set[tuple[str, int]]:
+def _ranks(case: Case) -> set[tuple[str, int]]:
     return {(name, len(shape)) for name, shape in case.shapes.items()}
+
+
+def _sizes(case: Case) -> dict[tuple[str, int], object]:
+    """Sizes of the axes of tensors, and the entries of parameters, counted from the last."""
+    tuples = [*case.shapes.items(), *((n, v) for n, v in case.params if isinstance(v, tuple))]
+    return {(name, i - len(values)): n for name, values in tuples for i, n in enumerate(values)}
+
+
+def _ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple[str, int], tuple[str, int]]]:
+    """Pairs of places that are equal wherever both are, at several values."""
+    pairs: dict[tuple[tuple[str, int], tuple[str, int]], set[tuple[object, object]]] = {}
+    for sizes in cases:
+        for a, b in combinations(sizes, 2):
+            pairs.setdefault((a, b), set()).add((sizes[a], sizes[b]))
+    return [p for p, seen in pairs.items() if len(seen) > 2 and all(m == n for m, n in seen)]
 
 
 def valid(case: Case, op: Op) -> bool:
@@ -71,124 +97,3 @@ def valid(case: Case, op: Op) -> bool:
     except Exception:  # whatever the reference objects to, the candidate is no case of this operator
         return False
     return any(y.size for y in outputs)
-
-
-def simpler(case: Case, op: Op) -> Iterator[Case]:
-    """Cases a step simpler than `case`, the greatest steps first."""
-    yield from _plainer(case)
-    yield from _fewer_tensors(case, op)
-    yield from _parameters(case, op)
-    yield from _fewer_axes(case)
-    yield from _sizes(case)
-
-
-def _plainer(case: Case) -> Iterator[Case]:
-    plain = replace(case, dtype="f32", fill="normal", layout="contiguous", needs=None, seed=0)
-    for changed in (
-        plain,
-        replace(case, layout="contiguous"),
-        replace(case, fill="normal"),
-        replace(case, dtype="f32"),
-        replace(case, needs=None),
-        replace(case, seed=0),
-    ):
-        if changed != case:
-            yield changed
-    layouts = layouts_of(case)
-    strange = [n for n, layout in layouts.items() if layout != "contiguous"]
-    if len(strange) > 1:  # one tensor alone, or all but one
-        for name in strange:
-            yield replace(case, layout=f"{name}:{layouts[name]}")
-        for name in strange if len(strange) > 2 else ():
-            yield replace(case, layout=",".join(f"{n}:{layouts[n]}" for n in strange if n != name))
-
-
-def _fewer_tensors(case: Case, op: Op) -> Iterator[Case]:
-    used = {shape for _, shape in case.tensors if isinstance(shape, str)}
-    for name, _ in case.tensors:
-        if (name in op.optional or (op.variadic and len(case.tensors) > 1)) and name not in used:
-            yield _without(case, name)
-
-
-def _without(case: Case, name: str) -> Case:
-    layouts = layouts_of(case)
-    kept = ",".join(f"{n}:{layout}" for n, layout in layouts.items() if n != name and layout != "contiguous")
-    needs = None if case.needs is None else tuple(n for n in case.needs if n != name)
-    return replace(
-        case,
-        tensors=tuple(t for t in case.tensors if t[0] != name),
-        layout=(kept or "contiguous") if ":" in case.layout else case.layout,
-        needs=needs or None,
-    )
-
-
-def _parameters(case: Case, op: Op) -> Iterator[Case]:
-    """Defaults, which need not be written; then plainer values."""
-    optional = [n for n, _ in case.params if op.params.get(n) is not inspect.Parameter.empty]
-    if len(optional) > 1:
-        yield replace(case, params=tuple(p for p in case.params if p[0] not in optional))
-    for name in optional:
-        yield replace(case, params=tuple(p for p in case.params if p[0] != name))
-    for name, value in case.params:
-        for plainer in _plainer_values(value):
-            yield _with(case, name, plainer)
-
-
-def _with(case: Case, name: str, value: Param) -> Case:
-    return replace(case, params=tuple((n, value if n == name else v) for n, v in case.params))
-
-
-def _plainer_values(value: Param) -> Iterator[Param]:
-    if isinstance(value, tuple):
-        if value and len(set(value)) == 1:
-            yield value[0]
-        for i, v in enumerate(value):
-            yield from ((*value[:i], w, *value[i + 1 :]) for w in _plainer_values(v))
-    elif isinstance(value, int) and not isinstance(value, bool) and value > 1:
-        yield from _smaller(value)
-
-
-def _fewer_axes(case: Case) -> Iterator[Case]:
-    """Without the first, or another, axis of all tensors of the highest rank, then of one tensor."""
-    rank = max((len(s) for s in case.shapes.values()), default=0)
-    for axis in range(rank):
-        yield _map_shapes(case, lambda _, s, a=axis: (*s[:a], *s[a + 1 :]) if len(s) == rank else s)  # type: ignore[misc]
-    for name, shape in case.tensors:
-        if isinstance(shape, tuple):
-            for axis in range(len(shape)):
-                yield _map_shapes(case, lambda n, s, t=name, a=axis: (*s[:a], *s[a + 1 :]) if n == t else s)  # type: ignore[misc]
-
-
-def _sizes(case: Case) -> Iterator[Case]:
-    """A size smaller wherever it stands, shapes in parameters included; then in one place alone."""
-    sizes = sorted({n for s in case.shapes.values() for n in s if n > 1}, reverse=True)
-    for size in sizes:
-        for new in _smaller(size):
-            tied = _map_shapes(case, lambda _, s, a=size, b=new: tuple(b if n == a else n for n in s))  # type: ignore[misc]
-            yield replace(tied, params=tuple((n, _resized(v, size, new)) for n, v in case.params))
-            yield tied
-    for name, shape in case.tensors:
-        for axis, size in enumerate(shape if isinstance(shape, tuple) else ()):
-            for new in _smaller(size) if size > 1 else ():
-                yield _map_shapes(
-                    case,
-                    lambda n, s, t=name, a=axis, b=new: (*s[:a], b, *s[a + 1 :]) if n == t else s,  # type: ignore[misc]
-                )
-
-
-def _resized(value: Param, old: int, new: int) -> Param:
-    return tuple(new if v == old else v for v in value) if isinstance(value, tuple) else value
-
-
-def _smaller(size: int) -> list[int]:
-    """1, 2, 3, then halves of what is left to `size`: a search that ends beside the smallest that fails."""
-    steps = [1, 2, 3]
-    gap = size
-    while gap > 1:
-        gap = (gap + 1) // 2
-        steps.append(size - gap)
-    return list(dict.fromkeys(s for s in steps if 0 < s < size))
-
-
-def _map_shapes(case: Case, change: Callable[[str, Shape], Shape]) -> Case:
-    return replace(case, tensors=tuple((n, s if isinstance(s, str) else change(n, s)) for n, s in case.tensors))

@@ -1,0 +1,7 @@
+"""Cases of cross_entropy_loss_back: one row and many, one class, saturated scores, a gradient that is not one."""
+
+from opproof.cases._backward import full, rows
+
+SMOKE = ["grad=0d;x=7x33;target=7x33"]
+STANDARD = [f"grad=0d;{row}" for row in rows("x", "target")]
+FULL = [f"grad=0d;{row}" for row in full("x", "target")]

@@ -1,0 +1,26 @@
+"""Cases of get_rows_back: rows named often, out of order and never."""
+
+SMOKE = ["grad=5x33;indices=5,;num_rows=7"]
+STANDARD = [
+    "grad=4x9;indices=4,;num_rows=1",
+    "grad=9x5;indices=9,;num_rows=2;fill=wide",
+    "grad=3x4x31;indices=3x4;num_rows=5",
+    "grad=7x32;indices=7,;num_rows=9;layout=offset",
+    "grad=7x33;indices=7,;num_rows=6;layout=grad:transposed",
+    "grad=3x5x65;indices=3x5;num_rows=6;layout=indices:transposed",
+    "grad=2x3x4x9;indices=2x3x4;num_rows=7;layout=permuted",
+    "grad=9x63;indices=9,;num_rows=8;layout=sliced",
+    "grad=9x64;indices=9,;num_rows=8;layout=gapped",
+    "grad=6x9;indices=6,;num_rows=4;layout=grad:broadcast",
+    "grad=13x9;indices=13,;num_rows=6;layout=indices:sliced",
+    "grad=5x4;indices=5,;num_rows=33;fill=zeros",
+    "grad=65x7;indices=65,;num_rows=3;fill=exact",
+    "grad=31x9;indices=31,;num_rows=4;fill=signs;layout=grad:transposed",
+    "grad=8x127;indices=8,;num_rows=5;fill=extreme",
+    "grad=33x1;indices=33,;num_rows=9",
+    "grad=0x4;indices=0,;num_rows=6",
+    "grad=130x3;indices=130,;num_rows=257",
+    "grad=257x2;indices=257,;num_rows=2",
+    "grad=5x1031;indices=5,;num_rows=3",
+]
+FULL = ["grad=3x12289;indices=3,;num_rows=4", "grad=65537x3;indices=65537,;num_rows=300"]

@@ -1,0 +1,7 @@
+"""Cases of rms_norm_back: eps that matters, small rows."""
+
+from opproof.cases._backward import full, rows
+
+SMOKE = ["grad=7x33;x=7x33"]
+STANDARD = [*rows("grad", "x", ("", "eps=0.1", "eps=1e-05")), "grad=4x13;x=4x13;eps=0.1;fill=zeros"]
+FULL = full("grad", "x")

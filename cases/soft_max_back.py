@@ -1,0 +1,7 @@
+"""Cases of soft_max_back: scales that matter, rows that do not add up to 1."""
+
+from opproof.cases._backward import full, rows
+
+SMOKE = ["grad=7x33;y=7x33;scale=0.5"]
+STANDARD = [*rows("grad", "y", ("", "scale=0.125", "scale=-2.5"), drop=("offset",)), "grad=4x9;y=4x9;fill=offset", "grad=5x9;y=5x9;needs=y"]
+FULL = full("grad", "y")

@@ -1,0 +1,37 @@
+"""soft_max_back: the gradient of softmax(scale x) over the last axis from its output: scale y (grad - sum(grad y)).
+
+Shapes: grad and y (here a tensor of its own, whose rows need not add up to 1) alike; the result as y.
+Gradient: dgrad = scale y (g - sum(g y)), dy = scale (g (grad - sum(grad y)) - grad sum(g y)).
+Source: ggml.h, ggml_soft_max_ext_back with max_bias 0, the only one it has.
+PyTorch: torch._softmax_backward_data (private). ONNX: none. ggml: ggml_soft_max_ext_back.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._torch import widened
+
+ANALYTIC = True
+OUTPUTS = ("dx",)
+
+
+def _along(a: Array, b: Array) -> Array:
+    return np.sum(a * b, axis=-1, keepdims=True)  # type: ignore[no-any-return]
+
+
+def forward(grad: Array, y: Array, *, scale: float = 1.0) -> Array:
+    return scale * (y * (grad - _along(grad, y)))  # type: ignore[no-any-return]
+
+
+def vjp(g: Array, dx: Array, grad: Array, y: Array, *, scale: float = 1.0) -> tuple[Array, Array]:
+    along = _along(g, y)
+    return scale * (y * (g - along)), scale * (g * (grad - _along(grad, y)) - grad * along)
+
+
+def torch(torch: Any, grad: Any, y: Any, *, scale: float = 1.0) -> Any:
+    g, p = widened(torch, grad, y)
+    # The Jacobian of softmax as a matrix: diag(y) - y yᵀ.
+    jacobian = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
+    return (scale * torch.einsum("...ij,...j->...i", jacobian, g)).to(grad.dtype)
