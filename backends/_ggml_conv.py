@@ -52,10 +52,10 @@ def conv1d(
     n, out, size = x.shape[0], weight.shape[0], _windows(x.shape[2], weight.shape[2], s, p, d)
     kernel = cont(g, weight)
     if g.type(x) == "f16":
-        y = g.call("ggml_conv_1d", kernel, x, s, p, d, shape=(n, out, size))
+        y = g.call("ggml_conv_1d", kernel, rows(g, x), s, p, d, shape=(n, out, size))
     else:
         shape = _columns(kernel, n, [size])
-        columns = g.call("ggml_im2col", kernel, x, s, 0, p, 0, d, 0, _FLAT, TYPES[g.type(x)], shape=shape)
+        columns = g.call("ggml_im2col", kernel, rows(g, x), s, 0, p, 0, d, 0, _FLAT, TYPES[g.type(x)], shape=shape)
         table = reshape(g, kernel, (out, shape[-1]))
         y = g.call("ggml_mul_mat", table, reshape(g, columns, (n * size, shape[-1])), shape=(n * size, out))
         y = cont(g, swapped(g, reshape(g, y, (n, size, out))))
@@ -87,7 +87,7 @@ def conv2d(
 ) -> Tensor:  # fmt: skip
     _plain_only(groups)
     how, out = _two(x, weight.shape[2:], stride, padding, dilation)
-    y = g.call("ggml_conv_2d", cont(g, weight), x, *how, shape=(x.shape[0], weight.shape[0], *out))
+    y = g.call("ggml_conv_2d", cont(g, weight), rows(g, x), *how, shape=(x.shape[0], weight.shape[0], *out))
     return _biased(g, y, bias, g.type(x))
 
 
@@ -108,16 +108,13 @@ def conv3d(
     g: Graph, x: Tensor, weight: Tensor, bias: Tensor | None = None,
     *, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int,
 ) -> Tensor:  # fmt: skip
-    """Batch and channels are one axis."""
+    """Batch and channels are one axis; the data are f32 whatever the kernel is."""
     _plain_only(groups)
     how, out = _two(x, weight.shape[2:], stride, padding, dilation)
     n, channels = x.shape[0], weight.shape[0]
-    y = g.call("ggml_conv_3d", cont(g, weight), x, ctypes.c_int64(x.shape[1]), *how, shape=(n * channels, *out))
-    if bias is not None:
-        five = reshape(g, y, (n, channels, math.prod(out)))
-        y = g.call("ggml_add", five, reshape(g, cast(g, bias, g.type(y)), (channels, 1)))
-    y = cast(g, y, g.type(x))
-    return Tensor(y.pointer, (n, channels, *out))
+    y = g.call("ggml_conv_3d", cont(g, weight), cast(g, rows(g, x), "f32"), ctypes.c_int64(x.shape[1]), *how, shape=(n * channels, *out))
+    y = _biased(g, reshape(g, y, (n, channels, math.prod(out))), bias, g.type(x))
+    return reshape(g, y, (n, channels, *out))
 
 
 def conv_transpose1d(
@@ -152,35 +149,38 @@ def im2col(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding:
     """ggml has windows as rows; the kernel gives its shape only."""
     kernel = tuple(reversed(_each(kernel_size, 2)))
     how, out = _two(x, kernel, stride, padding, dilation)
-    shape = _shaped(g, (1, x.shape[1], *kernel), g.type(x))
-    y = g.call("ggml_im2col", shape, x, *how, _PLANE, TYPES[g.type(x)], shape=_columns(shape, x.shape[0], out))
+    shape = _shaped(g, (1, x.shape[1], *kernel), x)
+    y = g.call("ggml_im2col", shape, rows(g, x), *how, _PLANE, TYPES[g.type(x)], shape=_columns(shape, x.shape[0], out))
     return swapped(g, reshape(g, y, (x.shape[0], math.prod(out), y.shape[-1])))
 
 
-def _shaped(g: Graph, shape: tuple[int, ...], name: str) -> Tensor:
-    return g.leaf(np.zeros(shape, np.float16 if name == "f16" else np.float32))
+def _shaped(g: Graph, shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """A kernel of which ggml reads the shape and the type only."""
+    return g.leaf(np.zeros(shape, g.arrays[like.pointer].dtype))
 
 
 def im2col_3d(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Tensor:
     kernel = tuple(reversed(_each(kernel_size, 3)))
     how, out = _two(x, kernel, stride, padding, dilation)
     n, c = x.shape[:2]
-    shape = _shaped(g, (c, *kernel), g.type(x))
+    shape = _shaped(g, (c, *kernel), x)
     rows_of = (n * out[0], *out[1:], c * math.prod(kernel))
-    y = g.call("ggml_im2col_3d", shape, x, ctypes.c_int64(c), *how, TYPES[g.type(x)], shape=rows_of)
+    y = g.call("ggml_im2col_3d", shape, cast(g, rows(g, x), "f32"), ctypes.c_int64(c), *how, TYPES[g.type(x)], shape=rows_of)
     return swapped(g, reshape(g, y, (n, math.prod(out), rows_of[-1])))
 
 
 def col2im(
     g: Graph, x: Tensor, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> Tensor:
+    """ggml.h names the kernel first, but ggml_im2col_back takes the columns first."""
     kernel, size = (tuple(reversed(_each(v, 2))) for v in (kernel_size, output_size))
     n, c = x.shape[0], x.shape[1] // math.prod(kernel)
     whole = Tensor(0, (n, c, *size))
     how, out = _two(whole, kernel, stride, padding, dilation)
     columns = reshape(g, swapped(g, x), (n, *out, x.shape[1]))
     ne = (ctypes.c_int64 * 4)(*reversed(whole.shape))
-    return g.call("ggml_im2col_back", _shaped(g, (1, c, *kernel), "f32"), columns, ne, *how, _PLANE, shape=whole.shape)
+    shape = _shaped(g, (1, c, *kernel), x)
+    return g.call("ggml_im2col_back", columns, shape, ne, *how, _PLANE, shape=whole.shape)
 
 
 def _pool(g: Graph, x: Tensor, kind: int, kernel: list[int], stride: Sizes | None, padding: Sizes) -> Tensor:

@@ -76,10 +76,15 @@ class Graph:
         self.library.function("ggml_free")(self.context)
 
     def leaf(self, array: Array) -> Tensor:
-        """A tensor in the memory of `array`. More than four axes are folded into the first where that needs no copy."""
+        """A tensor in the memory of `array`. More than four axes are folded into the first where that needs no copy.
+
+        No view of ggml repeats an axis by a stride of 0 or runs backwards: such an array is copied first.
+        """
         name = float_name(array.dtype)
         if name not in TYPES:
             raise Unsupported(f"ggml's CPU backend does not compute in {name}")
+        if any(s <= 0 for n, s in zip(array.shape, array.strides, strict=True) if n > 1):
+            array = np.ascontiguousarray(array)
         seen = _folded(array)
         sizes = [ctypes.c_int64(n) for n in _four(seen.shape)]
         tensor = Tensor(
@@ -156,7 +161,8 @@ class Graph:
             if g is None:
                 continue
             self.do("ggml_set_output", y)
-            loss = self.call("ggml_sum", self.call("ggml_mul", self.leaf(g), y), shape=())
+            product = self.call("ggml_mul", self.leaf(np.ascontiguousarray(g)), y)
+            loss = self.call("ggml_sum", product, shape=())
             self.do("ggml_set_loss", loss)
             self.do("ggml_build_forward_expand", self.graph, loss)
         self.do("ggml_build_backward_expand", self.context, self.graph, None)
@@ -192,6 +198,7 @@ class Graph:
 
     def _compute(self) -> None:
         """Allocate what has no memory yet, poison it, run. Raises MemoryError where there is none."""
+        self._check()
         allocate = self.library.function("ggml_backend_alloc_ctx_tensors")
         allocate.restype = ctypes.c_void_p
         buffer = allocate(self.context, self.device.backend)
@@ -203,6 +210,18 @@ class Graph:
         status = self.library.function("ggml_backend_graph_compute")(self.device.backend, self.graph)
         if status:
             raise MemoryError(f"ggml_backend_graph_compute gave status {status}")
+
+    def _check(self) -> None:
+        """Ask the backend about every node. Raises Unsupported in its words."""
+        count = self.library.function("ggml_graph_n_nodes")(self.graph)
+        supports = self.library.function("ggml_backend_supports_op")
+        supports.restype = ctypes.c_bool
+        for i in range(count):
+            node = ctypes.c_void_p(self._pointer("ggml_graph_node", self.graph, ctypes.c_int(i)))
+            if not supports(self.device.backend, node):
+                describe = self.library.function("ggml_op_desc")
+                describe.restype = ctypes.c_char_p
+                raise Unsupported(f"ggml's CPU backend says that it does not support this {describe(node).decode()}")
 
     def _pointer(self, name: str, *args: Any) -> int:
         function = self.library.function(name)

@@ -13,7 +13,7 @@ import numpy as np
 
 from opproof.backends._ggml_graph import Graph, Shape, Tensor
 from opproof.backends._ggml_rows import masked
-from opproof.backends._ggml_views import cast, cont, expand, permute, reshape, rows, swapped
+from opproof.backends._ggml_views import cast, cont, expand, permute, reshape, rows, shape_of_four, swapped
 from opproof.backends._protocol import Unsupported
 
 _F32_PRECISION = 10  # GGML_PREC_F32
@@ -49,8 +49,12 @@ def dot(g: Graph, a: Tensor, b: Tensor) -> Tensor:
 
 
 def outer_product(g: Graph, a: Tensor, b: Tensor) -> Tensor:
-    row, column = reshape(g, b, (1, *b.shape)), reshape(g, a, (1, *a.shape))
-    return g.call("ggml_out_prod", row, column, shape=(*a.shape, *b.shape))
+    """ggml repeats b along the batch itself."""
+    batch = tuple(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
+    shape_of_four((*batch, 1, 1))
+    a = expand(g, a, (*batch, a.shape[-1]))
+    row, column = (reshape(g, t, (*t.shape[:-1], 1, t.shape[-1])) for t in (b, a))
+    return g.call("ggml_out_prod", row, column, shape=(*batch, a.shape[-1], b.shape[-1]))
 
 
 def mul_mat_id(g: Graph, a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
@@ -77,9 +81,11 @@ def scaled_dot_product_attention(
     if max_bias > 0 and attn_mask is None:
         raise Unsupported("ggml_flash_attn_ext applies ALiBi's slope to a mask only")
     name = g.type(query)
+    if attn_mask is not None and name != "f16":
+        raise Unsupported(f"ggml_flash_attn_ext takes its mask in f16, not {name}")
     scores = (*query.shape[:-1], key.shape[-2])
-    mask = masked(g, None if attn_mask is None else cast(g, attn_mask, "f32"), keep, scores)
-    mask = None if mask is None else cast(g, mask, "f16")
+    mask = masked(g, attn_mask, keep, scores)
+    mask = None if mask is None else cast(g, mask, "f16")  # of f32 only where it is zeros and -inf
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     q, k, v = cast(g, rows(g, query), "f32"), rows(g, key), rows(g, value)
     shape = (query.shape[0], query.shape[2], query.shape[1], value.shape[-1])

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 
 #: What ggml says where an operator has no backward pass; any other abort is a failure of the case itself.
-_REFUSALS = re.compile(r"backward pass|not implemented|unsupported", re.IGNORECASE)
+_REFUSALS = re.compile(r"backward pass|not implemented|unsupported|!node->view_src", re.IGNORECASE)
 _PLACE = re.compile(r"^\S+:\d+: ")
 
 
@@ -37,4 +37,6 @@ def refusal(build: Callable[[], None]) -> str:
     if not os.WIFSIGNALED(status):
         return ""
     lines = [line for line in said.splitlines() if _REFUSALS.search(line)]
+    if lines and "view_src" in lines[0]:
+        return "ggml has no backward pass for operators that write into their input"
     return _PLACE.sub("", lines[0]).strip() if lines else ""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends._ggml_graph import Graph, Shape, Tensor
-from opproof.backends._ggml_views import cont, expand, last, part, permute, reshape, rows
+from opproof.backends._ggml_views import back, cont, expand, last, part, permute, reshape, rows
 from opproof.backends._protocol import Unsupported
 
 _ASCENDING, _DESCENDING = 0, 1  # enum ggml_sort_order
@@ -46,7 +46,7 @@ def mean(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
 
 
 def cumsum(g: Graph, x: Tensor, *, dim: int) -> Tensor:
-    return last(g, g.call("ggml_cumsum", rows(g, last(g, x, dim))), dim)
+    return back(g, g.call("ggml_cumsum", rows(g, last(g, x, dim))), dim)
 
 
 def argmax(g: Graph, x: Tensor, *, dim: int | None, keepdim: bool) -> Tensor:
@@ -84,7 +84,7 @@ def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -
 
 
 def l2_norm(g: Graph, x: Tensor, *, dim: int, eps: float) -> Tensor:
-    return last(g, g.call("ggml_l2_norm", rows(g, last(g, x, dim)), eps), dim)
+    return back(g, g.call("ggml_l2_norm", rows(g, last(g, x, dim)), eps), dim)
 
 
 def group_norm(
@@ -104,7 +104,7 @@ def instance_norm(
 
 
 def softmax(g: Graph, x: Tensor, *, dim: int) -> Tensor:
-    return last(g, g.call("ggml_soft_max", cont(g, last(g, x, dim))), dim)
+    return back(g, g.call("ggml_soft_max", cont(g, last(g, x, dim))), dim)
 
 
 def softmax_ext(
@@ -122,10 +122,10 @@ def softmax_ext(
 
 
 def masked(g: Graph, mask: Tensor | None, keep: Tensor | None, scores: Shape) -> Tensor | None:
-    """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32."""
+    """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32 or f16."""
     if keep is not None:
-        zeros = np.where(g.arrays[keep.pointer] != 0, 0, -np.inf).astype(np.float32)
-        closed = g.leaf(zeros)
+        kind = np.float32 if mask is None or g.type(mask) == "f32" else np.float16
+        closed = g.leaf(np.where(g.arrays[keep.pointer] != 0, 0, -np.inf).astype(kind))
         if mask is None:
             mask = closed
         else:
@@ -150,7 +150,7 @@ def cross_entropy(
 
 def argsort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> Tensor:
     order = _DESCENDING if descending else _ASCENDING
-    return last(g, g.call("ggml_argsort", rows(g, last(g, x, dim)), order), dim)
+    return back(g, g.call("ggml_argsort", rows(g, last(g, x, dim)), order), dim)
 
 
 def sort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> list[Tensor]:
@@ -158,7 +158,7 @@ def sort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> list[Tensor]:
     order = _DESCENDING if descending else _ASCENDING
     row = cont(g, last(g, x, dim))
     indices = g.call("ggml_argsort", row, order)
-    return [last(g, _picked(g, row, indices), dim), last(g, indices, dim)]
+    return [back(g, _picked(g, row, indices), dim), back(g, indices, dim)]
 
 
 def topk(g: Graph, x: Tensor, *, k: int, dim: int, largest: bool) -> list[Tensor]:
@@ -166,13 +166,15 @@ def topk(g: Graph, x: Tensor, *, k: int, dim: int, largest: bool) -> list[Tensor
     row = cont(g, last(g, x, dim))
     order = g.call("ggml_argsort", row, _DESCENDING if largest else _ASCENDING)
     indices = g.call("ggml_cont", part(g, order, -1, 0, k))
-    return [last(g, _picked(g, row, indices), dim), last(g, indices, dim)]
+    return [back(g, _picked(g, row, indices), dim), back(g, indices, dim)]
 
 
 def _picked(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
     count = math.prod(row.shape[:-1])
     if not row.shape:
         raise Unsupported("a scalar has no row")
+    if g.gradient and count > 1:
+        raise Unsupported("ggml_get_rows has a backward pass for one matrix only, not for a batch")
     table = reshape(g, row, (count, row.shape[-1], 1))
     flat = reshape(g, indices, (count, indices.shape[-1]))
     return reshape(g, g.call("ggml_get_rows", table, flat), indices.shape)

@@ -68,8 +68,19 @@ def swapped(g: Graph, x: Tensor, first: int = -1, second: int = -2) -> Tensor:
 
 
 def last(g: Graph, x: Tensor, dim: int) -> Tensor:
-    """A view of x with the axis `dim` exchanged with the last; the same call takes it back."""
+    """A view of x with the axis `dim` exchanged with the last."""
     return swapped(g, x, dim, -1) if x.shape else x
+
+
+def back(g: Graph, y: Tensor, dim: int) -> Tensor:
+    """The inverse of `last` after a kernel.
+
+    The gradient of a permuted view is a permuted view, which the backward kernels refuse; the backward pass of a
+    reshape is what makes it contiguous.
+    """
+    if not y.shape or dim % len(y.shape) == len(y.shape) - 1:
+        return y
+    return last(g, g.call("ggml_reshape_4d", y, *_int64(y.shape), shape=y.shape), dim)
 
 
 def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
@@ -88,6 +99,8 @@ def cast(g: Graph, x: Tensor, name: str) -> Tensor:
 def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
     """A view of x in elements of its memory: NumPy's shape and strides. Raises Unsupported for strided rows."""
     shape_of_four(shape)
+    if offset + math.prod(shape) > math.prod(x.shape):
+        raise Unsupported("a view of ggml is not larger than what it views")
     size = item_size(g, x)
     steps = [s * size for s in reversed(strides)]
     if shape and shape[-1] != 1 and steps[0] != size:
@@ -98,6 +111,7 @@ def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int)
 
 def part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:
     """x[start:stop:step] along `dim`, a view with x's own strides."""
+    x = cont(g, x) if g.gradient else x  # its backward pass scales the whole by 0, which wants it contiguous
     size, n = item_size(g, x), len(x.shape)
     dim %= n
     steps = [s // size for s in reversed(g.strides(x.pointer)[:n])]

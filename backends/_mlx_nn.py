@@ -157,6 +157,8 @@ def _avg_pool(layer: Any) -> Callable[..., Any]:
 def _upsample(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
     def upsample(x: Any, *, size: tuple[int, int], **more: Any) -> Any:
         factors = tuple(float(n) / m for n, m in zip(size, x.shape[2:], strict=True))
+        if function is upsample_nearest and not all(f.is_integer() for f in factors):
+            raise Unsupported("MLX's Upsample takes the nearest centre; it agrees with floor(i n / out) at multiples")
         y = function(_last(x), factors, **given, **more)
         if y.shape[1:3] != tuple(size):
             raise Unsupported("MLX's Upsample works from scales, and these round to another size")

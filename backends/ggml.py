@@ -29,7 +29,14 @@ OPS: dict[str, Any] = {
 }
 
 #: Lower precision of the CPU backend, by (op, dtype): measured and explained in docs/backends/ggml.md.
-PRECISION: dict[tuple[str, str], str] = {}
+PRECISION: dict[tuple[str, str], str] = {
+    ("gelu_quick", "f32"): "f16",
+    ("geglu", "f32"): "f16",
+    ("geglu_quick", "f32"): "f16",
+    ("geglu_quick", "f16"): "f16",
+    ("gelu", "f32"): "f16",
+    ("scaled_dot_product_attention", "f16"): "f16",
+}
 
 
 class Ggml:

@@ -6,7 +6,8 @@ a C++ compiler for each (seconds). MLX reads arrays laid out row by row: other l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,29 @@ from opproof.backends._protocol import BackendError, Unsupported, float_name
 
 Array = NDArray[Any]
 
-#: Operators that round intermediates to the 16-bit dtype, by (op, mode), measured: docs/backends/mlx.md.
-STORES_INTERMEDIATES: dict[tuple[str, str], tuple[str, ...]] = {}
+#: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
+DECLINES = ("Not implemented", "not implemented", "unsupported data type", "only supports float32", "Can only handle")
+
+#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/mlx.md.
+STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
+    "forward": frozenset(
+        (
+            "batch_norm bce_with_logits celu conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d "
+            "cross_entropy cumsum elu gelu gelu_quick group_norm index_add instance_norm layer_norm leaky_relu "
+            "log_softmax logsumexp mish opt_step_adamw opt_step_sgd rope scale scaled_dot_product_attention scatter_add "
+            "selu silu softmax upsample_nearest"
+        ).split()
+    ),
+    "gradient": frozenset(
+        (
+            "add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits celu cross_entropy cumprod cumsum div elu "
+            "embedding erf gather gelu gelu_quick group_norm hardswish huber_loss index_select instance_norm layer_norm "
+            "leaky_relu logsumexp matmul mish mul norm outer_product pad prelu rms_norm rope scaled_dot_product_attention "
+            "selu silu smooth_l1_loss softmax softsign std take_along_dim upsample_bicubic upsample_bilinear "
+            "upsample_nearest var"
+        ).split()
+    ),
+}
 
 
 class Mlx:
@@ -30,13 +52,14 @@ class Mlx:
         self._types = {"f64": mx.float64, "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i64": mx.int64}
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in STORES_INTERMEDIATES.get((op, mode), ()) else None
+        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return op in self._table or f"MLX has no {op}"
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        return [self._numpy(y) for y in self._outputs(op, list(map(self._tensor, inputs)), params)]
+        with _declining():
+            return [self._numpy(y) for y in self._outputs(op, list(map(self._tensor, inputs)), params)]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -52,14 +75,9 @@ class Mlx:
             return [ys[i] for i in floats]
 
         leaves = [t for t, n in zip(tensors, needs, strict=True) if n]
-        try:
-            _, gradients = self._mx.vjp(outputs, leaves, [gs[i] for i in floats])
-        except RuntimeError as error:
-            if "Not implemented" in str(error):
-                raise Unsupported(f"MLX: {error}") from None
-            raise
-        found = iter(gradients)
-        return [self._numpy(next(found)) if n else None for n in needs]
+        with _declining():
+            found = iter(self._mx.vjp(outputs, leaves, [gs[i] for i in floats])[1])
+            return [self._numpy(next(found)) if n else None for n in needs]
 
     def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
         if op not in self._table:
@@ -83,6 +101,17 @@ class Mlx:
 
             return np.array(y.view(self._mx.uint16)).view(ml_dtypes.bfloat16)
         return np.array(y)
+
+
+@contextmanager
+def _declining() -> Iterator[None]:
+    """MLX evaluates late, so its refusals may come from anywhere."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        if any(words in str(error) for words in DECLINES):
+            raise Unsupported(f"MLX: {error}") from None
+        raise
 
 
 def create(variant: str = "") -> Mlx:

@@ -15,7 +15,7 @@ STANDARD = [
     "x=64x2;dim=1;fill=zeros;layout=gapped",
     "x=5x2x65;dim=1;fill=zeros;layout=broadcast",
     "x=6x11;dim=None",
-    "x=33x2;dim=-1;fill=ties",
+    "x=99x2;dim=-1;fill=ties",
     "x=99x2;dim=-1;fill=special",
     "x=128x2;dim=-1;fill=zeros",
     "x=4x1;dim=-1;fill=zeros",

@@ -16,7 +16,7 @@ STANDARD = [
     "x=5x2x65;dim=1;fill=zeros;layout=broadcast",
     "x=6x11;dim=None;fill=zeros",
     "x=2x2;dim=None;fill=signs",
-    "x=33x2;dim=-1;fill=ties",
+    "x=257x2;dim=-1;fill=ties",
     "x=65x1;dim=-1;fill=special",
     "x=128x2;dim=-1;fill=zeros",
     "x=4x1;dim=-1;fill=zeros",

@@ -2,10 +2,10 @@
 
 from opproof.cases._recurrence import rows, vectors
 
-_HEAD = "q={n}x{t}x{g}x{d};k={n}x{t}x{g}x{d};v={n}x{t}x{h}x{d};gate={n}x{t}x{h}x1;beta={n}x{t}x{h}x1;state={n}x{h}x{d}x{d}"
-_CHANNEL = (
-    f"{vectors('q', 'k', 'v', 'gate')};beta={{n}}x{{t}}x{{h}}x1;state={{n}}x{{h}}x{{d}}x{{d}}"
+_HEAD = (
+    "q={n}x{t}x{g}x{d};k={n}x{t}x{g}x{d};v={n}x{t}x{h}x{d};gate={n}x{t}x{h}x1;beta={n}x{t}x{h}x1;state={n}x{h}x{d}x{d}"
 )
+_CHANNEL = f"{vectors('q', 'k', 'v', 'gate')};beta={{n}}x{{t}}x{{h}}x1;state={{n}}x{{h}}x{{d}}x{{d}}"
 SMOKE = [_HEAD.format(n=2, t=4, h=4, g=2, d=5), _CHANNEL.format(n=2, t=4, h=3, d=5)]
 STANDARD = [
     *rows(_CHANNEL, "q"),

@@ -1,17 +1,18 @@
 """Cases of logsumexp: saturated rows, rows of -inf, one axis and several; long rows wide, so that they differ."""
 
 SMOKE = [
-    "x=7x33;dim=-1;fill=wide",
+    "x=7x33;dim=-1;fill=wide;f32,f16,f64",
 ]
 STANDARD = [
     "x=9,;dim=0",
-    "x=9x5;dim=0",
-    "x=5x31;dim=0;fill=wide",
-    "x=17x32;dim=-1;fill=wide;layout=offset",
+    "x=9x65;dim=0;f32,f16",
+    "x=3x65;dim=0",
+    "x=5x31;dim=0;fill=wide;f32,f16",
+    "x=17x32;dim=-1;fill=wide;layout=offset;f32,f16",
     "x=2x3x65;dim=1;layout=transposed",
     "x=2x3x4x7;dim=1;layout=permuted",
     "x=33x3;dim=-1;fill=extreme;layout=sliced",
-    "x=4x128;dim=0;fill=wide;layout=gapped",
+    "x=4x128;dim=0;fill=wide;layout=gapped;f32,f16",
     "x=5x7x9;dim=1;layout=broadcast",
     "x=9x11;dim=-1;fill=negative;f32,f16",
     "x=9x66;dim=0;fill=positive;layout=transposed;f32,f16",
@@ -24,8 +25,8 @@ STANDARD = [
     "x=9x768;dim=-1;fill=wide;f32",
     "x=9x1031;dim=-1;fill=wide;f32",
     "x=5x4099;dim=-1;fill=wide;f32",
-    "x=2x3x4x7;dim=(1,3);layout=permuted;fill=wide",
-    "x=5x3x4x7;dim=(-1,0);keepdim=true;fill=wide",
+    "x=2x3x4x7;dim=(1,3);layout=permuted;fill=wide;f32,f16",
+    "x=5x3x4x7;dim=(-1,0);keepdim=true;fill=wide;f32,f16",
     "x=3x5x9;dim=1;keepdim=true;layout=gapped",
     "x=4x9;dim=0;fill=ties",
     "x=5x4;dim=-1;fill=constant",

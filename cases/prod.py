@@ -1,24 +1,24 @@
 """Cases of prod: zeros (one in a row, several), signs, one axis and all; short rows, since products leave the range."""
 
 SMOKE = [
-    "x=7x9;dim=-1",
+    "x=7x9;dim=-1;f32,bf16,f64",
 ]
 STANDARD = [
     "x=5x3;dim=0",
-    "x=5x31;dim=0",
+    "x=5x31;dim=0;f32,bf16",
     "x=3x32;dim=-1;layout=offset;f32,bf16",
     "x=2x3x9;dim=1;layout=transposed",
     "x=2x3x4x7;dim=1;layout=permuted",
     "x=2x3x4x7;dim=-2;keepdim=true",
-    "x=3x9;dim=-1;layout=sliced",
-    "x=4x8;dim=1;layout=gapped",
-    "x=5x7x9;dim=1;layout=broadcast",
+    "x=9x4;dim=-1;layout=sliced",
+    "x=8x4;dim=1;layout=gapped",
+    "x=5x4x9;dim=1;layout=broadcast",
     "x=2x5;dim=None",
     "x=2x3;dim=None;layout=transposed",
     "x=33x2;dim=-1;fill=zeros",
     "x=2x33;dim=0;fill=zeros;layout=transposed",
-    "x=3x6;dim=-1;fill=negative",
-    "x=3x9;dim=-1;fill=positive",
+    "x=6x3;dim=-1;fill=negative",
+    "x=9x4;dim=-1;fill=positive",
     "x=3x3;dim=-1;fill=extreme;f32,bf16",
     "x=4x3;dim=0;fill=wide",
     "x=5x3;dim=-1;fill=offset",

@@ -3,5 +3,10 @@
 from opproof.cases._backward import full, rows
 
 SMOKE = ["grad=7x33;x=7x33"]
-STANDARD = [*rows("grad", "x", drop=("extreme", "offset")), "grad=4x9;x=4x9;fill=offset;f32", "grad=5x9;x=5x9;needs=x", "grad=15,;x=15,;fill=candle-2114"]
+STANDARD = [
+    *rows("grad", "x", drop=("extreme", "offset")),
+    "grad=4x9;x=4x9;fill=offset;f32",
+    "grad=5x9;x=5x9;needs=x",
+    "grad=15,;x=15,;fill=candle-2114",
+]
 FULL = full("grad", "x")

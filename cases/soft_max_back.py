@@ -3,5 +3,9 @@
 from opproof.cases._backward import full, rows
 
 SMOKE = ["grad=7x33;y=7x33;scale=0.5"]
-STANDARD = [*rows("grad", "y", ("", "scale=0.125", "scale=-2.5"), drop=("offset",)), "grad=4x9;y=4x9;fill=offset", "grad=5x9;y=5x9;needs=y"]
+STANDARD = [
+    *rows("grad", "y", ("", "scale=0.125", "scale=-2.5"), drop=("offset",)),
+    "grad=4x9;y=4x9;fill=offset",
+    "grad=5x9;y=5x9;needs=y",
+]
 FULL = full("grad", "y")

@@ -85,13 +85,18 @@ def terms_dropped(w: Wrong) -> str | None:
                 for neutral in (0.0, -np.inf):
                     changed = v.copy()
                     np.moveaxis(changed, axis, 0)[dropped] = neutral
-                    kind, i = place
-                    values = [*(w.inputs if kind == "inputs" else w.cotangents)]
-                    values[i] = changed
-                    if w.explained(**{kind: values}):
+                    if w.explained(**_with(w, place, changed)):
                         verb = "does" if said.endswith("slice") else "do"
                         return f"the {said} along axis {axis} of {name} {verb} not enter {w.what}"
     return None
+
+
+def _with(w: Wrong, place: tuple[str, int], changed: Array) -> dict[str, Any]:
+    """The inputs, or the cotangents, with one of them changed."""
+    kind, i = place
+    values: list[Array | None] = [*w.inputs] if kind == "inputs" else [*w.cotangents]
+    values[i] = changed
+    return {kind: values}
 
 
 def _tensors(w: Wrong) -> Iterator[tuple[str, Array, tuple[str, int]]]:

@@ -47,9 +47,7 @@ def _step(state: Array, k: Array, v: Array, gate: Array, beta: Array) -> tuple[A
     return decayed, wrong, decayed + outer(beta * wrong, k)
 
 
-def forward(
-    q: Array, k: Array, v: Array, gate: Array, beta: Array, state: Array
-) -> tuple[Array, Array]:
+def forward(q: Array, k: Array, v: Array, gate: Array, beta: Array, state: Array) -> tuple[Array, Array]:
     scale, y = 1 / math.sqrt(v.shape[-1]), []
     for qt, kt, vt, wt, bt in steps(_shared(q, v.shape[2]), _shared(k, v.shape[2]), v, gate, beta):
         _, _, state = _step(state, kt, vt, wt, bt)

@@ -32,9 +32,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"gate": (0.0, 1.0)}
 
 
-def forward(
-    k: Array, v: Array, q: Array, gate: Array, state: Array, *, scale: float = 1.0
-) -> tuple[Array, Array]:
+def forward(k: Array, v: Array, q: Array, gate: Array, state: Array, *, scale: float = 1.0) -> tuple[Array, Array]:
     y = []
     for kt, vt, qt, wt in steps(k, v, q, gate):
         state = wt[..., None] * state + outer(kt, vt)

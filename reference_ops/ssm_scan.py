@@ -42,9 +42,7 @@ def _gathered(dm: Array, groups: int) -> Array:
     return np.sum(np.reshape(dm, (n, tokens, groups, heads // groups, d)), axis=3)  # type: ignore[no-any-return]
 
 
-def forward(
-    state: Array, x: Array, dt: Array, A: Array, B: Array, C: Array, ids: Array
-) -> tuple[Array, Array]:
+def forward(state: Array, x: Array, dt: Array, A: Array, B: Array, C: Array, ids: Array) -> tuple[Array, Array]:
     s, y, heads = state[ids], [], x.shape[2]
     for xt, step, bt, ct in steps(x, _softplus(dt)[..., None], _shared(B, heads), _shared(C, heads)):
         s = np.exp(step * A)[..., None, :] * s + outer(step * xt, bt)

@@ -31,9 +31,7 @@ def _next(state: Array, w: Array, k: Array, v: Array, a: Array, b: Array) -> Arr
     return state * w[..., None, :] + outer(from_right(state, a), b) + outer(v, k)
 
 
-def forward(
-    r: Array, w: Array, k: Array, v: Array, a: Array, b: Array, state: Array
-) -> tuple[Array, Array]:
+def forward(r: Array, w: Array, k: Array, v: Array, a: Array, b: Array, state: Array) -> tuple[Array, Array]:
     y = []
     for rt, wt, kt, vt, at, bt in steps(r, w, k, v, a, b):
         state = _next(state, wt, kt, vt, at, bt)

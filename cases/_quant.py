@@ -1,0 +1,32 @@
+"""Quantised types of ggml: values and bytes of a block, as the shapes of bytes in case rows need them."""
+
+from __future__ import annotations
+
+#: type: (values, bytes) of a block; a test compares them with the gguf package's.
+BLOCKS: dict[str, tuple[int, int]] = {
+    "q4_0": (32, 18),
+    "q4_1": (32, 20),
+    "q5_0": (32, 22),
+    "q5_1": (32, 24),
+    "q8_0": (32, 34),
+    "mxfp4": (32, 17),
+    "iq4_nl": (32, 18),
+    "q2_k": (256, 84),
+    "q3_k": (256, 110),
+    "q4_k": (256, 144),
+    "q5_k": (256, 176),
+    "q6_k": (256, 210),
+    "iq4_xs": (256, 136),
+    "tq1_0": (256, 54),
+    "tq2_0": (256, 66),
+}
+
+#: Those that gguf also encodes.
+ENCODED = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4", "tq1_0", "tq2_0")
+
+
+def nbytes(type: str, values: int) -> int:
+    """Bytes of a row of `values`, whole blocks."""
+    size, stored = BLOCKS[type]
+    assert values % size == 0, (type, values)
+    return values // size * stored

@@ -1,0 +1,18 @@
+"""Cases of embedding_quantized: every type, rows named twice and out of order, rows that are not contiguous."""
+
+from opproof.cases._quant import BLOCKS
+
+SMOKE = ["weight=7x36;indices=5,;type=q4_0;f32"]
+STANDARD = [
+    *(f"weight=6x{2 * stored};indices=7,;type={type};f32" for type, (_, stored) in BLOCKS.items()),
+    "weight=5x34;indices=2x3;type=q8_0;f32;layout=weight:transposed",
+    "weight=5x18;indices=3x4;type=q4_0;f32;layout=indices:transposed",
+    "weight=9x40;indices=4,;type=q4_1;f32;layout=gapped",
+    "weight=9x22;indices=11,;type=q5_0;f32;layout=indices:sliced",
+    "weight=9x144;indices=3,;type=q4_k;f32;layout=offset",
+    "weight=1x34;indices=5,;type=q8_0;f32",
+    "weight=4x18;indices=0,;type=q4_0;f32",
+    "weight=130x17;indices=65,;type=mxfp4;f32",
+    "weight=3x1122;indices=4,;type=q8_0;f32",
+]
+FULL = ["weight=3x13056;indices=4,;type=q8_0;f32", "weight=65537x18;indices=65537,;type=q4_0;f32"]

@@ -1,0 +1,30 @@
+"""Cases of matmul_quantized: every type, one token and several, one block a row and several, odd numbers of rows."""
+
+from opproof.cases._quant import BLOCKS, nbytes
+
+
+def _row(type: str, a: str, k: int, n: int, rest: str = "") -> str:
+    return ";".join(p for p in (f"a={a}x{k}", f"b={n}x{nbytes(type, k)}", f"type={type}", rest) if p)
+
+
+SMOKE = [_row("q4_0", "3", 64, 5)]
+STANDARD = [
+    *(_row(type, "3", size, 5) for type, (size, _) in BLOCKS.items()),
+    *(_row(type, "1", 3 * size, 7, "fill=wide") for type, (size, _) in BLOCKS.items()),
+    _row("q4_0", "2x3", 96, 9, "layout=a:transposed"),
+    _row("q8_0", "2x3x5", 64, 4, "layout=permuted"),
+    _row("q4_1", "5", 32, 33, "layout=a:sliced"),
+    _row("q5_0", "5", 64, 31, "layout=b:gapped"),
+    _row("q5_1", "4", 64, 17, "layout=offset"),
+    _row("q4_k", "3", 256, 5, "layout=b:transposed"),
+    _row("q6_k", "4x2", 256, 3, "layout=a:broadcast"),
+    _row("q4_0", "33", 32, 1),
+    _row("q8_0", "65", 32, 3, "fill=zeros"),
+    _row("q4_0", "3", 64, 5, "fill=offset"),
+    _row("q8_0", "3", 64, 5, "fill=small;f32,bf16"),
+    _row("q5_1", "3", 64, 5, "fill=positive"),
+    _row("q8_0", "2", 1056, 3),
+    _row("q4_0", "0", 32, 3),
+    _row("q4_0", "2", 4128, 3, "f32"),
+]
+FULL = [_row("q8_0", "2", 12288, 8), _row("q4_0", "1", 32, 65537)]

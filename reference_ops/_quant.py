@@ -1,0 +1,98 @@
+"""Quantised tensors as the bytes that ggml stores, decoded and encoded by the `gguf` package (no formats of our own).
+
+The last axis of such a tensor counts bytes: whole blocks of `block(type)[1]` bytes for `block(type)[0]` values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.reference_ops._arrays import Array
+
+Bytes = NDArray[np.uint8]
+Bits = Callable[[int], NDArray[np.uint64]]
+
+#: A block of random bytes stands for a weight tensor's where its largest value lies between these.
+_LEAST, _MOST = 2.0**-3, 2.0**3
+
+
+def block(type: str) -> tuple[int, int]:
+    """Values and bytes of one block of `type`, as in q4_0 or q6_k. Raises ValueError for an unknown one."""
+    import gguf
+
+    if type.upper() not in gguf.GGMLQuantizationType.__members__:
+        known = ", ".join(m.lower() for m in gguf.GGMLQuantizationType.__members__)
+        raise ValueError(f"unknown quantised type {type!r}: gguf knows {known}.")
+    return gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[type.upper()]]
+
+
+def decode(data: Bytes, type: str) -> NDArray[np.float32]:
+    """The values of whole blocks: (..., bytes) to (..., values), in float32 as gguf computes them."""
+    import gguf
+
+    values, size = block(type)
+    shape = (*data.shape[:-1], data.shape[-1] // size * values)
+    if data.size == 0:
+        return np.zeros(shape, dtype=np.float32)
+    rows = np.ascontiguousarray(data).reshape(-1, data.shape[-1])
+    with np.errstate(all="ignore"):
+        found = gguf.quants.dequantize(rows, gguf.GGMLQuantizationType[type.upper()])
+    return np.asarray(found, dtype=np.float32).reshape(shape)
+
+
+def encode(x: Array, type: str) -> Bytes:
+    """The blocks of `x`, whose last axis is a multiple of the block. Raises NotImplementedError where gguf cannot."""
+    import gguf
+
+    values, size = block(type)
+    shape = (*x.shape[:-1], x.shape[-1] // values * size)
+    if x.size == 0:
+        return np.zeros(shape, dtype=np.uint8)
+    rows = np.ascontiguousarray(x, dtype=np.float32).reshape(-1, x.shape[-1])
+    with np.errstate(all="ignore"):
+        found = gguf.quants.quantize(rows, gguf.GGMLQuantizationType[type.upper()])
+    return np.asarray(found, dtype=np.uint8).reshape(shape)
+
+
+def blocks(type: str) -> Callable[[Bits, tuple[int, ...]], Bytes]:
+    """A constraint of `domain`: draws the bytes of a weight tensor of `type` from raw bits.
+
+    Values that gguf quantises, one block in seven all zero; or, for types that it only decodes, random bytes
+    block by block until they mean finite values of the size of weights.
+    """
+    values, size = block(type)
+
+    def draw(bits: Bits, shape: tuple[int, ...]) -> Bytes:
+        count = int(np.prod(shape[:-1])) * (shape[-1] // size)
+        try:
+            return encode(_weights(bits, count, values), type).reshape(shape)
+        except NotImplementedError:
+            return _plausible(bits, count, size, type).reshape(shape)
+
+    return draw
+
+
+def _weights(bits: Bits, count: int, values: int) -> NDArray[Any]:
+    """Sums of three uniforms, dyadic rationals between -1.5 and 1.5; every seventh block zero."""
+    raw = bits(count * values)
+    thirds = [((raw >> np.uint64(21 * i)) & np.uint64(0x1FFFFF)).astype(np.int64) for i in range(3)]
+    drawn = ((sum(thirds) - 3 * 2**20) / 2.0**21).reshape(count, values)
+    return np.where((np.arange(count) % 7 == 3)[:, None], 0, drawn)
+
+
+def _plausible(bits: Bits, count: int, size: int, type: str) -> Bytes:
+    found = np.zeros((count, size), dtype=np.uint8)
+    missing = np.ones(count, dtype=bool)
+    while missing.any():
+        n = int(missing.sum())
+        raw = bits(-(-n * size // 8)).astype("<u8").view(np.uint8)[: n * size].reshape(n, size)
+        with np.errstate(all="ignore"):
+            largest = np.max(np.abs(decode(raw, type)), axis=-1)
+        good = (largest >= _LEAST) & (largest <= _MOST)  # false for NaN
+        found[np.flatnonzero(missing)[good]] = raw[good]
+        missing[np.flatnonzero(missing)[good]] = False
+    return found

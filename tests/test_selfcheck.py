@@ -1,0 +1,88 @@
+"""The references prove each other, and a wrong formula anywhere is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case, cases_of
+from opproof.harness.selfcheck import cases_to_check, check
+from opproof.reference_ops import load, names
+
+torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("name", names())
+def test_references_agree(name):
+    op = load(name)
+    found = [d for case in cases_to_check(cases_of(name)) for d in check(case, op, torch)]
+    assert not found, "\n".join(f"{d.check}: {d.case}: {d.message}" for d in found[:5])
+
+
+def checks(op, case):
+    return {d.check for d in check(Case.parse(case), op, torch)}
+
+
+BREAKS = {
+    "doubled": lambda d: 2 * d,
+    "sign": lambda d: -d,
+    "zeros": lambda d: 0 * d,
+    "slightly scaled": lambda d: d * (1 + 1e-6),
+    "one element": lambda d: np.where(np.arange(d.size).reshape(d.shape) == d.size - 1, d * 1.001, d),
+}
+
+
+@pytest.mark.parametrize("defect", BREAKS)
+@pytest.mark.parametrize(
+    "case",
+    ["tanh[x=5x7;f64]", "softmax[x=5x7;dim=-1;f64]", "gelu[x=5x7;approximate=tanh;f64]", "mul[a=1x3;b=4x3;f64]"],
+)
+def test_a_wrong_vjp_is_noticed_three_times(case, defect):
+    op = load(case.partition("[")[0])
+
+    def broken(*args, **params):
+        found = op.vjp(*args, **params)
+        return tuple(map(BREAKS[defect], found)) if isinstance(found, tuple) else BREAKS[defect](found)
+
+    found = checks(replace(op, vjp=broken), case)
+    assert {"autograd", "complex"} <= found
+    if defect not in ("slightly scaled", "one element"):
+        assert "finite" in found
+
+
+def test_a_wrong_vjp_is_noticed_without_pytorch():
+    op = load("relu")
+    broken = replace(op, torch=None, vjp=lambda g, y, x: g)
+    assert checks(broken, "relu[x=5x7;f64]") == {"finite"}
+
+
+def test_a_wrong_forward_is_noticed():
+    op = load("rms_norm")
+    broken = replace(op, forward=lambda *args, **params: op.forward(*args, **params) * (1 + 1e-9))
+    assert "values" in checks(broken, "rms_norm[x=3x5;f64]")
+
+
+def test_a_wrong_convention_at_a_kink_is_noticed():
+    op = load("relu")
+    broken = replace(op, vjp=lambda g, y, x: np.where(x >= 0, g, 0))
+    assert checks(op, "relu[x=4x33;f64;fill=kink]") == set()
+    assert checks(broken, "relu[x=4x33;f64;fill=kink]") == {"autograd"}
+
+
+def test_a_gradient_not_summed_over_broadcast_axes_is_noticed():
+    op = load("mul")
+    broken = replace(op, vjp=lambda g, y, a, b: (g * b, g * a))
+    assert checks(broken, "mul[a=1x3;b=4x3;f64]") == {"finite"}
+
+
+def test_a_reference_that_raises_disagrees():
+    op = load("relu")
+
+    def broken(x):
+        raise ZeroDivisionError("no such thing")
+
+    found = check(Case.parse("relu[x=3,;f64]"), replace(op, forward=broken), torch)
+    assert [(d.check, d.message) for d in found] == [("raises", "ZeroDivisionError: no such thing")]
