@@ -56,9 +56,9 @@ def conv1d(
     else:
         shape = _columns(kernel, n, [size])
         columns = g.call("ggml_im2col", kernel, rows(g, x), s, 0, p, 0, d, 0, _FLAT, TYPES[g.type(x)], shape=shape)
-        table = reshape(g, kernel, (out, shape[-1]))
-        y = g.call("ggml_mul_mat", table, reshape(g, columns, (n * size, shape[-1])), shape=(n * size, out))
-        y = cont(g, swapped(g, reshape(g, y, (n, size, out))))
+        flat, table = reshape(g, columns, (n * size, shape[-1])), reshape(g, kernel, (out, shape[-1]))
+        y = g.call("ggml_mul_mat", flat, table, shape=(out, n * size))  # in ggml_conv_2d's order
+        y = cont(g, swapped(g, reshape(g, y, (out, n, size)), 0, 1))
     return _biased(g, y, bias, g.type(x))
 
 

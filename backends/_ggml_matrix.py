@@ -13,7 +13,7 @@ import numpy as np
 
 from opproof.backends._ggml_graph import Graph, Shape, Tensor
 from opproof.backends._ggml_rows import masked
-from opproof.backends._ggml_views import cast, cont, expand, permute, reshape, rows, shape_of_four, swapped
+from opproof.backends._ggml_views import cast, cont, expand, permute, reshape, rows, swapped
 from opproof.backends._protocol import Unsupported
 
 _F32_PRECISION = 10  # GGML_PREC_F32
@@ -49,12 +49,11 @@ def dot(g: Graph, a: Tensor, b: Tensor) -> Tensor:
 
 
 def outer_product(g: Graph, a: Tensor, b: Tensor) -> Tensor:
-    """ggml repeats b along the batch itself."""
-    batch = tuple(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
-    shape_of_four((*batch, 1, 1))
-    a = expand(g, a, (*batch, a.shape[-1]))
-    row, column = (reshape(g, t, (*t.shape[:-1], 1, t.shape[-1])) for t in (b, a))
-    return g.call("ggml_out_prod", row, column, shape=(*batch, a.shape[-1], b.shape[-1]))
+    """ggml repeats b along the batch itself; a vector is a matrix of one row."""
+    a, b = (t if len(t.shape) > 1 else reshape(g, t, (1, *t.shape)) for t in (a, b))
+    batch = tuple(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
+    a = expand(g, a, (*batch, *a.shape[-2:]))
+    return g.call("ggml_out_prod", rows(g, b), a, shape=(*batch, a.shape[-1], b.shape[-1]))
 
 
 def mul_mat_id(g: Graph, a: Tensor, b: Tensor, ids: Tensor) -> Tensor:

@@ -173,7 +173,7 @@ def _picked(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
     count = math.prod(row.shape[:-1])
     if not row.shape:
         raise Unsupported("a scalar has no row")
-    if g.gradient and count > 1:
+    if g.gradient and count != 1:
         raise Unsupported("ggml_get_rows has a backward pass for one matrix only, not for a batch")
     table = reshape(g, row, (count, row.shape[-1], 1))
     flat = reshape(g, indices, (count, indices.shape[-1]))

@@ -61,9 +61,9 @@ def _compute(x: Array | None) -> Any:
 
 
 def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
-    """The float dtype among the inputs; float64 where there is none (then nothing is rounded to it)."""
+    """The float dtype among the inputs; float32, to which quantised bytes decode, where there is none."""
     floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
-    return next(floats, np.dtype(np.float64))
+    return next(floats, np.dtype(np.float32))
 
 
 def _stored(y: Any, dtype: np.dtype[Any]) -> Array:

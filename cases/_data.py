@@ -45,8 +45,8 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
     """Values of every tensor of `case`, rounded to its dtype: float64, or int64 for index tensors.
 
     `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly
-    between) or to "nonzero". `variant` gives other data for the same case. An alias is the same
-    array object.
+    between), to "nonzero", or to a function of raw bits and shape (the bytes of a quantised tensor).
+    `variant` gives other data for the same case. An alias is the same array object.
     """
     if variant and case.fill in REPORTS:  # pinned values have no variants
         case = replace(case, fill="normal")
@@ -71,6 +71,9 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     bits, dtype = bits_of(f"{case}|{name}|{salt}"), DTYPES[case.dtype]
     if isinstance(constraint, range):
         return _integers(bits, shape, constraint)
+    if callable(constraint):
+        drawn: NDArray[Any] = constraint(bits, shape)
+        return drawn
     if case.fill in REPORTS:
         values = np.resize(np.array(REPORTS[case.fill]), shape)
     elif case.fill in FILLS:

@@ -25,8 +25,8 @@ BLOCKS: dict[str, tuple[int, int]] = {
 ENCODED = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4", "tq1_0", "tq2_0")
 
 
-def nbytes(type: str, values: int) -> int:
+def nbytes(quant: str, values: int) -> int:
     """Bytes of a row of `values`, whole blocks."""
-    size, stored = BLOCKS[type]
-    assert values % size == 0, (type, values)
+    size, stored = BLOCKS[quant]
+    assert values % size == 0, (quant, values)
     return values // size * stored

@@ -27,6 +27,6 @@ STANDARD = [
     "x=1x3x17x33;weight=3x1x3x3;padding=1;stride=2",
 ]
 FULL = [
-    "x=1x3x129x257;weight=3x1x7x5;padding=(3,2)",
+    "x=1x3x65x129;weight=3x1x5x3;padding=(2,1)",
     "x=1x65537x2x2;weight=65537x1x2x2",
 ]

@@ -1,6 +1,4 @@
-"""Cases of im2col_back: kernels and images wider than high and higher than wide, windows that do not fit, cells that none
-covers.
-"""
+"""Cases of im2col_back: kernels and images wider than high and the reverse, windows that do not fit, cells left out."""
 
 SMOKE = ["grad=2x3x5x18;size=(5,6);kernel_size=(3,2)"]
 STANDARD = [

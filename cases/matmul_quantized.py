@@ -3,14 +3,14 @@
 from opproof.cases._quant import BLOCKS, nbytes
 
 
-def _row(type: str, a: str, k: int, n: int, rest: str = "") -> str:
-    return ";".join(p for p in (f"a={a}x{k}", f"b={n}x{nbytes(type, k)}", f"type={type}", rest) if p)
+def _row(quant: str, a: str, k: int, n: int, rest: str = "") -> str:
+    return ";".join(p for p in (f"a={a}x{k}", f"b={n}x{nbytes(quant, k)}", f"type={quant}", rest) if p)
 
 
 SMOKE = [_row("q4_0", "3", 64, 5)]
 STANDARD = [
-    *(_row(type, "3", size, 5) for type, (size, _) in BLOCKS.items()),
-    *(_row(type, "1", 3 * size, 7, "fill=wide") for type, (size, _) in BLOCKS.items()),
+    *(_row(quant, "3", size, 5) for quant, (size, _) in BLOCKS.items()),
+    *(_row(quant, "1", 3 * size, 7, "fill=wide") for quant, (size, _) in BLOCKS.items()),
     _row("q4_0", "2x3", 96, 9, "layout=a:transposed"),
     _row("q8_0", "2x3x5", 64, 4, "layout=permuted"),
     _row("q4_1", "5", 32, 33, "layout=a:sliced"),

@@ -5,15 +5,15 @@ from opproof.cases._quant import BLOCKS, ENCODED
 _FILLS = ("", "fill=wide", "fill=zeros", "fill=halves", "fill=small", "fill=constant", "fill=negative", "fill=offset")
 
 
-def _row(type: str, blocks: int, rows: str, rest: str) -> str:
-    return ";".join(p for p in (f"x={rows}x{blocks * BLOCKS[type][0]}", f"type={type}", rest) if p)
+def _row(quant: str, blocks: int, rows: str, rest: str) -> str:
+    return ";".join(p for p in (f"x={rows}x{blocks * BLOCKS[quant][0]}", f"type={quant}", rest) if p)
 
 
 #: Computed in float32: float64 inputs would first lose digits.
 SMOKE = ["x=3x64;type=q4_0;f32"]
 STANDARD = [
-    *(_row(type, 1 + i % 3, "3", fill) for type in ENCODED for i, fill in enumerate(_FILLS[:4])),
-    *(_row(type, 2, "2x3", f"{fill};layout=gapped") for type in ENCODED[:5] for fill in _FILLS[4:]),
+    *(_row(quant, 1 + i % 3, "3", fill) for quant in ENCODED for i, fill in enumerate(_FILLS[:4])),
+    *(_row(quant, 2, "2x3", f"{fill};layout=gapped") for quant in ENCODED[:5] for fill in _FILLS[4:]),
     "x=64,;type=q8_0",
     "x=5x64;type=q4_0;layout=transposed",
     "x=5x32;type=q5_1;layout=sliced",

@@ -80,7 +80,7 @@ def _weights(bits: Bits, count: int, values: int) -> NDArray[Any]:
     """Sums of three uniforms, dyadic rationals between -1.5 and 1.5; every seventh block zero."""
     raw = bits(count * values)
     thirds = [((raw >> np.uint64(21 * i)) & np.uint64(0x1FFFFF)).astype(np.int64) for i in range(3)]
-    drawn = ((sum(thirds) - 3 * 2**20) / 2.0**21).reshape(count, values)
+    drawn = (np.asarray(sum(thirds)) - 3 * 2**20).reshape(count, values) / 2.0**21
     return np.where((np.arange(count) % 7 == 3)[:, None], 0, drawn)
 
 

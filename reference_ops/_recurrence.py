@@ -23,7 +23,7 @@ def stacked(slices: Sequence[Array]) -> Array:
 
 def backwards(columns: Sequence[Sequence[Array]]) -> list[Array]:
     """Several tensors from their slices gathered in reverse: one (token: several slices) list, last token first."""
-    return [stacked(column[::-1]) for column in zip(*columns, strict=True)]  # type: ignore[arg-type]
+    return [stacked(column[::-1]) for column in zip(*columns, strict=True)]
 
 
 def outer(a: Array, b: Array) -> Array:

@@ -19,7 +19,7 @@ MULTILINEAR = True
 
 
 def _keys(x: Array, rel_w: Array, rel_h: Array) -> Array:
-    """x with the axis of keys taken apart: (n, qh, qw, kh, kw)."""
+    """Scores with the axis of keys taken apart: (n, qh, qw, kh, kw)."""
     return np.reshape(x, (*rel_h.shape, rel_w.shape[3]))
 
 

@@ -1,8 +1,9 @@
 """gated_delta_net: attention without softmax, from a state that decays by a gate and is corrected by the delta rule.
 
-Shapes: q, k (n, tokens, groups, d), v (n, tokens, heads, d), gate (n, tokens, heads, d or 1), beta (n, tokens, heads, 1),
-state (n, heads, d, d), values along rows and keys along columns; outputs y as v and the last state. Head h reads the q
-and k of group h mod groups. M = S_(t-1) diag(exp(gate_t)), u = v_t - M k_t, S_t = M + beta_t u ⊗ k_t, y_t = S_t q_t / √d.
+Shapes: q, k (n, tokens, groups, d), v (n, tokens, heads, d), gate (n, tokens, heads, d or 1), beta (n, tokens, heads,
+1), state (n, heads, d, d), values along rows and keys along columns; outputs y as v and the last state. Head h reads
+the q and k of group h mod groups. M = S_(t-1) diag(exp(gate_t)), u = v_t - M k_t, S_t = M + beta_t u ⊗ k_t and
+y_t = S_t q_t / √d.
 Gradient: with D the gradient of S_t, from the last token to the first, D += g_t ⊗ q_t / √d; dq = S_tᵀ g / √d, dv = du =
 beta D k, dbeta = u · D k, dM = D - du ⊗ k, dk = beta Dᵀ u - Mᵀ du, dgate = columns of sum(dM M), summed over
 channels where it has one; then D = dM diag(exp(gate_t)). dq and dk are summed over the heads of a group.

@@ -2,8 +2,8 @@
 
 Shapes: k, v, q, gate (n, tokens, heads, d), state (n, heads, d, d); outputs y as v and the last state.
 S_t = gate_t S_(t-1) + k_t ⊗ v_t and y_t = scale q_t S_t, where k, q and gate go with rows of S, v with columns.
-Gradient: with D the gradient of S_t, from the last token to the first, D += scale q_t ⊗ g_t; dq = scale S_t g, dk = D v,
-dv = Dᵀ k, dgate = rows of sum(D S_(t-1)); then D = gate_t D.
+Gradient: with D the gradient of S_t, from the last token to the first, D += scale q_t ⊗ g_t; dq = scale S_t g,
+dk = D v, dv = Dᵀ k, dgate = rows of sum(D S_(t-1)); then D = gate_t D.
 Source: Yang et al., Gated Linear Attention Transformers with Hardware-Efficient Training (2024), equation 3.
 PyTorch: none. ONNX: none. ggml: ggml_gated_linear_attn (sequences packed along tokens, the state behind y).
 """

@@ -1,7 +1,7 @@
 """im2col_back: the gradient of ggml's im2col: every window of grad added back to the cells that it was read from.
 
-Shapes: grad (n, oh, ow, c kh kw), channel outermost, then the kernel's rows and columns; y (n, c, h, w) with size = (h, w).
-Cells that no window covers are zero.
+Shapes: grad (n, oh, ow, c kh kw), channel outermost, then the kernel's rows and columns; y (n, c, h, w) with
+size = (h, w). Cells that no window covers are zero.
 Gradient: the windows of g.
 Source: ggml.h, ggml_im2col_back; Chellapilla, Puri, Simard (2006).
 PyTorch: torch.nn.functional.fold (of the windows as columns). ONNX: Col2Im (of the columns). ggml: ggml_im2col_back.

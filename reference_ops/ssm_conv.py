@@ -19,7 +19,7 @@ MULTILINEAR = True
 
 def _windows(x: Array, k: int) -> Array:
     """(n, channels, tokens, k)."""
-    return np.lib.stride_tricks.sliding_window_view(x, k, axis=2)  # type: ignore[no-any-return]
+    return np.lib.stride_tricks.sliding_window_view(x, k, axis=2)
 
 
 def forward(x: Array, weight: Array) -> Array:

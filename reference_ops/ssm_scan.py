@@ -1,4 +1,4 @@
-"""ssm_scan: the selective state space of Mamba: a state per channel that decays and is written at a step size per token.
+"""ssm_scan: the selective state space of Mamba: a state per channel that decays and is written by steps of dt.
 
 Shapes: state (m, heads, p, d), x (n, tokens, heads, p), dt (n, tokens, heads), A (heads, d or 1), B and C (n, tokens,
 groups, d), ids (n,) integers in [0, m); outputs y as x and the last state (n, heads, p, d). Sequence i begins with
@@ -30,7 +30,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 def _softplus(x: Array) -> Array:
     """log(1 + exp(x)) without overflow, real or complex."""
     negative = np.real(x) < 0
-    return np.where(negative, 0, x) + np.log1p(np.exp(np.where(negative, x, -x)))  # type: ignore[no-any-return]
+    return np.where(negative, 0, x) + np.log1p(np.exp(np.where(negative, x, -x)))
 
 
 def _shared(m: Array, heads: int) -> Array:

@@ -1,7 +1,7 @@
 """wkv6: RWKV-6's attention without softmax: a state of key-value products that decays per token and channel.
 
 Shapes: k, v, r, td (n, tokens, heads, d), tf (heads, d), state (n, heads, d, d); outputs y as v and the last state.
-y_t = r_t (S_t + tf k_t ⊗ v_t) and S_(t+1) = td_t S_t + k_t ⊗ v_t, where tf, k, r and td go with rows of S, v with columns.
+y_t = r_t (S_t + tf k_t ⊗ v_t) and S_(t+1) = td_t S_t + k_t ⊗ v_t; tf, k, r and td go with rows of S, v with columns.
 Gradient: with D the gradient of S_(t+1), from the last token to the first, and E = D + tf r_t ⊗ g_t: dr = (S_t + tf
 k ⊗ v) g, dk = E v, dv = Eᵀ k, dtd = rows of sum(D S_t), dtf = sum(r k (v · g)); then D = td_t D + r_t ⊗ g_t.
 Source: Peng et al., Eagle and Finch: RWKV with Matrix-Valued States and Dynamic Recurrence (2024), equations 15 to 19.

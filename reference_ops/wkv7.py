@@ -1,9 +1,10 @@
 """wkv7: RWKV-7's attention without softmax: a state that decays per channel and is rewritten along one direction.
 
 Shapes: r, w, k, v, a, b (n, tokens, heads, d), state (n, heads, d, d); outputs y as v and the last state.
-S_t = S_(t-1) diag(w_t) + (S_(t-1) a_t) ⊗ b_t + v_t ⊗ k_t and y_t = S_t r_t: v goes with rows of S, the others with columns.
-Gradient: with D the gradient of S_t, from the last token to the first, D += g_t ⊗ r_t; dr = S_tᵀ g, dv = D k, dk = Dᵀ v,
-dw = columns of sum(D S_(t-1)), db = Dᵀ S_(t-1) a, da = S_(t-1)ᵀ D b; then D = D diag(w_t) + (D b_t) ⊗ a_t.
+S_t = S_(t-1) diag(w_t) + (S_(t-1) a_t) ⊗ b_t + v_t ⊗ k_t and y_t = S_t r_t; v goes with rows of S, the others with
+columns.
+Gradient: with D the gradient of S_t, from the last token to the first, D += g_t ⊗ r_t; dr = S_tᵀ g, dv = D k,
+dk = Dᵀ v, dw = columns of sum(D S_(t-1)), db = Dᵀ S_(t-1) a, da = S_(t-1)ᵀ D b; then D = D diag(w_t) + (D b_t) ⊗ a_t.
 Source: Peng et al., RWKV-7 "Goose" with Expressive Dynamic State Evolution (2025), equation 17.
 PyTorch: none. ONNX: none. ggml: ggml_rwkv_wkv7 (sequences packed along tokens, the state behind y).
 """

@@ -294,4 +294,6 @@ DEFECTS = [
         applies=lambda c: "weight" in c.shapes,
     ),
     Defect("derivative at the output", ("input ignored",), p.at_output, mode="gradient", ops=UNARY),
+    Defect("scattered, no pattern", ("",), p.after(p.scattered)),
+    Defect("noise, no pattern", ("",), p.after(p.noisy)),
 ]

@@ -64,7 +64,7 @@ class Finding:
 
     @property
     def silent(self) -> bool:
-        return not self.label
+        return not self.label and not self.right
 
 
 @functools.cache

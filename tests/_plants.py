@@ -129,6 +129,17 @@ def in_f16(call: Call) -> list:
     return [None if k is None else np.asarray(y).astype(k.dtype) for y, k in zip(outputs, kind, strict=False)]
 
 
+def scattered(y):
+    """One element in ten is another number."""
+    rng = np.random.default_rng(y.size)
+    return np.where(rng.random(y.shape) < 0.1, rng.standard_normal(y.shape) * 3, y)
+
+
+def noisy(y):
+    """Every element is off by about a fifth."""
+    return y * (1 + 0.2 * np.random.default_rng(y.size).standard_normal(y.shape))
+
+
 def swap(i: int, j: int) -> Callable[[Call], list]:
     def plant(call):
         moved = list(call.inputs)

@@ -13,7 +13,7 @@ from opproof.reference_ops._quant import block, blocks, decode, encode  # noqa: 
 
 
 def test_the_table_of_blocks_is_that_of_gguf():
-    assert {type: block(type) for type in BLOCKS} == BLOCKS
+    assert {quant: block(quant) for quant in BLOCKS} == BLOCKS
 
 
 def test_an_unknown_type_is_named():
@@ -21,24 +21,24 @@ def test_an_unknown_type_is_named():
         block("q9_9")
 
 
-@pytest.mark.parametrize("type", BLOCKS)
-def test_drawn_blocks_are_the_same_each_time_and_mean_weights(type):
-    shape = (5, 2 * BLOCKS[type][1])
-    first, again, other = (blocks(type)(bits_of(key), shape) for key in ("a", "a", "b"))
+@pytest.mark.parametrize("quant", BLOCKS)
+def test_drawn_blocks_are_the_same_each_time_and_mean_weights(quant):
+    shape = (5, 2 * BLOCKS[quant][1])
+    first, again, other = (blocks(quant)(bits_of(key), shape) for key in ("a", "a", "b"))
     assert first.dtype == np.uint8
     assert first.shape == shape
     assert (first == again).all()
     assert (first != other).any()
-    values = decode(first, type)
-    assert values.shape == (5, 2 * BLOCKS[type][0])
+    values = decode(first, quant)
+    assert values.shape == (5, 2 * BLOCKS[quant][0])
     assert np.isfinite(values).all()
     assert 2**-3 <= np.abs(values).max() <= 2**3
 
 
-@pytest.mark.parametrize("type", ENCODED)
-def test_encoding_what_was_decoded_gives_the_same_values(type):
-    values = decode(blocks(type)(bits_of("weights"), (3, BLOCKS[type][1])), type)
-    np.testing.assert_allclose(decode(encode(values, type), type), values, rtol=0.3, atol=0.3)
+@pytest.mark.parametrize("quant", ENCODED)
+def test_encoding_what_was_decoded_gives_the_same_values(quant):
+    values = decode(blocks(quant)(bits_of("weights"), (3, BLOCKS[quant][1])), quant)
+    np.testing.assert_allclose(decode(encode(values, quant), quant), values, rtol=0.3, atol=0.3)
 
 
 def test_a_product_is_that_of_the_decoded_weights():

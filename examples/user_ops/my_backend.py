@@ -12,7 +12,7 @@ name = "my_backend"
 OPERATORS = ("snake", "bent_identity")
 
 
-def supports(op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+def supports(op: str, _dtypes: Sequence[str], _params: Mapping[str, Any]) -> bool | str:
     return op in OPERATORS or f"only {' and '.join(OPERATORS)} are here"
 
 
@@ -31,7 +31,7 @@ def forward(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> Arra
 
 
 def vjp(
-    op: str, inputs: Sequence[Array], params: Mapping[str, Any], cotangents: Sequence[Array], needs: Sequence[bool]
+    op: str, inputs: Sequence[Array], params: Mapping[str, Any], cotangents: Sequence[Array], _needs: Sequence[bool]
 ) -> list[Array]:
     (x,), (g,) = inputs, cotangents
     wide = g.astype(np.promote_types(np.float32, g.dtype)) if g.dtype.kind == "f" else g.astype(np.float32)

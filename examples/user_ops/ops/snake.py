@@ -31,7 +31,7 @@ def forward(x: Array, *, a: float = 1.0) -> Array:
     return x + s * s / a  # type: ignore[no-any-return]
 
 
-def vjp(g: Array, y: Array, x: Array, *, a: float = 1.0) -> Array:
+def vjp(g: Array, _y: Array, x: Array, *, a: float = 1.0) -> Array:
     return g * (1 + np.sin(2 * a * x))  # type: ignore[no-any-return]
 
 

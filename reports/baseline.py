@@ -1,0 +1,164 @@
+"""Baselines: what a run found, as small sorted text files that git can keep.
+
+A folder with `baseline.json`, which says how it was made, and one file per operator with a line a record:
+
+    # backend torch
+    PASS 1.2 forward softmax[x=7x33;dim=-1;f32]
+    WRONG_GRADIENT(known) 4.1e+03 gradient softmax[x=7x33;dim=-1;f32]
+
+verdict, largest error in units (two digits, `-` where there is none), mode, case id. No times, no durations, no
+messages: the files change when a verdict does, a case comes or goes, or an error moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from opproof.reports._record import SCHEMA_VERSION, VERDICTS, Header, Result
+from opproof.reports._results import ResultsError, read_results
+from opproof.reports._summary import grouped, kind, severity
+
+HEADER = "baseline.json"
+VERSION = 1
+#: `updated` keeps the old figure where the error moved by less than this factor.
+STEADY = 2.0
+_OPTIONS = ("convention", "strict_subnormals", "selection")
+
+
+def is_baseline(folder: Path) -> bool:
+    """Whether `folder` holds a baseline."""
+    return (folder / HEADER).is_file()
+
+
+def read_run(path: Path) -> tuple[Header, list[Result]]:
+    """A run's folder, a results file, or a baseline. Raises ResultsError."""
+    return read_baseline(path) if is_baseline(path) else read_results(path)
+
+
+def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> None:
+    """Write all files; those of operators that are no longer there are removed. Raises ResultsError."""
+    options = {name: header.options[name] for name in _OPTIONS if name in header.options}
+    about = {
+        "baseline": VERSION,
+        "schema": header.schema,
+        "opproof": header.opproof,
+        "constant": header.constant,
+        "backends": header.backends,
+        "options": options,
+    }
+    texts = {f"{op}.txt": _text(some) for op, some in grouped(results, lambda r: r.op).items()}
+    texts[HEADER] = json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not is_baseline(folder) and any(folder.iterdir()):
+            raise ResultsError(f"{folder} holds other files and no baseline; give a new or empty folder.")
+        for old in folder.glob("*.txt"):
+            if old.name not in texts:
+                old.unlink()
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ResultsError(f"cannot write to {folder}: {error.strerror or error}; give another folder.") from None
+
+
+def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
+    """Header and records of a baseline; messages, durations and repro lines are empty. Raises ResultsError."""
+    path = folder / HEADER
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        files = [(file, file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.txt"))]
+    except OSError as error:
+        reason = error.strerror or error
+        raise ResultsError(f"cannot read {path}: {reason}; `opproof baseline save RUN {folder}` writes it.") from None
+    except ValueError as error:
+        raise ResultsError(f"{path} is not JSON ({error}); restore it, or save the baseline anew.") from None
+    found = (about.get("baseline"), about.get("schema")) if isinstance(about, dict) else (None, None)
+    if found != (VERSION, SCHEMA_VERSION):
+        raise ResultsError(f"{path} has versions {found}, expected {(VERSION, SCHEMA_VERSION)}; save it anew.")
+    results = [r for file, text in files for r in _records(file, text)]
+    header = Header(
+        opproof=str(about["opproof"]),
+        backends=about["backends"],
+        options=about["options"],
+        cases=len(results),
+        constant=float(about["constant"]),
+    )
+    return header, results
+
+
+def updated(before: Sequence[Result], after: Sequence[Result], *, prune: bool) -> list[Result]:
+    """The records of `after`, with the old figure where the error is about as it was.
+
+    Those that the run did not try stay, unless `prune`.
+    """
+    old = {(r.case, r.mode, r.backend): r for r in before}
+    found = [_steady(old.pop((r.case, r.mode, r.backend), None), r) for r in after]
+    return found if prune else [*found, *old.values()]
+
+
+def _steady(old: Result | None, new: Result) -> Result:
+    if old is None or old.units is None or new.units is None:
+        return new
+    low, high = sorted((severity(old.units), severity(new.units)))
+    return replace(new, units=old.units) if high <= low * STEADY else new
+
+
+def _text(results: Sequence[Result]) -> str:
+    lines: list[str] = []
+    for backend, some in grouped(results, lambda r: r.backend).items():
+        lines += [f"# backend {backend}", *sorted(map(_line, some), key=lambda text: text.split(" ", 3)[::-1])]
+    return "\n".join(lines) + "\n"
+
+
+def _line(r: Result) -> str:
+    known = "(known)" if kind(r) == "known" else ""
+    units = "-" if r.units is None else f"{float(r.units):.2g}"
+    return f"{r.verdict}{known} {units} {r.mode} {r.case}"
+
+
+def _records(file: Path, text: str) -> Iterable[Result]:
+    backend = ""
+    for number, row in enumerate(text.splitlines(), start=1):
+        if row.startswith("# backend "):
+            backend = row.removeprefix("# backend ")
+            continue
+        parts = row.split(" ", 3)
+        if len(parts) != 4 or not backend:
+            raise ResultsError(
+                f"{file}, line {number}: expected `VERDICT UNITS MODE CASE`, got {row[:60]!r}; mend or restore it."
+            )
+        verdict, units, mode, case = parts
+        yield Result(
+            case=case,
+            op=file.stem,
+            dtype=_dtype(case),
+            backend=backend,
+            mode=mode,
+            verdict=_verdict(verdict, file, number),
+            units=_number(units, file, number),
+            known="known in the baseline" if verdict.endswith("(known)") else "",
+        )
+
+
+def _verdict(text: str, file: Path, number: int) -> str:
+    verdict = text.removesuffix("(known)")
+    if verdict not in VERDICTS:
+        raise ResultsError(f"{file}, line {number}: unknown verdict {verdict[:40]!r}; mend or restore it.")
+    return verdict
+
+
+def _number(text: str, file: Path, number: int) -> Any:
+    try:
+        value = None if text == "-" else float(text)
+    except ValueError:
+        raise ResultsError(f"{file}, line {number}: {text[:40]!r} is no number; mend or restore it.") from None
+    return text if value is not None and not abs(value) < float("inf") else value
+
+
+def _dtype(case: str) -> str:
+    parts = case.partition("[")[2].rstrip("]").split(";")
+    return next((p for p in parts if p in ("f64", "f32", "f16", "bf16")), "")
