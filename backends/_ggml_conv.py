@@ -1,4 +1,4 @@
-"""ggml's operators on windows: convolution, columns, pooling, interpolation."""
+"""ggml's operators on windows: convolution, columns, pooling."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from opproof.backends._ggml_library import TYPES
 from opproof.backends._ggml_views import cast, cont, reshape, rows, swapped
 from opproof.backends._protocol import Unsupported
 
-_MAX, _AVG = 0, 1  # enum ggml_op_pool
-_NEAREST, _BILINEAR, _BICUBIC, _ALIGN_CORNERS = 0, 1, 2, 256  # enum ggml_scale_mode and ggml_scale_flag
+LARGEST, AVERAGE = 0, 1  # enum ggml_op_pool
 _FLAT, _PLANE = False, True  # is_2D of ggml_im2col
 
 Sizes = int | tuple[int, ...]
@@ -172,25 +171,35 @@ def im2col_3d(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, paddi
 def col2im(
     g: Graph, x: Tensor, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> Tensor:
-    """ggml.h names the kernel first, but ggml_im2col_back takes the columns first."""
-    kernel, size = (tuple(reversed(_each(v, 2))) for v in (kernel_size, output_size))
-    n, c = x.shape[0], x.shape[1] // math.prod(kernel)
-    whole = Tensor(0, (n, c, *size))
-    how, out = _two(whole, kernel, stride, padding, dilation)
-    columns = reshape(g, swapped(g, x), (n, *out, x.shape[1]))
-    ne = (ctypes.c_int64 * 4)(*reversed(whole.shape))
-    shape = _shaped(g, (1, c, *kernel), x)
-    return g.call("ggml_im2col_back", columns, shape, ne, *how, _PLANE, shape=whole.shape)
+    size = tuple(reversed(_each(output_size, 2)))
+    return unfolded(g, swapped(g, x), x, size, kernel_size, (stride, padding, dilation))
 
 
-def _pool(g: Graph, x: Tensor, kind: int, kernel: list[int], stride: Sizes | None, padding: Sizes) -> Tensor:
-    axes = len(kernel)
+def unfolded(
+    g: Graph, windows: Tensor, like: Tensor, size: tuple[int, ...], kernel_size: Sizes, how: tuple[Sizes, Sizes, Sizes]
+) -> Tensor:
+    """Windows (n, windows, c kh kw) added back. ggml.h names the kernel first, but the windows come first."""
+    kernel = tuple(reversed(_each(kernel_size, 2)))
+    n, c = windows.shape[0], windows.shape[-1] // math.prod(kernel)
+    numbers, out = _two(Tensor(0, (n, c, *size)), kernel, *how)
+    shape, ne = _shaped(g, (1, c, *kernel), like), (ctypes.c_int64 * 4)(*reversed((n, c, *size)))
+    columns = reshape(g, windows, (n, *out, windows.shape[-1]))
+    return g.call("ggml_im2col_back", cont(g, columns), shape, ne, *numbers, _PLANE, shape=(n, c, *size))
+
+
+def pool_call(
+    g: Graph, name: str, tensors: tuple[Tensor, ...], kind: int, kernel_size: Sizes, stride: Sizes | None,
+    padding: Sizes, shape: tuple[int, ...] | None = None,
+) -> Tensor:  # fmt: skip
+    """ggml_pool_1d, ggml_pool_2d or ggml_pool_2d_back; without `shape`, of as many windows as there are."""
+    axes = 1 if "1d" in name else 2
+    kernel, x = _each(kernel_size, axes), tensors[-1]
     s, p = kernel if stride is None else _each(stride, axes), _each(padding, axes)
-    out = [_windows(*v, 1) for v in zip(reversed(x.shape[-axes:]), kernel, s, p, strict=True)]
-    shape = (*x.shape[:-axes], *reversed(out))
+    if shape is None:
+        out = [_windows(*v, 1) for v in zip(reversed(x.shape[-axes:]), kernel, s, p, strict=True)]
+        shape = (*x.shape[:-axes], *reversed(out))
     pads: list[Any] = [float(v) for v in p] if axes == 2 else p
-    y = g.call(f"ggml_pool_{axes}d", cont(g, x), kind, *kernel, *s, *pads, shape=shape)
-    return cast(g, y, g.type(x))
+    return g.call(name, *tensors, kind, *kernel, *s, *pads, shape=shape)
 
 
 def _average(
@@ -202,7 +211,8 @@ def _average(
         raise Unsupported("ggml's pooling has no ceil_mode and no divisor of its own")
     if padded and count_include_pad != (axes == 2):
         raise Unsupported(f"ggml_pool_{axes}d {'counts' if axes == 2 else 'does not count'} padding in its averages")
-    return _pool(g, x, _AVG, _each(kernel_size, axes), stride, padding)
+    y = pool_call(g, f"ggml_pool_{axes}d", (cont(g, x),), AVERAGE, kernel_size, stride, padding)
+    return cast(g, y, g.type(x))
 
 
 def avg_pool1d(g: Graph, x: Tensor, **how: Any) -> Tensor:
@@ -220,7 +230,8 @@ def _largest(
     """Without indices, so only its gradient can be judged."""
     if ceil_mode or any(np.atleast_1d(dilation) != 1):
         raise Unsupported("ggml's pooling has no ceil_mode and no dilation")
-    return [_pool(g, x, _MAX, _each(kernel_size, axes), stride, padding), None]
+    y = pool_call(g, f"ggml_pool_{axes}d", (cont(g, x),), LARGEST, kernel_size, stride, padding)
+    return [cast(g, y, g.type(x)), None]
 
 
 def max_pool1d(g: Graph, x: Tensor, **how: Any) -> list[Tensor | None]:
@@ -231,27 +242,10 @@ def max_pool2d(g: Graph, x: Tensor, **how: Any) -> list[Tensor | None]:
     return _largest(2, g, x, **how)
 
 
-def _resized(g: Graph, x: Tensor, size: tuple[int, int], mode: int) -> Tensor:
-    shape = (*x.shape[:2], *size)
-    return g.call("ggml_interpolate", x, *(ctypes.c_int64(n) for n in reversed(shape)), mode, shape=shape)
-
-
-def upsample_nearest(g: Graph, x: Tensor, *, size: tuple[int, int]) -> Tensor:
-    return _resized(g, x, size, _NEAREST)
-
-
-def upsample_bilinear(g: Graph, x: Tensor, *, size: tuple[int, int], align_corners: bool) -> Tensor:
-    return _resized(g, x, size, _BILINEAR | (_ALIGN_CORNERS if align_corners else 0))
-
-
-def upsample_bicubic(g: Graph, x: Tensor, *, size: tuple[int, int], align_corners: bool) -> Tensor:
-    return _resized(g, x, size, _BICUBIC | (_ALIGN_CORNERS if align_corners else 0))
-
-
 OPS: dict[str, Any] = {
     f.__name__: f
     for f in (
         conv1d, conv2d, conv2d_depthwise, conv3d, conv_transpose1d, conv_transpose2d, im2col, im2col_3d, col2im,
-        avg_pool1d, avg_pool2d, max_pool1d, max_pool2d, upsample_nearest, upsample_bilinear, upsample_bicubic,
+        avg_pool1d, avg_pool2d, max_pool1d, max_pool2d,
     )
 }  # fmt: skip

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends._ggml_library import TYPES, InitParams, Library
+from opproof.backends._ggml_library import QUANTISED, TYPES, InitParams, Library
 from opproof.backends._ggml_types import types_of
-from opproof.backends._protocol import Unsupported, float_name
+from opproof.backends._protocol import BackendFailed, Unsupported, float_name
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-_NAMES = {number: name for name, number in TYPES.items()}
+_NAMES = {number: name for name, number in (*TYPES.items(), *QUANTISED.items())}
 _NODES = 1024
 _CONTEXT = 2**20
 _LIMIT = 2**62
+_ZONE = 2**14  # bytes of poison behind the last tensor
 
 
 @dataclass(frozen=True)
@@ -80,22 +81,36 @@ class Graph:
 
         No view of ggml repeats an axis by a stride of 0 or runs backwards: such an array is copied first.
         """
-        name = float_name(array.dtype)
+        name = "i8" if array.dtype == np.uint8 else float_name(array.dtype)  # bytes of blocks, see `blocks`
         if name not in TYPES:
             raise Unsupported(f"ggml's CPU backend does not compute in {name}")
         if any(s <= 0 for n, s in zip(array.shape, array.strides, strict=True) if n > 1):
             array = np.ascontiguousarray(array)
         seen = _folded(array)
-        sizes = [ctypes.c_int64(n) for n in _four(seen.shape)]
-        tensor = Tensor(
-            self._pointer("ggml_new_tensor_4d", self.context, ctypes.c_int(TYPES[name]), *sizes), array.shape
-        )
-        ctypes.memmove(tensor.pointer + self.library.layout.nb, (ctypes.c_size_t * 4)(*_strides(seen)), 32)
+        return self._placed(array, TYPES[name], _four(seen.shape), _strides(seen))
+
+    def blocks(self, tensor: Tensor, name: str) -> Tensor:
+        """The leaf's bytes (..., bytes) as rows of blocks of a quantised type."""
+        array = np.ascontiguousarray(self.arrays[tensor.pointer])
+        size, values = self.block(name)
+        shape = (*array.shape[:-1], array.shape[-1] // size * values)
+        made = self._placed(array, QUANTISED[name], _four(shape), None)
+        return Tensor(made.pointer, shape)
+
+    def block(self, name: str) -> tuple[int, int]:
+        """Bytes and values of a block of a quantised type."""
+        number = ctypes.c_int(QUANTISED[name])
+        return tuple(int(self.library.function(f)(number)) for f in ("ggml_type_size", "ggml_blck_size"))
+
+    def _placed(self, array: Array, number: int, sizes: Shape, strides: Shape | None) -> Tensor:
+        """A new tensor in the memory of `array`."""
+        four = [ctypes.c_int64(n) for n in sizes]
+        tensor = Tensor(self._pointer("ggml_new_tensor_4d", self.context, ctypes.c_int(number), *four), array.shape)
+        if strides is not None:
+            ctypes.memmove(tensor.pointer + self.library.layout.nb, (ctypes.c_size_t * 4)(*strides), 32)
         self.arrays[tensor.pointer] = array
         data = ctypes.c_void_p(array.__array_interface__["data"][0])
-        self.library.function("ggml_backend_tensor_alloc")(
-            self.device.everywhere, ctypes.c_void_p(tensor.pointer), data
-        )
+        self.do("ggml_backend_tensor_alloc", self.device.everywhere, tensor, data)
         return tensor
 
     def integers(self, tensor: Tensor) -> Tensor:
@@ -135,7 +150,7 @@ class Graph:
         return bool(function(ctypes.c_void_p(tensor.pointer)))
 
     def type(self, tensor: Tensor) -> str:
-        """f32, f16, bf16, i32, i64."""
+        """f32, f16, bf16, i32, i64, q4_0, ..."""
         number = ctypes.c_int32.from_address(tensor.pointer + self.library.layout.type).value
         return _NAMES.get(number, f"type {number}")
 
@@ -187,29 +202,38 @@ class Graph:
         sizes, strides = self.sizes(tensor.pointer), self.strides(tensor.pointer)
         nbytes = self.library.function("ggml_nbytes")
         nbytes.restype = ctypes.c_size_t
-        dtype = _dtype(self.type(tensor))
+        quantised = self.type(tensor) in QUANTISED
+        dtype = np.dtype(np.uint8) if quantised else _dtype(self.type(tensor))
         if 0 in sizes:
             return np.zeros(tensor.shape, dtype)
         memory = (ctypes.c_char * nbytes(ctypes.c_void_p(tensor.pointer))).from_address(
             self._pointer("ggml_get_data", ctypes.c_void_p(tensor.pointer))
         )
+        if quantised:
+            return np.frombuffer(memory, np.uint8).copy().reshape(tensor.shape)
         view: Array = np.ndarray(tuple(reversed(sizes)), dtype, memory, strides=tuple(reversed(strides)))
         return view.copy().reshape(tensor.shape)
 
     def _compute(self) -> None:
-        """Allocate what has no memory yet, poison it, run. Raises MemoryError where there is none."""
+        """Allocate what has no memory yet, poison it, run.
+
+        Raises MemoryError where there is none, and BackendFailed where a kernel wrote past the last tensor's end.
+        """
         self._check()
+        zone = self._pointer("ggml_new_tensor_1d", self.context, ctypes.c_int(TYPES["i8"]), ctypes.c_int64(_ZONE))
         allocate = self.library.function("ggml_backend_alloc_ctx_tensors")
         allocate.restype = ctypes.c_void_p
-        buffer = allocate(self.context, self.device.backend)
-        if buffer:
-            self._buffer = ctypes.c_void_p(buffer)
-            self.library.function("ggml_backend_buffer_clear")(self._buffer, ctypes.c_uint8(0xFF))  # NaN in all types
+        self._buffer = ctypes.c_void_p(allocate(self.context, self.device.backend))
+        if not self._buffer:
+            raise MemoryError("ggml_backend_alloc_ctx_tensors gave no memory")
+        self.library.function("ggml_backend_buffer_clear")(self._buffer, ctypes.c_uint8(0xFF))  # NaN in all types
         if self.gradient:
             self.do("ggml_graph_reset", self.graph)
         status = self.library.function("ggml_backend_graph_compute")(self.device.backend, self.graph)
         if status:
             raise MemoryError(f"ggml_backend_graph_compute gave status {status}")
+        if written := _ZONE - ctypes.string_at(self._pointer("ggml_get_data", ctypes.c_void_p(zone)), _ZONE).count(b"\xff"):
+            raise BackendFailed(f"ggml wrote past the end of its last tensor: {written} bytes of the {_ZONE} behind it")
 
     def _check(self) -> None:
         """Ask the backend about every node. Raises Unsupported in its words."""

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 
 #: What ggml says where an operator has no backward pass; any other abort is a failure of the case itself.
-_REFUSALS = re.compile(r"backward pass|not implemented|unsupported|!node->view_src", re.IGNORECASE)
+_REFUSALS = re.compile(r"backward pass|not implemented|unsupported|!node->view_src|->type == GGML_TYPE", re.IGNORECASE)
 _PLACE = re.compile(r"^\S+:\d+: ")
 
 

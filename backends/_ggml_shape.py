@@ -196,7 +196,12 @@ def arange(g: Graph, *, start: float, end: float, step: float) -> Tensor:
     return g.call("ggml_arange", float(start), float(end), float(step), shape=(math.ceil((end - start) / step),))
 
 
+def _cast(g: Graph, x: Tensor, *, to: str) -> Tensor:
+    return cast(g, cast(g, x, to), g.type(x))
+
+
 OPS: dict[str, Any] = {
+    "cast": _cast,
     "reshape": _reshape,
     "permute": _permute,
     "expand": _expand,

@@ -10,7 +10,8 @@ Optional
     vjp(op, inputs, params, cotangents, needs) -> sequence of gradients, None where not needed
     supports(op, dtypes, params) -> True, or a str: the reason it does not
     compute(op, dtype, mode) -> None, or the name of a lower precision in which it computes:
-                               "storage" (the dtype itself), "f16", "bf16", "tf32"
+                               "storage" (the dtype itself, between kernels), "f16",
+                               "bf16", "tf32", "q8" (activations in blocks of 8 bits)
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 
 `op` is the operator's name. `inputs` are arrays in the order of the operator's signature, None

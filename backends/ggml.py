@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends import _ggml_conv, _ggml_matrix, _ggml_pointwise, _ggml_rows, _ggml_shape
+from opproof.backends import (
+    _ggml_backs, _ggml_conv, _ggml_image, _ggml_matrix, _ggml_pointwise, _ggml_quant, _ggml_recurrent, _ggml_rows,
+    _ggml_shape,
+)  # fmt: skip
 from opproof.backends._ggml_graph import Device, Graph, Tensor, open_device
 from opproof.backends._ggml_library import load_library
 from opproof.backends._ggml_probe import refusal
@@ -26,6 +29,10 @@ OPS: dict[str, Any] = {
     **_ggml_matrix.OPS,
     **_ggml_shape.OPS,
     **_ggml_conv.OPS,
+    **_ggml_image.OPS,
+    **_ggml_recurrent.OPS,
+    **_ggml_quant.OPS,
+    **_ggml_backs.OPS,
 }
 
 #: Lower precision of the CPU backend, by (op, dtype): measured and explained in docs/backends/ggml.md.
@@ -36,6 +43,7 @@ PRECISION: dict[tuple[str, str], str] = {
     ("geglu_quick", "f16"): "f16",
     ("gelu", "f32"): "f16",
     ("scaled_dot_product_attention", "f16"): "f16",
+    **dict.fromkeys((("matmul_quantized", t) for t in ("f32", "f16", "bf16")), "bf16"),
 }
 
 

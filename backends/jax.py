@@ -7,7 +7,8 @@ parameter and dtype, and that is nearly all the time of a run (docs/backends/jax
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Jax:
         def outputs(*tensors: Any) -> list[Any]:
             return _listed(self._function(op)(*tensors, **params))
 
-        with self._jax.enable_x64(_is_double(inputs)):
+        with self._jax.enable_x64(_is_double(inputs)), _declining():
             program = self._program(f"{op} {params}", outputs)
             return [_numpy(y) for y in program(*map(self._tensor, inputs))]
 
@@ -61,7 +62,7 @@ class Jax:
             _, pull = self._jax.vjp(outputs, *(t for t, n in zip(tensors, needs, strict=True) if n))
             return list(pull([gs[i] for i in kept]))
 
-        with self._jax.enable_x64(_is_double(inputs)):
+        with self._jax.enable_x64(_is_double(inputs)), _declining():
             program = self._program(f"vjp of {op} {params} {needs}", gradients)
             found = iter(program(list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))))
             return [_numpy(next(found)) if n else None for n in needs]
@@ -82,6 +83,14 @@ class Jax:
     def _tensor(self, array: Array | None) -> Any:
         # A copy: JAX may otherwise keep the caller's memory, which is guarded and soon gone.
         return None if array is None else self._jax.numpy.array(array, copy=True)
+
+
+@contextmanager
+def _declining() -> Iterator[None]:
+    try:
+        yield
+    except NotImplementedError as error:
+        raise Unsupported(f"JAX: {str(error).splitlines()[0]}") from None
 
 
 def create(variant: str = "") -> Jax:

@@ -66,7 +66,8 @@ class Mlx:
         cotangents: Sequence[Array], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
-        floats = [i for i, y in enumerate(self._outputs(op, tensors, params)) if self._is_float(y)]
+        with _declining():
+            floats = [i for i, y in enumerate(self._outputs(op, tensors, params)) if self._is_float(y)]
 
         def outputs(*leaves: Any) -> list[Any]:
             leaf = iter(leaves)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends._protocol import BackendError, Unsupported, float_name
-from opproof.reference_ops import load
+from opproof.reference_ops import Op, load
 
 Array = NDArray[Any]
 
@@ -24,29 +24,36 @@ class NumPy:
     name, version, device = "numpy", np.__version__, "cpu"
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        with np.errstate(all="ignore"):
-            outputs = _listed(load(op).forward(*map(_compute, inputs), **params))
-        return [_stored(y, _dtype(inputs)) for y in outputs]
+        return values(load(op), inputs, params)
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        vjp = load(op).vjp
-        if vjp is None:
-            raise Unsupported(f"{op} has no gradient")
-        dtype = _dtype(inputs)
-        outputs = [_compute(y) for y in self.forward(op, inputs, params)]
-        gs = [_compute(g) for g in cotangents]
-        with np.errstate(all="ignore"):
-            one = len(outputs) == 1
-            found = _listed(
-                vjp(
-                    gs[0] if one else tuple(gs), outputs[0] if one else tuple(outputs), *map(_compute, inputs), **params
-                )
-            )
-        found += [None] * (len(inputs) - len(found))
-        return [_stored(d, dtype) if need else None for d, need in zip(found, needs, strict=False)]
+        return gradients(load(op), inputs, params, cotangents, needs)
+
+
+def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+    """Outputs of `op`, stored in the float dtype of the inputs."""
+    with np.errstate(all="ignore"):
+        outputs = _listed(op.forward(*map(_compute, inputs), **params))
+    return [_stored(y, _dtype(inputs)) for y in outputs]
+
+
+def gradients(
+    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], cotangents: Sequence[Array], needs: Sequence[bool]
+) -> list[Array | None]:
+    """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp."""
+    if op.vjp is None:
+        raise Unsupported(f"{op.name} has no gradient")
+    outputs = [_compute(y) for y in values(op, inputs, params)]
+    gs = [_compute(g) for g in cotangents]
+    one = len(outputs) == 1
+    g, y = (gs[0], outputs[0]) if one else (tuple(gs), tuple(outputs))
+    with np.errstate(all="ignore"):
+        found = _listed(op.vjp(g, y, *map(_compute, inputs), **params))
+    found += [None] * (len(inputs) - len(found))
+    return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=False)]
 
 
 def create(variant: str = "") -> NumPy:

@@ -1,4 +1,4 @@
-"""Cases of set_rows: rows out of order and named twice, indices shared by batches, more rows written than there are."""
+"""Cases of set_rows: rows out of order, indices shared by batches, one row written, all of them."""
 
 SMOKE = ["x=7x33;source=3x33;indices=3,"]
 STANDARD = [
@@ -13,7 +13,7 @@ STANDARD = [
     "x=9x64;source=4x64;indices=4,;layout=gapped",
     "x=9x63;source=4x63;indices=4,;layout=offset",
     "x=5x6x3;source=5x2x3;indices=5x2;layout=x:broadcast",
-    "x=4x7;source=9x7;indices=9,",
+    "x=9x7;source=9x7;indices=9,",
     "x=9x7;source=3x7;indices=3,;needs=source",
     "x=9x7;source=3x7;indices=3,;needs=x",
     "x=12x5;source=3x5;indices=3,;fill=extreme",

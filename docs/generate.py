@@ -1,7 +1,7 @@
 """Writes the pages of docs/ that list what is in the code; `--check` says which are out of date.
 
-    python docs/generate.py            writes docs/operators.md
-    python docs/generate.py --check    exit status 1 when a page differs
+python docs/generate.py            writes docs/operators.md
+python docs/generate.py --check    exit status 1 when a page differs
 """
 
 from __future__ import annotations

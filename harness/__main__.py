@@ -16,6 +16,9 @@ COMMANDS = {
     "show": "Show a case: inputs, expected values and gradients, bound.",
     "shrink": "Reduce a failing case to the smallest that fails alike.",
     "report": "Render the results of a run again.",
+    "compare": "Compare a run with a baseline: what is worse, what is better.",
+    "baseline": "Keep baselines as small files in git.",
+    "merge": "Join the shards of a run.",
     "selfcheck": "Let the references prove each other.",
 }
 

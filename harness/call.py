@@ -47,7 +47,7 @@ class Question:
 
 
 @dataclass
-class _Memory:
+class Memory:
     """The tensors of one call in the backend's memory."""
 
     inputs: list[Array | None] = field(default_factory=list)
@@ -60,7 +60,7 @@ class _Memory:
 def ask(question: Question) -> tuple[list[Array | None], float]:
     """The results as fresh arrays and the seconds of the call. Raises Settled."""
     into = hasattr(question.backend, "forward_into" if question.cotangents is None else "vjp_into")
-    memory = _lay_out(question, into=into)
+    memory = lay_out(question, into=into)
     started = time.perf_counter()
     answer = _call(question, memory, into=into)
     seconds = time.perf_counter() - started
@@ -72,11 +72,12 @@ def ask(question: Question) -> tuple[list[Array | None], float]:
         if changed.size:
             said = f"{changed.size} of {before.size} bytes changed during the call"
             raise Settled("INPUT_CHANGED", f"{name}: {said}")
-    return _received(answer, question, into=into), seconds
+    return received(answer, question, into=into), seconds
 
 
-def _lay_out(question: Question, *, into: bool) -> _Memory:
-    case, memory = question.case, _Memory()
+def lay_out(question: Question, *, into: bool) -> Memory:
+    """Tensors in guarded memory, as the case's layouts say; poisoned results where the backend writes into them."""
+    case, memory = question.case, Memory()
     layouts = layouts_of(case)
     alignment = int(getattr(question.backend, "alignment", 64))
 
@@ -109,7 +110,7 @@ def _lay_out(question: Question, *, into: bool) -> _Memory:
     return memory
 
 
-def _call(question: Question, memory: _Memory, *, into: bool) -> Any:
+def _call(question: Question, memory: Memory, *, into: bool) -> Any:
     backend, op, params = question.backend, question.op.name, parameters(question.case, question.op)
     gradient = question.cotangents is not None
     try:
@@ -142,7 +143,7 @@ def _described(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:300]} ({where})"
 
 
-def _received(answer: Any, question: Question, *, into: bool) -> list[Array | None]:
+def received(answer: Any, question: Question, *, into: bool) -> list[Array | None]:
     """Number, shape and dtype of what came back; copies, so that later calls cannot change them."""
     arrays = list(answer) if isinstance(answer, tuple | list) else [answer]
     if len(arrays) != len(question.wanted):

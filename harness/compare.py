@@ -24,7 +24,10 @@ C = 16.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """Per element: the error in units (inf where it cannot be one), the bound, and whether it passes."""
+    """Per element: the error in units, the bound, and whether it passes.
+
+    Units are at most C where it passes, more where it does not, and inf where no number says how far.
+    """
 
     units: NDArray[np.float64]
     bound: NDArray[np.float64]
@@ -35,8 +38,7 @@ class Comparison:
         """Index of the largest error, a failing element where there is one; None for an empty array."""
         if not self.units.size:
             return None
-        rank = np.where(self.passed, np.minimum(self.units, 1e300), np.inf)
-        return tuple(int(i) for i in np.unravel_index(int(np.argmax(rank)), rank.shape))
+        return tuple(int(i) for i in np.unravel_index(int(np.argmax(self.units)), self.units.shape))
 
 
 def floor_of(dtype: Dtype) -> float:

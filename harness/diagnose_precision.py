@@ -92,5 +92,7 @@ def _declarations(w: Wrong) -> list[tuple[str, str]]:
 def _expected(w: Wrong, declared: str) -> reference.Expected | None:
     if w.mode == "forward":
         return reference.expected_forward(w.case, w.op, w.inputs, declared)[w.which]
+    if w.op.vjp is None:
+        return None
     needs = [i == w.which for i in range(len(w.inputs))]
     return reference.expected_vjp(w.case, w.op, w.inputs, w.cotangents, needs, declared)[w.which]

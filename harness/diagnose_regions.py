@@ -113,9 +113,7 @@ def _halves(w: Wrong) -> Iterator[Region]:
     """Where an input is negative, or positive."""
     for name, v in floats(w):
         for said, mask in ((f"where {name} < 0", v < 0), (f"where {name} > 0", v > 0)):
-            # where zeros are expected on the other side, that side says nothing
-            if mask.shape != w.got.shape or (w.expected[~mask] != 0).any():
-                yield from _spread(w, "half", said, mask)
+            yield from _spread(w, "half", said, mask)
 
 
 def thresholds(w: Wrong) -> Iterator[Region]:

@@ -28,6 +28,9 @@ def stale(w: Wrong) -> str | None:
     same = np.array_equal(w.got[w.failing], w.stale[w.failing], equal_nan=w.got.dtype.kind == "f")
     if not same or len(np.unique(w.got[w.failing])) < 2 or not w.fits(np.where(w.failing, w.stale, w.expected)):
         return None
+    before = w.before()  # what stands there must have been right then, or it is no answer but garbage
+    if before is None or not np.allclose(w.got[w.failing], before[w.failing], rtol=0.1, atol=0.1, equal_nan=True):
+        return None
     return f"the wrong elements of {w.what} hold the answer of the call before, which had other data"
 
 

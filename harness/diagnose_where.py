@@ -32,6 +32,8 @@ def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:
     for region in regions:
         if not 0 < region.mask.sum() < w.failing.size or (doubtful & ~region.mask).any():
             continue
+        if region.label in ("large", "half") and not w.expected[~region.mask].any():
+            continue  # zeros are expected outside, which any relative error leaves right
         filled = float(w.failing[region.mask].mean())
         bits = _evidence(region, w.failing) - region.cost
         if region.cost and filled < 1:  # where it begins is then a choice too

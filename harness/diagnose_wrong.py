@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.cases._dtypes import DTYPES, round_to
 from opproof.harness.compare import C, floor_of
-from opproof.harness.data import arguments, parameters
+from opproof.harness.data import arguments, cotangents_of, inputs_of, ordered, parameters
 from opproof.harness.execute import Outcome, output_names
 from opproof.harness.judge import Judgement
 from opproof.harness.reference import tuple_of
@@ -148,6 +148,13 @@ class Wrong:
         if which >= len(found) or found[which] is None:
             return None
         return _cropped(np.asarray(found[which]), self.got.shape)
+
+    def before(self) -> Array | None:
+        """The right answer to the call before, which had other data."""
+        inputs = ordered(self.case, self.op, inputs_of(self.case, self.op, variant=1))
+        return self.again(
+            inputs=inputs, cotangents=cotangents_of(self.case, [g.shape for g in self.cotangents], variant=1)
+        )
 
 
 def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> list[Wrong]:

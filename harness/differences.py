@@ -1,8 +1,8 @@
 """Gradients by finite differences, for operators that bring no vjp.
 
 Central differences of the float64 reference, Richardson-extrapolated from two steps, one input
-element at a time. Where the two one-sided slopes disagree there is a kink or a jump within the
-step: such an element is not judged.
+element at a time. The second difference of a smooth function is a quarter at half the step; where
+it is more there is a kink or a jump within the step, and the element is not judged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from opproof.reference_ops import Op
 Array = NDArray[Any]
 
 _STEP = 2.0**-13
-#: Relative error of the extrapolated difference, and the disagreement of one-sided slopes that is a kink.
+#: Relative error of the extrapolated difference, and how far second differences may be from a quarter.
 _ERROR = 1e-8
 _KINK = 1e-2
 #: Honest rounding of an unknown gradient formula, in roundings of its largest intermediate terms.
@@ -60,15 +60,14 @@ def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequenc
 
     for index in np.ndindex(x.shape):
         step = _STEP * max(1.0, abs(float(x[index])))
-        up, down = at(index, step), at(index, -step)
-        coarse = (up - down) / (2 * step)
-        fine = (at(index, step / 2) - at(index, -step / 2)) / step
+        far, near = (at(index, step), at(index, -step)), (at(index, step / 2), at(index, -step / 2))
+        coarse, fine = (far[0] - far[1]) / (2 * step), (near[0] - near[1]) / step
         terms = (4 * fine - coarse) / 3
         values[index] = terms.sum()
         size = float(np.sqrt(np.sum(np.square(terms)) * max(1, np.count_nonzero(terms))))
-        right, left = float((up - base).sum()) / step, float((base - down).sum()) / step
-        curved = 8 * abs(float((coarse - fine).sum())) + _ERROR * size
-        smooth[index] = abs(right - left) <= _KINK * (size + abs(right) + abs(left)) + curved
+        bend = [float((up - base - (base - down)).sum()) / step for up, down in (far, near)]
+        rounding = _ERROR * size + 2.0**-48 * float(np.sum(np.abs(base))) / step
+        smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
         scale[index] = _TERMS * size + _ERROR * (size + 1e-3) / DTYPES[case.dtype].u
     return Estimated(reference.Expected(values, scale), smooth)
 

@@ -42,21 +42,9 @@ def execute(backend: Any, case: Case, op: Op, mode: str, *, soft: bool = False, 
 
     `soft` makes guards readable (see memory.py); `alone` makes only the judged call.
     """
-    outcome = Outcome()
-    outcome.inputs = ordered(case, op, inputs_of(case, op))
-    outcome.needs = differentiable(case, op, outcome.inputs)
-    other = ordered(case, op, inputs_of(case, op, variant=1))
-    templates = reference.forward(case, op, other)
-    shapes = [y.shape for y in templates]
-    if mode == "gradient":
-        outcome.cotangents = cotangents_of(case, shapes)
-        exist = reference.gradients_exist(case, op, other)
-        outcome.needs = [n and e for n, e in zip(outcome.needs, exist, strict=True)]
-    wanted = _outputs(case, op, templates) if mode == "forward" else _gradients(case, op, outcome)
+    outcome, asked, other = pose(backend, case, op, mode, soft=soft)
 
-    def call(values: Sequence[Array | None], variant: int) -> list[Array | None]:
-        cotangents = cotangents_of(case, shapes, variant) if mode == "gradient" else None
-        question = Question(backend, case, op, values, cotangents, outcome.needs, wanted, variant == 0, soft)
+    def call(question: Question) -> list[Array | None]:
         arrays, seconds = ask(question)
         outcome.seconds += seconds
         return arrays
@@ -64,14 +52,36 @@ def execute(backend: Any, case: Case, op: Op, mode: str, *, soft: bool = False, 
     try:
         _may_decline(backend, case, op, mode, outcome)
         if not alone:
-            outcome.stale = call(other, 1)
-        outcome.arrays = call(outcome.inputs, 0)
-        if not alone and op.deterministic and not _same_bits(outcome.stale, call(other, 1)):
+            outcome.stale = call(other)
+        outcome.arrays = call(asked)
+        if not alone and op.deterministic and not _same_bits(outcome.stale, call(other)):
             outcome.verdict = "NOT_REPEATABLE"
             outcome.message = "the same call gave other bits after a call with other data"
     except Settled as settled:
         outcome.verdict, outcome.message = settled.verdict, settled.message
     return outcome
+
+
+def pose(backend: Any, case: Case, op: Op, mode: str, *, soft: bool = False) -> tuple[Outcome, Question, Question]:
+    """The outcome before any call, what `backend` is asked, and the same with other data."""
+    outcome = Outcome()
+    outcome.inputs = ordered(case, op, inputs_of(case, op))
+    outcome.needs = differentiable(case, op, outcome.inputs)
+    other = ordered(case, op, inputs_of(case, op, variant=1))
+    templates = reference.forward(case, op, other)
+    shapes = [y.shape for y in templates]
+    gradient = mode == "gradient"
+    if gradient:
+        outcome.cotangents = cotangents_of(case, shapes)
+        exist = reference.gradients_exist(case, op, other)
+        outcome.needs = [n and e for n, e in zip(outcome.needs, exist, strict=True)]
+    wanted = _gradients(case, op, outcome) if gradient else _outputs(case, op, templates)
+
+    def question(values: Sequence[Array | None], variant: int) -> Question:
+        cotangents = cotangents_of(case, shapes, variant) if gradient else None
+        return Question(backend, case, op, values, cotangents, outcome.needs, wanted, variant == 0, soft)
+
+    return outcome, question(outcome.inputs, 0), question(other, 1)
 
 
 def output_names(op: Op, count: int) -> list[str]:

@@ -21,7 +21,7 @@ from opproof.harness.vacuity import vacuous
 from opproof.reference_ops import Op
 from opproof.reports import Worst
 
-__all__ = ["Judgement", "Rules", "judge", "number"]
+__all__ = ["Judgement", "Rules", "expectations", "judge", "number"]
 
 Array = NDArray[Any]
 
@@ -37,20 +37,38 @@ class Judgement:
     comparisons: tuple[tuple[str, Array, Expected, Comparison], ...] = ()  # for the diagnosis
 
 
-def judge(case: Case, op: Op, mode: str, outcome: Outcome, rules: Rules) -> Judgement:
-    """Judge the arrays of `outcome`, whose verdict is still open."""
-    message = ""
+def expectations(case: Case, op: Op, mode: str, outcome: Outcome, rules: Rules) -> Sequence[Expected | None]:
+    """What the reference expects of the arrays of `outcome`; in gradient mode the op must have a vjp."""
     if mode == "forward":
-        expected: Sequence[Expected | None] = reference.expected_forward(case, op, outcome.inputs, rules.declared)
+        return reference.expected_forward(case, op, outcome.inputs, rules.declared)
+    return reference.expected_vjp(case, op, outcome.inputs, outcome.cotangents, outcome.needs, rules.declared)
+
+
+def judge(
+    case: Case,
+    op: Op,
+    mode: str,
+    outcome: Outcome,
+    rules: Rules,
+    expected: Sequence[Expected | None] | None = None,
+) -> Judgement:
+    """Judge the arrays of `outcome`, whose verdict is still open.
+
+    `expected` saves the reference's work where many answers to one question are judged.
+    """
+    message, comparisons = "", []
+    by_reference = mode == "forward" or op.vjp is not None
+    if expected is None:
+        if by_reference:
+            expected = expectations(case, op, mode, outcome, rules)
+        else:
+            expected, comparisons, message = by_differences(case, op, outcome, rules)
+    if mode == "forward":
         names: list[str | None] = list(output_names(op, len(expected)))
         comparisons = [plain(case, g, e, rules) for g, e in zip(outcome.arrays, expected, strict=True)]
     else:
         names = arguments(case, op)
-        if op.vjp is None:
-            expected, comparisons, message = by_differences(case, op, outcome, rules)
-        else:
-            declared = rules.declared
-            expected = reference.expected_vjp(case, op, outcome.inputs, outcome.cotangents, outcome.needs, declared)
+        if by_reference:
             comparisons, message = by_vjp(case, op, outcome, expected, rules)
     judged = [
         (str(n), a, e, c)

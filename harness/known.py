@@ -94,8 +94,12 @@ def _entry(path: Path, number: int, entry: dict[str, Any]) -> Known:
         raise UsageError(f"{where}: pattern and reason are required; a known failure has a cause.")
     if entry.get("verdict", "PASS") not in VERDICTS:
         raise UsageError(f"{where}: unknown verdict {entry['verdict']!r}; expected one of {', '.join(sorted(FAILED))}.")
-    regex = re.compile(".*".join(map(re.escape, entry["pattern"].split("*"))))
-    return Known(**entry, regex=regex)
+    return Known(**entry, regex=pattern_regex(entry["pattern"]))
+
+
+def pattern_regex(pattern: str) -> re.Pattern[str]:
+    """`*` matches anything, all else is literal."""
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
 
 
 def built_in(spec: str) -> list[Known]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from opproof.cases import Case, CaseError, cases_of
 from opproof.cases._dtypes import DTYPES
+from opproof.harness.shard import parse, shard_of
 from opproof.harness.usage import UsageError
 from opproof.harness.worker import Task
 from opproof.reference_ops import Op, load, load_folder, names
@@ -29,6 +30,7 @@ class Selection:
     cases: tuple[str, ...] = ()
     seed: int = 0
     folders: tuple[str, ...] = ()
+    shard: str = ""  # "2/5": the second of five parts
 
 
 def operators(selection: Selection) -> list[Op]:
@@ -62,17 +64,18 @@ def _cases(op: Op, level: str) -> list[Case]:
 
 
 def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
-    """One task per backend, case and mode; gradient only where there is one to ask for."""
+    """One task per backend, case and mode of the shard; gradient only where there is one to ask for."""
     by_name = {
         op.name: op for op in operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
     }
     folders = tuple(str(Path(f).resolve()) for f in selection.folders)
+    part, count = parse(selection.shard) if selection.shard else (1, 1)
     return [
-        Task(backend, str(case), mode, ops=folders, **rules)  # type: ignore[arg-type]
+        Task(backend, text, mode, ops=folders, **rules)  # type: ignore[arg-type]
         for backend in backends
-        for case in selected
+        for case, text in zip(selected, map(str, selected), strict=True)
         for mode in selection.modes
-        if mode == "forward" or has_gradient(case, by_name[case.op])
+        if (mode == "forward" or has_gradient(case, by_name[case.op])) and shard_of(text, mode, count) == part
     ]
 
 

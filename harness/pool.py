@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -24,6 +25,7 @@ from pebble import CONSTS, ProcessExpired, ProcessPool
 from opproof.backends import BackendError
 from opproof.cases import Case
 from opproof.harness import worker
+from opproof.harness.deaths import in_order
 from opproof.harness.worker import MEMORY_EXIT, QUIET_EXIT, Task
 from opproof.reports import Result
 
@@ -61,13 +63,14 @@ class Pool:
         shutil.rmtree(self.logs, ignore_errors=True)
 
     def _new(self, max_tasks: int) -> ProcessPool:
-        return ProcessPool(
+        pool = ProcessPool(
             max_workers=self.limits.jobs,
             max_tasks=max_tasks,
             context=self.context,
             initializer=worker.start,
             initargs=(self.logs, self.limits.memory),
         )
+        return in_order(pool)
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device. Raises BackendError, also when loading it kills or hangs the process."""
@@ -79,6 +82,8 @@ class Pool:
             raise BackendError(f"backend {backend!r} could not be loaded: {reason}.") from None
         except TimeoutError:
             raise BackendError(f"backend {backend!r} could not be loaded: no answer within 120 s.") from None
+        except BrokenProcessPool as error:
+            raise BackendError(f"backend {backend!r} could not be loaded: {error}.") from None
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Results as they end, one for every task."""
@@ -161,6 +166,8 @@ def _second_look(task: Task, first: Result, second: Result) -> Result:
 def _death(exitcode: int) -> str:
     if exitcode == QUIET_EXIT:
         return "the backend called exit(0)"
+    if exitcode == MEMORY_EXIT:
+        return "the process outgrew its limit of memory"
     if exitcode >= 0:
         return f"the process exited with status {exitcode}"
     try:

@@ -25,7 +25,7 @@ RUNS = 16
 DELTA = 2.0**-30
 
 #: Roundoff of precisions in which a backend may declare to compute.
-COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8}
+COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-9}
 
 
 @dataclass(frozen=True)

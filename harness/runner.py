@@ -14,9 +14,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from opproof.harness import __version__
+from opproof.harness import __version__, proposals
 from opproof.harness.compare import C
-from opproof.harness.known import Known, built_in, mark, objections, read_known
+from opproof.harness.finish import finish
+from opproof.harness.known import built_in, mark, read_known
 from opproof.harness.plan import MODES, Selection, cases, tasks
 from opproof.harness.pool import Limits, Pool
 from opproof.harness.usage import UsageError
@@ -40,6 +41,7 @@ class Settings:
     out: Path = Path("opproof-report")
     quiet: bool = False
     resume: bool = False
+    proposals: Path | None = None  # the ledger that unexpected failures are proposed to
 
 
 def resumed(settings: Settings, folder: Path) -> Settings:
@@ -62,6 +64,7 @@ def resumed(settings: Settings, folder: Path) -> Settings:
 
 def run(settings: Settings) -> int:
     """Run, report, and return the exit status. Raises UsageError and its kin for a wrong call."""
+    proposed = None if settings.proposals is None else proposals.read(settings.proposals)
     known = [
         *(read_known(settings.ledger) if settings.ledger else []),
         *(k for b in settings.backends for k in built_in(b)),
@@ -70,50 +73,28 @@ def run(settings: Settings) -> int:
     rules = {"convention": settings.convention, "strict_subnormals": settings.strict_subnormals}
     backends = tuple(dict.fromkeys(settings.backends))
     planned = tasks(backends, selected, settings.selection, **rules)
-    if not planned:
+    if not planned and not (settings.selection.shard and selected):  # an empty shard is a part like the others
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return 3
     done = read_results(settings.out)[1] if settings.resume else []
     with Pool(Limits(settings.jobs, settings.timeout, settings.memory * 2**20)) as pool:
         header = _header(settings, [pool.describe(b) for b in backends], len(planned))
-        with _results_file(settings, header, done) as file:
+        with results_file(settings.out, header, done) as file:
             results = list(done)
             for result in _progress(pool.run(_remaining(planned, done)), len(planned), len(done), settings.quiet):
                 marked = mark(result, known)
                 write_line(file, marked)
                 results.append(marked)
-    complete = _is_complete(settings.selection)
-    return finish(settings.out, header, results, known, quiet=settings.quiet, complete=complete)
+    complete = is_complete(settings.selection)
+    found = finish(settings.out, header, results, known, quiet=settings.quiet, complete=complete)
+    if settings.proposals is not None and proposed is not None:
+        print(proposals.add(settings.proposals, proposed, results))
+    return found
 
 
-def finish(
-    out: Path, header: Header, results: Sequence[Result], known: Sequence[Known], *, quiet: bool, complete: bool
-) -> int:
-    """Write the reports beside results.jsonl, print the summary, return the exit status."""
-    from opproof.harness.docs import docs_of
-    from opproof.reports import html, markdown, terminal
-
-    (out / "report.html").write_text(html.render(header, results, docs=docs_of(results)), encoding="utf-8")
-    (out / "report.md").write_text(markdown.render(header, results), encoding="utf-8")
-    text = terminal.summary(header, results, folder=out)
-    print(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text)
-    complaints = objections(known, results, datetime.datetime.now(datetime.UTC).date(), complete=complete)
-    for complaint in complaints:
-        print(complaint)
-    print(f"{out / 'report.html'}  {out / 'report.md'}  {out / FILE}")
-    return status(results, complaints)
-
-
-def status(results: Sequence[Result], complaints: Sequence[str] = ()) -> int:
-    """0 nothing unexpected failed, 1 something did, 3 no case ran (declining is not running)."""
-    if any(r.verdict in FAILED and not r.known for r in results) or complaints:
-        return 1
-    return 0 if any(r.verdict != "UNSUPPORTED" for r in results) else 3
-
-
-def _is_complete(selection: Selection) -> bool:
+def is_complete(selection: Selection) -> bool:
     """Whether the run tries all there is at a level that ledgers are written for."""
-    filtered = selection.ops or selection.keyword or selection.dtypes or selection.cases
+    filtered = selection.ops or selection.keyword or selection.dtypes or selection.cases or selection.shard
     return not filtered and selection.modes == MODES and selection.level != "smoke"
 
 
@@ -151,11 +132,11 @@ def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> H
 
 
 @contextmanager
-def _results_file(settings: Settings, header: Header, done: Sequence[Result]) -> Iterator[IO[bytes]]:
+def results_file(out: Path, header: Header, done: Sequence[Result]) -> Iterator[IO[bytes]]:
     """results.jsonl open for appending; on resume it is first rewritten without a line cut short."""
-    path = settings.out / FILE
+    path = out / FILE
     try:
-        settings.out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
         fresh = path.with_suffix(".part")
         with fresh.open("wb") as file:
             write_line(file, header)
@@ -165,7 +146,7 @@ def _results_file(settings: Settings, header: Header, done: Sequence[Result]) ->
         file = path.open("ab")
     except OSError as error:
         reason = error.strerror or error
-        raise UsageError(f"cannot write to {settings.out}: {reason}; give another folder with --out DIR.") from None
+        raise UsageError(f"cannot write to {out}: {reason}; give another folder with --out DIR.") from None
     with file:
         yield file
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from opproof.backends._load import load_backend
 from opproof.cases import Case
-from opproof.harness.execute import execute
+from opproof.harness.execute import Outcome, execute
 from opproof.harness.judge import Judgement, Rules, judge, number
 from opproof.reference_ops import Op, load, load_folder
 from opproof.reports import Result
@@ -95,7 +95,13 @@ def run_task(task: Task) -> Result:
     op = op_of(case.op, task.ops)
     declared = backend.compute(op.name, case.dtype, task.mode) if hasattr(backend, "compute") else None
     rules = Rules(task.strict_subnormals, task.convention, declared)
-    outcome = execute(backend, case, op, task.mode, soft=task.soft, alone=task.alone)
+    try:
+        outcome = execute(backend, case, op, task.mode, soft=task.soft, alone=task.alone)
+    except ModuleNotFoundError as missing:  # of a reference: what a backend raises is settled inside
+        said = (
+            f"the reference of {op.name} needs {missing.name}, which is not installed: pip install 'opproof[quantised]'"
+        )
+        outcome = Outcome("UNSUPPORTED", said)
     if outcome.verdict:
         found, diagnosis = Judgement(outcome.verdict, outcome.message), ""
     else:

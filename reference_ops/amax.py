@@ -12,26 +12,27 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._axes import Dim, kept
 
 EXACT = ("forward",)
 
 
-def forward(x: Array, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
     return np.max(x, axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
 
 
-def vjp(g: Array, y: Array, x: Array, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
     tied = x == np.max(x, axis=dim, keepdims=True)
-    shared = np.reshape(g, np.max(x, axis=dim, keepdims=True).shape) / np.sum(tied, axis=dim, keepdims=True)
-    return np.where(tied, shared, 0)
+    # A product, not a selection: a row with a NaN has no element equal to it, and its gradient is NaN (as PyTorch).
+    return tied * (kept(g, x, dim) / np.sum(tied, axis=dim, keepdims=True, dtype=g.dtype))  # type: ignore[no-any-return]
 
 
-def kinks(x: Array, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+def kinks(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
     top = np.max(x, axis=dim, keepdims=True)
     runner_up = np.max(np.where(x == top, -np.inf, x), axis=dim, keepdims=True)
     tied = np.sum(x == top, axis=dim, keepdims=True) > 1
     return np.where(x == top, np.where(tied, 0, top - runner_up), top - x)
 
 
-def torch(torch: Any, x: Any, *, dim: int | tuple[int, ...] | None = None, keepdim: bool = False) -> Any:
+def torch(torch: Any, x: Any, *, dim: Dim = None, keepdim: bool = False) -> Any:
     return torch.amax(x, dim=tuple(range(x.ndim)) if dim is None else dim, keepdim=keepdim)

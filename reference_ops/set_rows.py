@@ -1,13 +1,16 @@
 """set_rows: x with the rows at the indices replaced by the rows of source.
 
 Shapes: x (..., rows, n), source (..., m, n), indices (..., m) integers in [0, rows), whose batch axes broadcast to
-those of x; y as x with y[..., indices[..., i], :] = source[..., i, :]. Where a row is named twice the last one stands.
+those of x; y as x with y[..., indices[..., i], :] = source[..., i, :]. Where a row is named twice the last one stands;
+no case does so, since kernels write in no order.
 Gradient: dx = g but zero in replaced rows; dsource = g of the rows it stands in, zero where a later one overwrote it.
 None for indices.
 Source: ggml.h, ggml_set_rows (rows of a key-value cache).
 PyTorch: torch.Tensor.index_copy (one batch). ONNX: ScatterND (one batch). ggml: ggml_set_rows.
 """
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,14 @@ EXACT = ("forward", "vjp")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"indices": range(shapes["x"][-2])}
+    rows = shapes["x"][-2]
+
+    def distinct(bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...]) -> NDArray[np.int64]:
+        # Kernels write in no order: no row twice in one batch.
+        order = np.argsort(bits(math.prod(shape[:-1]) * rows).reshape(*shape[:-1], rows), axis=-1)
+        return order[..., : shape[-1]]
+
+    return {"indices": distinct}
 
 
 def _writers(indices: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:

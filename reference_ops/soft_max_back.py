@@ -32,6 +32,6 @@ def vjp(g: Array, dx: Array, grad: Array, y: Array, *, scale: float = 1.0) -> tu
 
 def torch(torch: Any, grad: Any, y: Any, *, scale: float = 1.0) -> Any:
     g, p = widened(torch, grad, y)
-    # The Jacobian of softmax as a matrix: diag(y) - y yᵀ.
-    jacobian = torch.diag_embed(p) - p[..., :, None] * p[..., None, :]
-    return (scale * torch.einsum("...ij,...j->...i", jacobian, g)).to(grad.dtype)
+    # diag(y) - y yᵀ times grad, its two terms one by one.
+    along = torch.einsum("...i,...i->...", p, g).unsqueeze(-1)
+    return (scale * torch.addcmul(p * g, p, along, value=-1)).to(grad.dtype)

@@ -71,10 +71,8 @@ def unlike(before: Header, after: Header) -> list[str]:
             f"they come from opproof {before.opproof} and {after.opproof}, whose cases and references may differ"
         )
     old, new = _rules(before), _rules(after)
-    for name in old.keys() & new.keys():
-        if old[name] != new[name]:
-            found.append(f"{name} was {old[name]!r} and is {new[name]!r}")
-    return sorted(found)
+    both = sorted(old.keys() & new.keys())
+    return found + [f"{name} was {old[name]!r} and is {new[name]!r}" for name in both if old[name] != new[name]]
 
 
 def changes(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
 from opproof.reports._record import Result
+from opproof.reports._summary import kind
 from opproof.reports._text import line, number, plain, plural
 from opproof.reports.changes import Changes, Moved, Pair
 
@@ -63,7 +64,7 @@ def _sections(changes: Changes) -> list[Section]:
         ("slower, in seconds with the judging", [_moved(m, "s") for m in changes.slower]),
         ("other changes of verdict", [_pair(p)[:1] for p in changes.other]),
         ("no longer failing", [_pair(p)[:1] for p in changes.mended]),
-        ("new", [[_name(r)] for r in changes.new if r not in changes.new_failing]),
+        ("new", [[_name(r)] for r in changes.new if kind(r) != "failed"]),
         ("vanished", [[_name(r)] for r in changes.vanished]),
     ]
     return [(title, rows) for title, rows in found if rows]
@@ -96,12 +97,6 @@ def _moved(moved: Moved, unit: str) -> list[str]:
 
 
 def _fenced(body: str) -> str:
-    longest = max((len(run) for run in _runs(body)), default=0)
+    longest = max(map(len, re.findall("`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{body}\n{fence}"
-
-
-def _runs(body: str) -> Sequence[str]:
-    import re
-
-    return re.findall("`+", body)

@@ -74,7 +74,7 @@ def raises(error):
 def grow():
     hoard = []
     while True:
-        hoard.append(np.ones(2**22))
+        hoard.append(np.ones(2**20))
 
 
 FORWARD = {

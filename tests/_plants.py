@@ -1,5 +1,6 @@
 """What planted defects do: functions from a call to its wrong results."""
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -131,13 +132,13 @@ def in_f16(call: Call) -> list:
 
 def scattered(y):
     """One element in ten is another number."""
-    rng = np.random.default_rng(y.size)
+    rng = np.random.default_rng(zlib.crc32(y.tobytes()))
     return np.where(rng.random(y.shape) < 0.1, rng.standard_normal(y.shape) * 3, y)
 
 
 def noisy(y):
     """Every element is off by about a fifth."""
-    return y * (1 + 0.2 * np.random.default_rng(y.size).standard_normal(y.shape))
+    return y * (1 + 0.2 * np.random.default_rng(zlib.crc32(y.tobytes())).standard_normal(y.shape))
 
 
 def swap(i: int, j: int) -> Callable[[Call], list]:

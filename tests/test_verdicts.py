@@ -1,15 +1,20 @@
 """Every verdict through real worker processes; a faulty case loses only itself, whatever -j."""
 
 import json
+import shutil
 import sys
+import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from opproof.backends import BackendError
 from opproof.harness.pool import Limits, Pool
 from opproof.harness.worker import Task
 from opproof.reports import VERDICTS
 
+TIMEOUT = 6
 BACKEND = str(Path(__file__).parent / "_faulty_backend.py")
 
 #: (case, mode): verdict, and how its message begins.
@@ -43,9 +48,9 @@ EXPECTED = {
     ("sum[x=7x33;dim=-1;f32]", "forward"): ("CRASH", "the process died of SIGSEGV"),
     ("mean[x=7x33;dim=-1;f32]", "forward"): ("CRASH", "the process exited with status 3"),
     ("prod[x=7x33;dim=-1;f32]", "forward"): ("CRASH", "the backend called exit(0)"),
-    ("cumsum[x=7x33;dim=-1;f32]", "forward"): ("TIMEOUT", "no answer within 3 s"),  # what _exit(0) looks like
-    ("amax[x=7x33;dim=-1;f32]", "forward"): ("TIMEOUT", "no answer within 3 s"),
-    ("mul[a=7x33;b=7x33;f32]", "forward"): ("OUT_OF_MEMORY", "the process outgrew its limit of 600 MiB"),
+    ("cumsum[x=7x33;dim=-1;f32]", "forward"): ("TIMEOUT", "no answer within 6 s"),  # what _exit(0) looks like
+    ("amax[x=7x33;dim=-1;f32]", "forward"): ("TIMEOUT", "no answer within 6 s"),
+    ("mul[a=7x33;b=7x33;f32]", "forward"): ("OUT_OF_MEMORY", "the process outgrew its limit of 300 MiB"),
     ("sub[a=7x64;b=7x64;f32]", "forward"): ("OUT_OF_BOUNDS", "a read past the end or before the beginning (stopped by"),
     ("div[a=7x64;b=7x64;f32]", "forward"): ("OUT_OF_BOUNDS", "input a: "),
     ("round[x=7x33;f32]", "forward"): ("OUT_OF_BOUNDS", "input x: 4 bytes past its end were written, the nearest 0 "),
@@ -55,7 +60,7 @@ TASKS = [Task(BACKEND, case, mode) for case, mode in EXPECTED]
 
 
 def run(tasks, jobs):
-    with Pool(Limits(jobs, timeout=3, memory=600 * 2**20)) as pool:
+    with Pool(Limits(jobs, timeout=TIMEOUT, memory=300 * 2**20)) as pool:
         found = list(pool.run(tasks))
     assert len(found) == len(tasks)
     return {(r.case, r.mode): r for r in found}
@@ -97,6 +102,56 @@ def test_results_do_not_depend_on_the_number_of_workers(results):
         assert replace(r, **different) == replace(results[key], **different)
         if r.verdict != "OUT_OF_BOUNDS":
             assert r.message == results[key].message
+
+
+def test_deaths_are_blamed_on_their_own_tasks(monkeypatch):
+    """Also when a process dies before the message is read that says with which task it began."""
+    from pebble.pool import process
+
+    receive = process.WorkerManager.receive
+
+    def late(self, timeout):
+        time.sleep(0.2)
+        return receive(self, timeout)
+
+    monkeypatch.setattr(process.WorkerManager, "receive", late)
+    cases = ["relu[x=7x33;f32]", "elu[x=7x33;f32]", "mean[x=7x33;dim=-1;f32]"]
+    found = run([Task(BACKEND, f"{c[:-1]};seed={i}]", "forward") for i in (1, 2) for c in cases], jobs=2)
+    assert Counter((r.op, r.verdict) for r in found.values()) == {
+        ("relu", "PASS"): 2,
+        ("elu", "CRASH"): 2,
+        ("mean", "CRASH"): 2,
+    }
+
+
+DIES = "import os\nos._exit(9)\n"
+
+
+def test_a_backend_that_kills_whoever_loads_it(tmp_path):
+    (tmp_path / "dies.py").write_text(DIES, encoding="utf-8")
+    with (
+        Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool,
+        pytest.raises(BackendError, match=r"dies.py' could not be loaded: the process exited with status 9\.$"),
+    ):
+        pool.describe(str(tmp_path / "dies.py"))
+
+
+def test_workers_that_cannot_live():
+    """Said once, not waited for: here they have nowhere to write their log."""
+    with Pool(Limits(1, timeout=3, memory=600 * 2**20)) as pool:
+        shutil.rmtree(pool.logs)
+        with pytest.raises(BackendError, match="could not be loaded: worker processes end with status 1 before they"):
+            pool.describe("numpy")
+
+
+def test_memory_at_loading(tmp_path):
+    text = "import time, numpy\nhoard = numpy.ones(2**25)\ntime.sleep(9)\n"
+    (tmp_path / "large.py").write_text(text, encoding="utf-8")
+    with (
+        Pool(Limits(1, timeout=3, memory=200 * 2**20)) as pool,
+        pytest.raises(BackendError, match="could not be loaded: the process outgrew its limit of memory"),
+    ):
+        pool.describe(str(tmp_path / "large.py"))
 
 
 def test_state_that_survives_a_call(tmp_path):

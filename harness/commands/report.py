@@ -2,40 +2,98 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from opproof.reports import Header, Result
+
+_FILE = click.Path(path_type=Path)
+
 
 @click.command("report")
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--html", "html_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the HTML report.")
-@click.option(
-    "--markdown", "markdown_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the Markdown report."
-)
-def command(*, folder: Path, html_file: Path | None, markdown_file: Path | None) -> int:
+@click.argument("folder", type=_FILE, metavar="DIR")
+@click.option("--html", type=_FILE, metavar="FILE", help="Write the HTML report.")
+@click.option("--markdown", type=_FILE, metavar="FILE", help="Write the Markdown report, for a pull-request comment.")
+@click.option("--junit", type=_FILE, metavar="FILE", help="Write JUnit XML, which CI servers show.")
+@click.option("--csv", type=_FILE, metavar="FILE", help="Write a table of the records as CSV.")
+@click.option("--parquet", type=_FILE, metavar="FILE", help="Write a table of the records as Parquet (needs pyarrow).")
+@click.option("--github", is_flag=True, help="Print GitHub annotations, and append to $GITHUB_STEP_SUMMARY.")
+@click.option("--baseline", type=_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
+def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path | None) -> int:
     """Print the summary of the results in DIR, and write the reports asked for.
 
-    Exit status as of `opproof run`: 0 nothing unexpected failed, 1 something did, 3 no case ran.
+    Exit status: 0 nothing unexpected failed, 1 something did or did not run, 2 the call is wrong, 3 no case ran.
     """
-    from opproof.harness.docs import docs_of
-    from opproof.harness.runner import status
-    from opproof.reports import html, markdown, read_results, terminal
-
-    header, results = read_results(folder)
-    if html_file is not None:
-        _write(html_file, html.render(header, results, docs=docs_of(results)))
-    if markdown_file is not None:
-        _write(markdown_file, markdown.render(header, results))
-    click.echo(terminal.summary(header, results, folder=folder))
-    return status(results)
-
-
-def _write(file: Path, text: str) -> None:
+    from opproof.harness.finish import status
     from opproof.harness.usage import UsageError
+    from opproof.reports import read_results, terminal
 
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror or error}; give another file.") from None
+    if baseline is not None and files["html"] is None:
+        raise UsageError("--baseline is for the HTML report: add --html FILE, or use `opproof compare`.")
+    header, results = read_results(folder)
+    for kind, file in files.items():
+        if file is not None:
+            _write(kind, file, header, results, baseline)
+    if github:
+        _github(header, results)
+    else:
+        click.echo(terminal.summary(header, results, folder=folder))
+    found = status(results)
+    return 1 if found == 0 and header.cases > len(results) else found
+
+
+def _write(kind: str, file: Path, header: Header, results: Sequence[Result], baseline: Path | None) -> None:
+    from opproof.harness.commands._writing import attempt, write
+    from opproof.harness.usage import UsageError
+    from opproof.reports import junit, markdown, tables
+
+    if kind == "html":
+        write(file, _page(header, results, baseline))
+    elif kind == "markdown":
+        write(file, markdown.render(header, results))
+    elif kind == "junit":
+        write(file, junit.render(header, results))
+    elif kind == "csv":
+        attempt(file, lambda: _csv(file, results))
+    else:
+        try:
+            attempt(file, lambda: tables.write_parquet(results, file))
+        except ModuleNotFoundError as error:
+            raise UsageError(str(error)) from None
+
+
+def _page(header: Header, results: Sequence[Result], baseline: Path | None) -> str:
+    from opproof.harness.docs import docs_of
+    from opproof.harness.script import scripts_of
+    from opproof.reports import html
+    from opproof.reports.baseline import read_run
+
+    before: Any = None if baseline is None else read_run(baseline)[1]
+    return html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), baseline=before)
+
+
+def _csv(file: Path, results: Sequence[Result]) -> None:
+    from opproof.reports import tables
+
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        tables.write_csv(results, opened)
+
+
+def _github(header: Header, results: Sequence[Result]) -> None:
+    """Annotations on stdout; nothing else there, since GitHub reads commands from it."""
+    from opproof.harness.commands._writing import attempt
+    from opproof.reports import github
+
+    click.echo(github.annotations(header, results))
+    if name := os.environ.get("GITHUB_STEP_SUMMARY"):
+        file = Path(name)
+
+        def append() -> None:
+            with file.open("a", encoding="utf-8") as opened:
+                opened.write(github.job_summary(header, results))
+
+        attempt(file, append)

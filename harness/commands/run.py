@@ -39,6 +39,14 @@ from opproof.harness.usage import UsageError
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
 )
 @click.option(
+    "--update-known",
+    "proposals",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Append entries for unexpected failures to the ledger FILE, their reasons left for you to give.",
+)
+@click.option("--shard", default="", metavar="K/N", help="The K-th of N parts of the run; see opproof merge.")
+@click.option(
     "--out", type=click.Path(path_type=Path), default=Path("opproof-report"), show_default=True, metavar="DIR"
 )
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the interrupted run in DIR.")
@@ -62,6 +70,7 @@ def command(**options: Any) -> int:
         cases=options["cases"],
         seed=options["seed"],
         folders=options["folders"],
+        shard=options["shard"],
     )
     settings = runner.Settings(
         backends=options["backends"],
@@ -74,6 +83,7 @@ def command(**options: Any) -> int:
         ledger=options["ledger"],
         out=options["out"],
         quiet=options["quiet"],
+        proposals=options["proposals"],
     )
     if options["resume"] is not None:
         settings = runner.resumed(settings, options["resume"])

@@ -1,0 +1,67 @@
+"""Fills the generated parts of README.md: a real session, the verdicts, the commands.
+
+    python docs/readme.py            runs the example backend and writes README.md
+    python docs/readme.py --check    exit status 1 when verdicts or commands are out of date
+
+Each part stands between `<!-- name -->` and `<!-- end name -->`; the second is added where missing.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from opproof.harness.__main__ import COMMANDS
+from opproof.reports import VERDICTS
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+
+
+def verdicts() -> str:
+    rows = [f"| {name} | {text} |" for name, text in VERDICTS.items()]
+    return "\n".join(["| verdict | what it says |", "| --- | --- |", *rows])
+
+
+def commands() -> str:
+    rows = [f"| `opproof {name}` | {text} |" for name, text in COMMANDS.items()]
+    return "\n".join(["| command | what it does |", "| --- | --- |", *rows])
+
+
+def session(backend: str, *options: str) -> str:
+    """What a run of an example backend prints, its folder shortened."""
+    with tempfile.TemporaryDirectory() as out:
+        call = [sys.executable, "-m", "opproof.harness", "run", "-b", f"./{backend}.py", *options]
+        folder = ROOT / "examples" / "python_backend"
+        done = subprocess.run([*call, "--out", out], cwd=folder, capture_output=True, text=True, check=False)
+        text = done.stdout.strip().replace(out, "opproof-report")
+    shown = " ".join(["opproof run -b", f"./{backend}.py", *options])
+    return f"```console\n$ {shown}\n{text}\n```"
+
+
+def filled(text: str, name: str, part: str) -> str:
+    """`text` with the part `name` replaced."""
+    end = f"<!-- end {name} -->"
+    pattern = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?({re.escape(end)})", re.DOTALL)
+    if end not in text:
+        text = text.replace(f"<!-- {name} -->", f"<!-- {name} -->\n{end}")
+    return pattern.sub(lambda m: f"{m[1]}\n{part}\n\n{m[2]}", text)
+
+
+def main(check: bool) -> int:
+    before = README.read_text(encoding="utf-8")
+    text = filled(filled(before, "verdicts", verdicts()), "commands", commands())
+    if check:
+        if text != before:
+            print("README.md is out of date: run `python docs/readme.py`.")
+        return int(text != before)
+    part = session("my_backend", "-o", "relu,sigmoid,softmax", "--dtype", "f32")
+    README.write_text(filled(text, "session: my_backend", part), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""opproof compare: what is worse, and what is better, than in a baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_FILE = click.Path(path_type=Path)
+_FACTOR = click.FloatRange(min=1)
+
+
+@click.command("compare")
+@click.argument("baseline", type=_FILE)
+@click.argument("new", type=_FILE)
+@click.option(
+    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X",
+    help="An operator whose largest error grows more than this is a regression, though it still passes.",
+)  # fmt: skip
+@click.option(
+    "--max-slowdown", type=_FACTOR, metavar="X",
+    help="So is one that takes X times as long (between two runs on one machine; not looked at by default).",
+)  # fmt: skip
+@click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the comparison as Markdown.")
+@click.option("--html", "html_file", type=_FILE, metavar="FILE", help="Write the HTML report of NEW with its changes.")
+@click.option("--anyway", is_flag=True, help="Compare also runs of other versions or rules.")
+def command(
+    *,
+    baseline: Path,
+    new: Path,
+    max_units_growth: float,
+    max_slowdown: float | None,
+    markdown_file: Path | None,
+    html_file: Path | None,
+    anyway: bool,
+) -> int:
+    """Compare the run in NEW with the run or baseline in BASELINE.
+
+    Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
+    3 they have no record in common.
+    """
+    from opproof.harness.commands._writing import write
+    from opproof.harness.usage import UsageError
+    from opproof.reports import changes_text
+    from opproof.reports.baseline import read_run
+    from opproof.reports.changes import changes, unlike
+
+    before, after = read_run(baseline), read_run(new)
+    differ = unlike(before[0], after[0])
+    if differ and not anyway:
+        raise UsageError(
+            f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
+            "Make the baseline anew, or compare what they have in common with --anyway."
+        )
+    found = changes(before, after, units_growth=max_units_growth, slowdown=max_slowdown)
+    if markdown_file is not None:
+        write(markdown_file, changes_text.markdown(found))
+    if html_file is not None:
+        from opproof.harness.docs import docs_of
+        from opproof.harness.script import scripts_of
+        from opproof.reports import html
+
+        header, results = after
+        scripts = scripts_of(header, results)
+        write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, baseline=before[1]))
+    for said in differ:
+        click.echo(f"Beware: {said}.")
+    click.echo(changes_text.text(found))
+    if not found.compared:
+        return 3
+    return 1 if found.regressions else 0

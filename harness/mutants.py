@@ -1,0 +1,130 @@
+"""Mutants of the reference backend: each is the honest backend with one defect of a kind that real libraries had.
+
+A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants stand
+in harness/mutants_*.py; each takes a `Profile`, which says what an operator's cases hold in one mode, and yields
+those of its mutants that make sense there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends.numpy import gradients, values
+from opproof.cases import Case
+from opproof.reference_ops import Op
+
+Array = NDArray[Any]
+Arrays = list[Array | None]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a backend, and what the honest one answers."""
+
+    op: Op
+    dtype: str
+    inputs: Sequence[Array | None]  # as they lie in memory
+    params: Mapping[str, Any]
+    cotangents: Sequence[Array] | None  # None in forward mode
+    needs: Sequence[bool]
+    kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call
+    answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
+    before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
+
+    @property
+    def right(self) -> Arrays:
+        """The honest answer."""
+        return self.again() if self.answer is None else self.answer()
+
+    def again(self, **changes: Any) -> Arrays:
+        """The honest answer to the call with `changes`."""
+        c = replace(self, **changes)
+        if c.cotangents is None:
+            return list(values(c.op, c.inputs, c.params))
+        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A defect. `must_show`: where no case shows it, a case is missing; else it is no defect of this operator."""
+
+    name: str
+    results: Callable[[Call], Arrays]
+    dtypes: tuple[str, ...] = ()  # any
+    must_show: bool = True
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the cases of one operator hold in one mode."""
+
+    op: Op
+    mode: str
+    cases: tuple[Case, ...]
+    inputs: tuple[str, ...]  # names of arguments; of a variadic operator the first case's
+    floats: frozenset[int]  # arguments that are float tensors
+    graded: frozenset[int]  # arguments with a gradient
+    results: int  # how many outputs, or gradients, there are at most
+    moving: bool  # some result is a float other than zero
+    ranked: bool  # some result has an axis
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Pairs of float arguments that have the same shape in some case."""
+        found = {
+            (i, j)
+            for case in self.cases
+            for i in self.floats
+            for j in self.floats
+            if i < j and self._shape(case, i) is not None and self._shape(case, i) == self._shape(case, j)
+        }
+        yield from sorted(found)
+
+    def _shape(self, case: Case, i: int) -> Any:
+        return case.shapes.get(self.inputs[i])
+
+
+def is_float(x: Array | None) -> bool:
+    """Whether `x` is a float array, bfloat16 included."""
+    return x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16")
+
+
+def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
+    """Every non-empty float array changed, in float64, and stored in its own dtype; all others as they are."""
+    return [changed(y, change) if is_float(y) else y for y in arrays]
+
+
+def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
+    """`change` of a float64 copy of `y`, stored in the dtype of `y`."""
+    if y is None or not y.size:
+        return y
+    with np.errstate(all="ignore"):
+        return np.ascontiguousarray(change(y.astype(np.float64)).astype(y.dtype))
+
+
+def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True, dtypes: Any = ()) -> Mutant:
+    """A mutant that changes every float result."""
+    return Mutant(name, lambda call: on_floats(change, call.right), dtypes, must_show)
+
+
+def mutants_of(profile: Profile) -> list[Mutant]:
+    """All mutants of one operator in one mode."""
+    from opproof.harness import (
+        mutants_inputs,
+        mutants_memory,
+        mutants_params,
+        mutants_precision,
+        mutants_results,
+        mutants_rules,
+    )
+
+    families = (
+        mutants_results, mutants_inputs, mutants_params, mutants_memory, mutants_precision, mutants_rules,
+    )  # fmt: skip
+    found = [m for family in families for m in family.mutants(profile)]
+    assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
+    return found
