@@ -43,7 +43,7 @@ PRECISION: dict[tuple[str, str], str] = {
     ("geglu_quick", "f16"): "f16",
     ("gelu", "f32"): "f16",
     ("scaled_dot_product_attention", "f16"): "f16",
-    **dict.fromkeys((("matmul_quantized", t) for t in ("f32", "f16", "bf16")), "bf16"),
+    **dict.fromkeys((("matmul_quantized", t) for t in ("f32", "f16", "bf16")), "q8"),
 }
 
 

@@ -7,7 +7,7 @@ STANDARD = [
     "x=3x32;dim=0;layout=offset",
     "x=2x3x65;dim=1;layout=transposed",
     "x=2x3x4x7;dim=-1;layout=permuted;fill=wide",
-    "x=3x5;dim=-1;fill=extreme",
+    "x=3x5;dim=-1;fill=extreme;f32,bf16",
     "x=3x5x33;dim=-1;fill=extreme;layout=sliced",
     "x=4x128;dim=1;layout=gapped",
     "x=5x63;dim=1;layout=broadcast",

@@ -25,7 +25,7 @@ _STEP = 2.0**-13
 #: Relative error of the extrapolated difference, and how far second differences may be from a quarter.
 _ERROR = 1e-8
 _KINK = 1e-2
-#: Honest rounding of an unknown gradient formula, in roundings of its largest intermediate terms.
+#: Honest rounding of an unknown gradient formula, in roundings of its terms and of the outputs, from which many go.
 _TERMS = 4.0
 
 
@@ -68,7 +68,8 @@ def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequenc
         bend = [float((up - base - (base - down)).sum()) / step for up, down in (far, near)]
         rounding = _ERROR * size + 2.0**-48 * float(np.sum(np.abs(base))) / step
         smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
-        scale[index] = _TERMS * size + _ERROR * (size + 1e-3) / DTYPES[case.dtype].u
+        outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
+        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[case.dtype].u
     return Estimated(reference.Expected(values, scale), smooth)
 
 

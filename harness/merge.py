@@ -102,7 +102,7 @@ def selection_of(header: Header) -> Selection:
 
 
 def _planned(header: Header) -> set[tuple[str, str, str]] | None:
-    """Every record that the whole run has; None where this opproof cannot know: another version, no folder of operators."""
+    """Every record of the whole run; None where this opproof cannot know: another version, no folder of operators."""
     selection = selection_of(header)
     if header.opproof != __version__ or not all(Path(f).exists() for f in selection.folders):
         return None

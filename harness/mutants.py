@@ -32,6 +32,7 @@ class Call:
     params: Mapping[str, Any]
     cotangents: Sequence[Array] | None  # None in forward mode
     needs: Sequence[bool]
+    stored: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)  # whole storage, by id of the array in it
     kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call
     answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
     before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
@@ -104,6 +105,20 @@ def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
         return y
     with np.errstate(all="ignore"):
         return np.ascontiguousarray(change(y.astype(np.float64)).astype(y.dtype))
+
+
+def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
+    """Whether two lists of arrays are the same bit for bit."""
+    return len(a) == len(b) and all(
+        (x is None and y is None)
+        or (
+            x is not None
+            and y is not None
+            and (x.shape, x.dtype) == (y.shape, y.dtype)
+            and np.ascontiguousarray(x).tobytes() == np.ascontiguousarray(y).tobytes()
+        )
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True, dtypes: Any = ()) -> Mutant:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile, is_float, on_floats
+from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile, is_float, on_floats, same_bits
 
 Change = Callable[[Array], Array]
 
@@ -92,7 +92,11 @@ def _swapped(i: int, j: int) -> Callable[[Call], Arrays]:
 
 
 def _all(change: Change) -> Callable[[Call], Arrays]:
-    return lambda call: call.again(inputs=on_floats(change, call.inputs))
+    def results(call: Call) -> Arrays:
+        moved = on_floats(change, call.inputs)
+        return call.right if same_bits(moved, call.inputs) else call.again(inputs=moved)
+
+    return results
 
 
 def _finite(call: Call) -> Arrays:

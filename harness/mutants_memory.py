@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from opproof.cases._layouts import layouts_of, row_major
+from opproof.cases._layouts import layouts_of
+from opproof.harness.memory import unwritten
 from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile
 
-Change = Callable[[Array], Array]
+Change = Callable[[Array, NDArray[np.uint8]], Array]
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
@@ -20,41 +22,37 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     laid = {layout for case in profile.cases for layout in layouts_of(case).values()}
     for layout, kind in _KINDS.items():
         if layout in laid or layout != "permuted":
-            yield Mutant(f"{layout} inputs read as contiguous", _inputs(lambda x, k=kind: packed(x) if k(x) else x))
+            yield Mutant(f"{layout} inputs read as contiguous", _inputs(lambda x, b, k=kind: packed(x, b) if k(x) else x))
     if profile.mode == "gradient" and profile.moving and profile.ranked:
         yield Mutant("strides of the cotangent ignored", _cotangents(packed))
         yield Mutant("storage offset of the cotangent ignored", _cotangents(from_start))
 
 
-def packed(x: Array) -> Array:
-    """What a reader sees that takes `x` for contiguous: its storage in order, from its start again at the end."""
+def packed(x: Array, storage: NDArray[np.uint8]) -> Array:
+    """What a reader sees that takes `x` for contiguous: its storage in order, and zeros past its end."""
     if x.flags.c_contiguous or not x.size:
         return x
-    storage, start = _storage(x)
-    places = (start + np.arange(x.size)) % storage.size
-    return storage[places].reshape(x.shape)
+    values, start = _values(x, storage)
+    seen = np.zeros(x.size, x.dtype)
+    found = values[start : start + x.size]
+    seen[: found.size] = found
+    return seen.reshape(x.shape)
 
 
-def from_start(x: Array) -> Array:
+def from_start(x: Array, storage: NDArray[np.uint8]) -> Array:
     """What a reader sees that begins at the beginning of the storage of `x`."""
-    storage, start = _storage(x)
+    values, start = _values(x, storage)
     if not start or not x.size:
         return x
     steps = [s // x.itemsize for s in x.strides]
-    places = sum((np.arange(n).reshape(-1, *(1,) * (x.ndim - 1 - a)) * s for a, (n, s) in enumerate(zip(x.shape, steps, strict=True))), np.zeros((), int))
-    return storage[places].reshape(x.shape)
+    return values[np.tensordot(steps, np.indices(x.shape), axes=1) if x.ndim else np.zeros((), int)]
 
 
-def _storage(x: Array) -> tuple[Array, int]:
-    """The whole storage of `x` in order, gaps zero, and where its first element stands there."""
-    base = x.base
-    assert base is not None, "inputs of mutants lie in buffers of their own"
-    whole = np.asarray(base).reshape(-1).view(x.dtype)
+def _values(x: Array, storage: NDArray[np.uint8]) -> tuple[Array, int]:
+    """The whole storage of `x` in order, poisoned gaps zero, and where its first element stands there."""
+    whole = storage.view(x.dtype)
     start = (x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // x.itemsize
-    values = whole.copy()
-    if x.dtype.kind != "i":
-        values[np.isnan(values.astype(np.float64))] = 0  # the poison of gaps; a reader meets some number there
-    return values, start
+    return np.where(unwritten(whole), np.zeros(1, whole.dtype), whole), start
 
 
 def _transposed(x: Array) -> bool:
@@ -86,22 +84,18 @@ _KINDS: dict[str, Callable[[Array], bool]] = {
 }
 
 
-def row_strides(x: Array) -> tuple[int, ...]:
-    """Strides, in bytes, of a contiguous array like `x`."""
-    return tuple(s * x.itemsize for s in row_major(x.shape))
-
-
 def _inputs(change: Change, only: int | None = None) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
-        return call.again(inputs=[x if x is None or only not in (None, i) else change(x) for i, x in enumerate(call.inputs)])
+    def read(x: Array | None, i: int, call: Call) -> Array | None:
+        if x is None or only not in (None, i):
+            return x
+        return change(x, call.stored[id(x)])
 
-    return results
+    return lambda call: call.again(inputs=[read(x, i, call) for i, x in enumerate(call.inputs)])
 
 
 def _cotangents(change: Change) -> Callable[[Call], Arrays]:
     def results(call: Call) -> Arrays:
-        assert call.cotangents is not None
-        gs: Sequence[Array] = call.cotangents
-        return call.again(cotangents=[change(g) for g in gs])
+        gs: Sequence[Array] = call.cotangents if call.cotangents is not None else ()
+        return call.again(cotangents=[change(g, call.stored[id(g)]) for g in gs])
 
     return results

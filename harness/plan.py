@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,6 +11,8 @@ from pathlib import Path
 
 from opproof.cases import Case, CaseError, cases_of
 from opproof.cases._dtypes import DTYPES
+from opproof.harness import reference
+from opproof.harness.data import inputs_of, ordered
 from opproof.harness.shard import parse, shard_of
 from opproof.harness.usage import UsageError
 from opproof.harness.worker import Task
@@ -87,14 +91,28 @@ def has_gradient(case: Case, op: Op) -> bool:
 
 
 def checked(case: Case, folders: Sequence[str] = ()) -> Case:
-    """`case`, whose op exists and whose tensors and parameters are that op's. Raises CaseError or OpError."""
+    """`case`, which its op can compute. Raises CaseError or OpError with the reason why not."""
     op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     for name, _ in case.params:
         if name not in op.params:
             expected = ", ".join(op.params) if op.params else "none"
             raise CaseError(f"{case}: {op.name} has no parameter {name!r}; its parameters are: {expected}.")
-    if op.variadic:
-        return case
+    for name, default in op.params.items():
+        if default is inspect.Parameter.empty and name not in case.kwargs:
+            raise CaseError(f"{case}: {op.name} needs its parameter {name!r}.")
+    if not op.variadic:
+        _check_tensors(case, op)
+    try:
+        reference.forward(case, op, ordered(case, op, inputs_of(case, op)))
+    except CaseError:
+        raise
+    except Exception as error:  # whatever the reference raises is said of the case
+        said = " ".join(str(error).split())
+        raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None
+    return case
+
+
+def _check_tensors(case: Case, op: Op) -> None:
     given = {name for name, _ in case.tensors}
     unknown = [n for n in given if n not in op.tensors]
     missing = [n for n in op.tensors if n not in given and n not in op.optional]
@@ -105,7 +123,6 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         raise CaseError(
             f"{case}: needs={','.join(case.needs)} names no tensor of the case; there are {', '.join(given)}."
         )
-    return case
 
 
 def keyword_filter(expression: str) -> Callable[[str], bool]:
@@ -124,8 +141,12 @@ def keyword_filter(expression: str) -> Callable[[str], bool]:
         else:
             program.append(f"w[{len(words)}]")
             words.append(token.lower())
+    malformed = UsageError(f"malformed -k {expression!r}: expected words joined by and, or, not, parentheses.")
     try:
-        code = compile(" ".join(program), "-k", "eval")
+        tree = ast.parse(" ".join(program), "-k", "eval")
     except SyntaxError:
-        raise UsageError(f"malformed -k {expression!r}: expected words joined by and, or, not, parentheses.") from None
+        raise malformed from None
+    if any(isinstance(node, ast.Call | ast.Tuple) for node in ast.walk(tree)):  # a (b), ()
+        raise malformed
+    code = compile(tree, "-k", "eval")
     return lambda text: bool(eval(code, {"__builtins__": {}}, {"w": [w in text.lower() for w in words]}))  # noqa: S307 - only w[i], and, or, not, ()

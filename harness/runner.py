@@ -48,6 +48,8 @@ def resumed(settings: Settings, folder: Path) -> Settings:
     """The settings of the interrupted run in `folder`; jobs, timeout and memory may be new."""
     header, _ = read_results(folder)
     saved = header.options
+    if not {"backends", "selection", "convention", "strict_subnormals", "known"} <= set(saved):
+        raise UsageError(f"{folder} does not say what was asked of its run; give the folder of an `opproof run`.")
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in saved["selection"].items()}
     selection = Selection(**fields)
     return replace(

@@ -88,10 +88,15 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
 
 
 def run_task(task: Task) -> Result:
-    """Run and judge one task."""
+    """Run and judge one task in a worker process."""
     os.ftruncate(1, 0)
+    return result_of(task, backend_of(task.backend))
+
+
+def result_of(task: Task, backend: Any) -> Result:
+    """Run and judge one task in this process, on a backend that is loaded already."""
     started = time.perf_counter()
-    case, backend = Case.parse(task.case), backend_of(task.backend)
+    case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     declared = backend.compute(op.name, case.dtype, task.mode) if hasattr(backend, "compute") else None
     rules = Rules(task.strict_subnormals, task.convention, declared)

@@ -22,7 +22,7 @@ def summary(header: Header, results: Sequence[Result], *, folder: Path | str | N
     """The summary as text without a final line end. `folder` holds results.jsonl; `limit` failures are shown."""
     parts = [_table(results)] if results else []
     failed = failures(results)
-    parts += [_failure(r) for r in failed[:limit]]
+    parts += [failure(r) for r in failed[:limit]]
     if len(failed) > limit:
         where = f" in {folder}" if folder is not None else " in results.jsonl"
         parts.append(f"… and {plural(len(failed) - limit, 'more failure')}{where}")
@@ -57,7 +57,8 @@ def _table(results: Sequence[Result]) -> str:
     return str(tabulate(rows, heads, tablefmt="simple", colalign=align, disable_numparse=True))
 
 
-def _failure(result: Result) -> str:
+def failure(result: Result) -> str:
+    """One failure: what failed, the worst element, what happened and why, the command that repeats it."""
     rows = [f"{result.verdict}  {line(result.case)}  {result.mode}  {line(result.backend)}"]
     if result.worst is not None:
         w = result.worst

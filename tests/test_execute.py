@@ -7,7 +7,7 @@ from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.harness.execute import execute
 from opproof.harness.judge import Rules, judge
-from opproof.reference_ops import load, load_file
+from opproof.reference_ops import load
 
 RELU = "relu[x=7x33;f32]"
 
@@ -193,34 +193,3 @@ def test_outputs_may_be_an_array_a_tuple_or_anything_like_one():
     assert verdict(Bare()) == verdict(Tupled()) == "PASS"
     assert verdict(type("Text", (), {"forward": lambda self, *_: "seven"})()) == "WRONG_SHAPE"
     assert verdict(type("None_", (), {"forward": lambda self, *_: None})()) == "WRONG_SHAPE"
-
-
-JAGGED = '''"""jagged: floor(2^30 x) / 2^30.
-
-Shapes: x any; y as x.
-Source: here.
-PyTorch: none. ONNX: none. ggml: none.
-"""
-
-import numpy as np
-
-
-def forward(x):
-    return np.floor(x * 64) * x
-'''
-
-
-def test_inconclusive(tmp_path):
-    """Without a vjp, differences are the oracle; a function that jumps everywhere has none."""
-    (tmp_path / "jagged.py").write_text(JAGGED, encoding="utf-8")
-    op = load_file(tmp_path / "jagged.py")
-
-    class Guess:
-        def forward(self, op, inputs, params):
-            return np.floor(inputs[0] * 64) * inputs[0]
-
-        def vjp(self, op, inputs, params, cotangents, needs):
-            return [cotangents[0] * np.float32(3)]
-
-    assert verdict(Guess(), "jagged[x=7x5;f64]", "forward", op) == "PASS"
-    assert verdict(Guess(), "jagged[x=7x5;f32;fill=exact]", "gradient", op) == "INCONCLUSIVE"

@@ -79,7 +79,7 @@ def test_verdict(results, key):
 
 
 def test_every_verdict_has_a_case():
-    elsewhere = {"NOT_WRITTEN", "INCONCLUSIVE"}  # test_execute.py
+    elsewhere = {"NOT_WRITTEN", "INCONCLUSIVE"}  # test_execute.py and test_differences.py
     assert {v for v, _ in EXPECTED.values()} | elsewhere == set(VERDICTS)
 
 

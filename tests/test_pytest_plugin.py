@@ -1,0 +1,203 @@
+"""The registry as pytest items, and one function in three lines."""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opproof.harness.check import check
+from opproof.harness.usage import UsageError
+
+pytest_plugins = ["pytester"]
+
+FAULTY = Path(__file__).parent / "_faulty_backend.py"
+INI = "[pytest]\nfilterwarnings = error\n"
+
+
+@pytest.fixture
+def run(pytester):
+    pytester.makefile(".ini", pytest=INI)
+
+    def call(*args, backend=FAULTY):
+        return pytester.runpytest_subprocess(f"--opproof-backend={backend}", *args)
+
+    return call
+
+
+OPS = "--opproof-ops=relu,elu,abs,tan"
+ABS = "opproof::abs[x=7x33;f32]::forward"
+
+
+def test_case_ids_are_node_ids_and_a_crash_costs_one_item(run, pytester):
+    found = run(OPS, "--opproof-dtype=f32", "-rA", "--junitxml=j.xml")
+    found.assert_outcomes(passed=4, failed=4, skipped=2)
+    found.stdout.fnmatch_lines(
+        ["opproof: _faulty_backend 7 test bench", "*PASSED*opproof::relu[[]x=7x33;f32]::forward*"]
+    )
+    text = found.stdout.str()
+    assert "the process died of SIGABRT" in text
+    assert "output y has shape (7, 32), expected (7, 33)" in text
+    assert "UNSUPPORTED: no tan on this device" in text
+    assert "Traceback" not in text
+    cases = {c.get("name"): c for c in ET.parse(pytester.path / "j.xml").getroot().iter("testcase")}
+    assert len(cases) == 10
+    broken = cases["abs[x=7x33;f32]::forward"]
+    assert broken.get("classname") == "opproof"
+    assert "expected (7, 33)" in broken.find("failure").text
+    again = run(OPS, "--opproof-dtype=f32", "--lf", "--collect-only", "-q")
+    assert sorted(line for line in again.outlines if "::" in line) == [
+        "opproof::abs[x=7x33;f32]::forward",
+        "opproof::abs[x=7x33;f32]::gradient",
+        "opproof::elu[x=5x9;alpha=0.5;f32]::forward",
+        "opproof::elu[x=7x33;f32]::forward",
+    ]
+
+
+def test_xdist_runs_the_same_items(run):
+    found = run(OPS, "--opproof-dtype=f32", "-n", "2", "-k", "relu or abs")
+    found.assert_outcomes(passed=2, failed=2)
+    assert "INTERNALERROR" not in found.stdout.str() + found.stderr.str()
+
+
+def test_one_node_id(run, pytester):
+    pytester.makepyfile("def test_own(): pass")
+    run(ABS, OPS).assert_outcomes(failed=1)
+    run("test_one_node_id.py", "--opproof-ops=relu", "--opproof-mode=forward", "--opproof-dtype=f32").assert_outcomes(
+        passed=2
+    )
+
+
+def test_a_known_failure_is_xfailed(run, pytester):
+    ledger = pytester.path / "known.toml"
+    ledger.write_text('[[known]]\npattern = "abs[*"\nreason = "shapes of abs"\n', encoding="utf-8")
+    found = run("--opproof-ops=abs", "--opproof-dtype=f32", f"--opproof-known={ledger}")
+    found.assert_outcomes(xfailed=2)
+    assert found.ret == 0
+
+
+def test_only_skipped_items_are_no_success(run):
+    found = run("--opproof-ops=tan")
+    assert found.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--opproof-ops=soft"], "unknown operator 'soft'"),
+        (["--opproof-level=huge"], "unknown level 'huge'"),
+        (["--opproof-dtype=f8"], "unknown dtype 'f8'"),
+        (["--opproof-timeout=never"], "--opproof-timeout is 'never'"),
+        (["--opproof-known=none.toml"], "cannot read the ledger none.toml"),
+    ],
+)
+def test_a_bad_call_is_one_sentence(run, args, said):
+    found = run(*args)
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    assert said in found.stderr.str()
+    assert "Traceback" not in found.stderr.str()
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "2"]])
+def test_an_unknown_backend_is_one_sentence(run, more):
+    found = run(*more, backend="nowhere")
+    assert found.ret == pytest.ExitCode.USAGE_ERROR
+    assert "unknown backend 'nowhere'" in found.stderr.str()
+
+
+def test_pytest_starts_without_numpy():
+    code = "import sys, opproof.harness.pytest_plugin; print(sorted({'numpy', 'pebble', 'click'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.strip() == "[]"
+
+
+def softmax(x, *, dim):
+    e = np.exp(x - x.max(axis=dim, keepdims=True))
+    return e / e.sum(axis=dim, keepdims=True)
+
+
+def softmax_vjp(g, x, *, dim):
+    y = softmax(x, dim=dim)
+    return y * (g - (g * y).sum(axis=dim, keepdims=True))
+
+
+def test_a_right_function_passes(opproof_check):
+    found = opproof_check(softmax, op="softmax", vjp=softmax_vjp, dtypes="f32,f64")
+    assert [(r.mode, r.verdict) for r in found] == [("forward", "PASS"), ("gradient", "PASS")] * 2
+
+
+def test_a_wrong_function_fails_with_its_explanation(opproof_check):
+    def scaled(x, *, dim):
+        return softmax(x, dim=dim) * np.float32(1.001)
+
+    with pytest.raises(AssertionError) as failure:
+        opproof_check(scaled, op="softmax", dtypes=("f32",))
+    text = str(failure.value)
+    assert text.startswith("scaled is not softmax: 1 of 1 record failed")
+    assert "1.001 × the expected value" in text
+    assert "opproof show 'softmax[x=7x33;dim=-1;f32]'" in text
+
+
+def test_a_wrong_gradient_fails(opproof_check):
+    with pytest.raises(AssertionError, match="WRONG_GRADIENT"):
+        opproof_check(softmax, op="softmax", vjp=lambda g, x, dim: g * softmax(x, dim=dim), dtypes="f32")
+
+
+def test_a_function_that_writes_out_of_bounds_is_a_verdict():
+    import ctypes
+
+    def careless(x):
+        ctypes.memset(x.ctypes.data + x.nbytes, 1, 4)
+        return np.maximum(x, 0)
+
+    with pytest.raises(AssertionError, match="OUT_OF_BOUNDS"):
+        check(careless, "relu", dtypes="f32")
+
+
+def test_parameters_that_a_function_lacks():
+    assert check(lambda x: np.maximum(x, 0), "relu", dtypes="f32")
+
+    def last_axis(x):
+        return softmax(x, dim=-1)
+
+    with pytest.raises(AssertionError, match="no case passed .UNSUPPORTED: last_axis has no parameter 'dim'"):
+        check(last_axis, "softmax", dtypes="f32")
+
+
+def test_a_function_that_warns_is_judged_by_its_values():
+    import warnings
+
+    def warns(x):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        return np.maximum(x, 0)
+
+    assert check(warns, "relu", dtypes="f32")
+
+
+def test_torch_tensors_and_autograd():
+    torch = pytest.importorskip("torch")
+    found = check(lambda x, dim: torch.softmax(x, dim), "softmax", vjp="autograd", device="cpu")
+    assert len(found) == 8
+    assert {r.verdict for r in found} == {"PASS"}
+
+    def detached(x, dim):
+        return torch.softmax(x.detach(), dim)
+
+    with pytest.raises(AssertionError, match="no output of detached requires grad"):
+        check(detached, "softmax", vjp="autograd", device="cpu", dtypes="f32")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"dtypes": "f8"}, "unknown dtype 'f8'"),
+        ({"keyword": "nothing"}, "no case of relu fits"),
+        ({"vjp": "autograd"}, "needs PyTorch tensors"),
+    ],
+)
+def test_a_wrong_call_of_check(options, said):
+    with pytest.raises(UsageError, match=said):
+        check(np.abs, "relu", **options)
