@@ -28,6 +28,10 @@ def installed() -> list[str]:
 def load_backend(spec: str) -> Any:
     """The backend that `spec` names. Raises BackendError with one sentence that says what to do."""
     name, _, variant = spec.partition(":")
+    if name == "exec":
+        from opproof.backends._exec import load as load_command
+
+        return load_command(variant)
     path = Path(spec)
     if path.suffix in LIBRARIES:
         from opproof.backends._c_library import load
@@ -46,7 +50,7 @@ def load_backend(spec: str) -> Any:
     known = [*built_in(), *installed()]
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(known)}."
-    raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py or ./library.so; {hint}")
+    raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py, ./library.so or exec:COMMAND; {hint}")
 
 
 def _made(loaded: Any, variant: str) -> Any:

@@ -68,8 +68,8 @@ def report(results: list[Result], seeds: int) -> str:
     lines = [
         "# The soak",
         "",
-        f"{len(judged):,} judged records of {len({r.op for r in judged})} operators, {seeds} seeds, on PyTorch (f32, f16,",
-        f"bf16) and NumPy (f32); made by `benchmarks/soak.py`. {defects:,} records are known failures of PyTorch",
+        f"{len(judged):,} judged records of {len({r.op for r in judged})} operators, {seeds} seeds, on PyTorch (f32,",
+        f"f16, bf16) and NumPy (f32); made by `benchmarks/soak.py`. {defects:,} records are known failures of PyTorch",
         "(`backends/known/torch.toml`) and not counted. A record's figure is the largest error of its elements, in",
         "units of honest rounding.",
         "",
@@ -82,6 +82,13 @@ def report(results: list[Result], seeds: int) -> str:
     for c in CANDIDATES:
         above = int(np.sum(all_units > c))
         lines.append(f"| {c} | {above} | {above / len(judged):.1e} |")
+    largest = max(judged, key=_units)
+    lines += [
+        "",
+        f"The largest is {_units(largest):.2f} ({largest.backend}, {largest.mode}, `{largest.case}`).",
+        f"Where none of {len(judged):,} records is above a candidate, its false-alarm rate is below",
+        f"{3 / len(judged):.0e} a record (95 % confidence, rule of three).",
+    ]
     lines += [
         "",
         "## By operator",

@@ -15,6 +15,7 @@ import pstats
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 
@@ -67,7 +68,7 @@ def whole_run(backend: str, planned: list[Task], jobs: int) -> None:
     stop.set()
     watcher.join()
     print(f"{count} records in {seconds:.1f} s with -j {jobs}: {count / seconds:.0f} a second; start {ready:.1f} s")
-    print(f"peak memory of the process tree {peak[0] / 2**20:.0f} MiB (resident, shared pages counted once per process)")
+    print(f"peak memory of the process tree {peak[0] / 2**20:.0f} MiB (resident; shared pages count in each process)")
 
 
 def _watch(peak: list[int], stop: threading.Event) -> None:
@@ -102,7 +103,7 @@ def sample(backend: str, chosen: list[Task]) -> None:
 def _cumulative(stats: pstats.Stats) -> Callable[[str, str], float]:
     found: dict[tuple[str, str], float] = {}
     for (path, _, name), (*_, total, _callers) in stats.stats.items():  # type: ignore[attr-defined]
-        key = (os.path.basename(path), name)
+        key = (Path(path).name, name)
         found[key] = found.get(key, 0.0) + total
     return lambda file, name: found.get((file, name), 0.0)
 

@@ -1,95 +1,193 @@
-"""One Python function against one operator, in this process: what the fixture `opproof_check` calls."""
+"""Does a command speak the exec protocol? A sequence of small dialogues, each with what was expected and what came."""
 
 from __future__ import annotations
 
-import shlex
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from opproof.harness.function_backend import FunctionBackend, torch_is_there
-from opproof.harness.plan import Selection, cases, operators, tasks
-from opproof.harness.usage import UsageError
-from opproof.harness.worker import result_of
-from opproof.reference_ops import Op
-from opproof.reports import FAILED, Result, terminal
-from opproof.reports._text import plural
+from opproof.backends import BackendFailed, Unsupported
+from opproof.backends._exec import Exec
+from opproof.backends._protocol import BackendError, float_name
+from opproof.backends.numpy import NumPy
+from opproof.cases._dtypes import DTYPES
 
+Array = NDArray[Any]
 
-def check(
-    fn: Callable[..., Any],
-    op: str,
-    *,
-    vjp: Callable[..., Any] | Literal["autograd"] | None = None,
-    dtypes: str | Sequence[str] = (),
-    level: str = "smoke",
-    keyword: str = "",
-    device: str = "",
-    compute: str | None = None,
-    ops: Sequence[str] = (),
-) -> list[Result]:
-    """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
-
-    `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
-    are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
-    precision ("storage", "f16", "bf16", "tf32"). `ops`: folders of operators of your own.
-
-    Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
-    """
-    if vjp == "autograd" and not device:
-        raise UsageError('vjp="autograd" needs PyTorch tensors: give device="cpu" or another.')
-    if device:
-        torch_is_there(device)
-    selection = Selection(
-        ops=(op,),
-        keyword=keyword,
-        level=level,
-        modes=("forward",) if vjp is None else ("forward", "gradient"),
-        dtypes=tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes),
-        folders=tuple(ops),
-    )
-    truth = next(o for o in operators(replace(selection, ops=())) if o.name == op) if ops else operators(selection)[0]
-    backend = FunctionBackend(truth, fn, None if vjp == "autograd" else vjp, device, compute)
-    name = str(getattr(fn, "__name__", type(fn).__name__))
-    results = _run(backend, name, selection)
-    if failure := _objection(name, truth, results):
-        raise AssertionError(failure)
-    return results
+#: One of these is asked for where no operator is named: pointwise, of one tensor, without parameters.
+SIMPLE = ("relu", "neg", "abs", "square", "exp", "tanh", "sigmoid", "sqrt")
+UNKNOWN = "no_such_operator"
+#: How far answers may be off: this is a check of frames, numbers are for `opproof run`.
+_LOOSE = {"f64": 1e-6, "f32": 1e-3, "f16": 3e-2, "bf16": 1e-1}
 
 
-def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Result]:
-    planned = tasks([name], cases(selection), selection)
-    if not planned:
-        raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
-    found = []
-    # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for task in planned:
-            # Soft guards: a read out of bounds would end this process, a write is seen all the same.
-            result = result_of(replace(task, soft=True), backend)
-            show = [
-                "opproof",
-                "show",
-                shlex.quote(task.case),
-                *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
-            ]
-            found.append(replace(result, repro=" ".join(show)))
-    return found
+@dataclass(frozen=True)
+class Step:
+    """One dialogue. `state` is "ok", "declined" (which is allowed) or "wrong"."""
+
+    what: str
+    state: str
+    expected: str
+    got: str
 
 
-def _objection(name: str, op: Op, results: Sequence[Result], limit: int = 5) -> str:
-    """The failures explained; empty where there are none."""
-    failed = [r for r in results if r.verdict in FAILED]
-    if failed:
-        more = [f"… and {plural(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
-        first = f"{name} is not {op.name}: {len(failed):,} of {plural(len(results), 'record')} failed"
-        return "\n\n".join([first, *map(terminal.failure, failed[:limit]), *more])
-    if not any(r.verdict == "PASS" for r in results):
-        first_of = results[0]
-        return f"{name} was not proved to be {op.name}: no case passed ({first_of.verdict}: {first_of.message})"
+class Wrong(Exception):
+    """The answer is not what the step expects; the text says what came instead."""
+
+
+def check(backend: Exec, op: str = "") -> Iterator[Step]:
+    """The dialogues in order. `op` is a pointwise operator of one tensor; the first of SIMPLE that is answered if ""."""
+    hello = _step("hello", "a frame of kind hello, with name and, if you like, version, device, ops", _hello, backend)
+    yield hello
+    if hello.state == "wrong":
+        return
+    found = op or next((name for name in SIMPLE if _answers(backend, name)), "")
+    if not found:
+        expected = f"one of {', '.join(SIMPLE)} computed; name another pointwise operator of one tensor with --op"
+        yield Step("an operator to ask for", "wrong", expected, _reasons(backend))
+        return
+    for dialogue in (*_tensors(backend, found), *_behaviour(backend, found)):
+        yield _step(*dialogue)
+
+
+def _step(what: str, expected: str, action: Callable[..., str], *arguments: Any) -> Step:
+    try:
+        return Step(what, "ok", expected, action(*arguments))
+    except Unsupported as reason:
+        return Step(what, "declined", expected, str(reason))
+    except (Wrong, BackendFailed, BackendError) as error:
+        return Step(what, "wrong", expected, str(error))
+
+
+def _tensors(backend: Exec, op: str) -> list[tuple[Any, ...]]:
+    def forward(what: str, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
+        expected = f"outputs, with output.0 of shape {list(shape)} in {dtype}"
+        return (f"{op}, {what}", expected, _forward, backend, op, _values(shape, dtype))
+
+    return [
+        forward("f32", (3, 4), "f32"),
+        forward("f32 of another shape", (2, 3, 5), "f32"),
+        forward("an empty tensor", (0, 3), "f32"),
+        forward("a 0-d tensor", (), "f32"),
+        *(forward(dtype, (3, 4), dtype) for dtype in ("bf16", "f16", "f64")),
+        forward("1 MiB, more than a pipe holds", (512, 512), "f32"),
+        (f"{op}, vjp", "gradients, with gradient.0 of the input's shape and dtype", _vjp, backend, op),
+    ]
+
+
+def _behaviour(backend: Exec, op: str) -> list[tuple[Any, ...]]:
+    return [
+        ("the same call after another", "the same bytes as the first time", _twice, backend, op),
+        ("an operator that nobody has", "a frame of kind unsupported, with a reason", _declines, backend),
+        ("going on after declining", "outputs", _forward, backend, op, _values((3, 4), "f32")),
+        ("the end of standard input", "the command exits within 5 s", _ends, backend),
+    ]
+
+
+def _hello(backend: Exec) -> str:
+    version = f" {backend.version}" if backend.version else ""
+    return f"{backend.name}{version} on {backend.device}"
+
+
+def _answers(backend: Exec, op: str) -> bool:
+    """Whether the operator is computed; a fault counts, since the steps will show it."""
+    try:
+        _ask(backend, op, _values((3, 4), "f32"))
+    except Unsupported:
+        return False
+    except BackendFailed:
+        return True
+    return True
+
+
+def _reasons(backend: Exec) -> str:
+    try:
+        _ask(backend, SIMPLE[0], _values((3, 4), "f32"))
+    except Unsupported as reason:
+        return f"all were declined, {SIMPLE[0]} because: {reason}"
+    return "all were declined"
+
+
+def _ask(backend: Exec, op: str, x: Array) -> list[Array]:
+    declined = backend.supports(op, [float_name(x.dtype)], {})
+    if declined is not True:
+        raise Unsupported(str(declined))
+    return backend.forward(op, [x], {})
+
+
+def _values(shape: tuple[int, ...], dtype: str) -> Array:
+    """Numbers between 1/4 and 2, row by row, in the dtype."""
+    count = int(np.prod(shape))
+    return np.asarray((1 + np.arange(count) % 8) / 4).reshape(shape).astype(DTYPES[dtype].numpy)
+
+
+def _forward(backend: Exec, op: str, x: Array) -> str:
+    return _compared("output.0", _ask(backend, op, x), NumPy().forward(op, [x], {}))
+
+
+def _vjp(backend: Exec, op: str) -> str:
+    x = _values((3, 4), "f32")
+    g = x[::-1].copy()
+    found = backend.vjp(op, [x], {}, [g], [True])
+    return _compared("gradient.0", [d for d in found if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
+
+
+def _compared(name: str, found: Sequence[Array], right: Sequence[Array | None]) -> str:
+    """What came, in words. Raises Wrong where it is not what the reference gives."""
+    if len(found) != 1:
+        raise Wrong(f"{len(found)} tensors")
+    a, b = found[0], right[0]
+    assert b is not None
+    if a.shape != b.shape:
+        raise Wrong(f"{name} of shape {list(a.shape)}, expected {list(b.shape)}")
+    if a.dtype != b.dtype:
+        raise Wrong(f"{name} in {float_name(a.dtype)}, expected {float_name(b.dtype)}")
+    wide, expected = a.astype(np.float64), b.astype(np.float64)
+    off = ~np.isclose(wide, expected, rtol=_LOOSE[float_name(b.dtype)], atol=1e-6)
+    if off.any():
+        at = tuple(int(i) for i in np.argwhere(off)[0])
+        raise Wrong(
+            f"{name}{list(at)} is {wide[at]:g}, expected {expected[at]:g}{_guess(wide, expected)}; "
+            f"{int(off.sum())} of {off.size} elements are off"
+        )
+    return f"{name} as expected"
+
+
+def _guess(found: Array, expected: Array) -> str:
+    """The usual slips of somebody's first frames."""
+    if found.size > 1 and np.allclose(found.ravel(), expected.ravel(order="F"), rtol=1e-3):
+        return " (the elements are there, column by column: the last index must run fastest)"
+    if found.size > 1 and np.allclose(found, 0):
+        return " (all zeros: are the tensor's bytes read and written at its data_offsets?)"
     return ""
+
+
+def _twice(backend: Exec, op: str) -> str:
+    x, other = _values((3, 4), "f32"), -_values((3, 4), "f32")[::-1]
+    first = _ask(backend, op, x)
+    _ask(backend, op, other)
+    if first[0].tobytes() != _ask(backend, op, x)[0].tobytes():
+        raise Wrong("other numbers: the call in between left something behind")
+    return "the same bytes"
+
+
+def _declines(backend: Exec) -> str:
+    try:
+        if backend.supports(UNKNOWN, ["f32"], {}) is True:
+            backend.forward(UNKNOWN, [_values((3, 4), "f32")], {})
+    except Unsupported as reason:
+        return f"unsupported: {reason}"
+    except BackendFailed as error:
+        raise Wrong(f"{error} (declining must not look like a failure)") from None
+    if backend.supports(UNKNOWN, ["f32"], {}) is not True:
+        return "its list of operators does not have it"
+    raise Wrong(f"outputs for {UNKNOWN}")
+
+
+def _ends(backend: Exec) -> str:
+    if not backend.stop(5.0):
+        raise Wrong("it goes on, and had to be killed")
+    return "it exited"

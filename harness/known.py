@@ -25,7 +25,7 @@ from typing import Any
 
 import opproof.backends
 from opproof.harness.usage import UsageError
-from opproof.reports import FAILED, VERDICTS, Result
+from opproof.reports import FAILED, Result
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
 LEDGERS = Path(opproof.backends.__file__).parent / "known"
@@ -85,15 +85,19 @@ def read_known(path: Path) -> list[Known]:
 
 def _entry(path: Path, number: int, entry: dict[str, Any]) -> Known:
     where = f"{path}, entry {number}"
+    if not isinstance(entry, dict):
+        raise UsageError(f"{where}: expected a [[known]] table, got {entry!r}.")
     for key, value in entry.items():
         if key not in _FIELDS:
             raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(_FIELDS)}.")
-        if not isinstance(value, _FIELDS[key]):
+        if type(value) is not _FIELDS[key]:  # a time of day is no date, and a bool no text
             raise UsageError(f"{where}: {key} is {value!r}; expected a {_FIELDS[key].__name__}.")
     if not entry.get("pattern") or not entry.get("reason"):
         raise UsageError(f"{where}: pattern and reason are required; a known failure has a cause.")
-    if entry.get("verdict", "PASS") not in VERDICTS:
-        raise UsageError(f"{where}: unknown verdict {entry['verdict']!r}; expected one of {', '.join(sorted(FAILED))}.")
+    if "verdict" in entry and entry["verdict"] not in FAILED:
+        raise UsageError(f"{where}: verdict is {entry['verdict']!r}; expected one of {', '.join(sorted(FAILED))}.")
+    if entry.get("mode", "forward") not in ("forward", "gradient"):
+        raise UsageError(f"{where}: mode is {entry['mode']!r}; expected forward or gradient.")
     return Known(**entry, regex=pattern_regex(entry["pattern"]))
 
 

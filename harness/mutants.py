@@ -70,6 +70,7 @@ class Profile:
     inputs: tuple[str, ...]  # names of arguments; of a variadic operator the first case's
     floats: frozenset[int]  # arguments that are float tensors
     graded: frozenset[int]  # arguments with a gradient
+    read: frozenset[int]  # arguments whose values the results depend on
     results: int  # how many outputs, or gradients, there are at most
     moving: bool  # some result is a float other than zero
     ranked: bool  # some result has an axis

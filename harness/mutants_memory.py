@@ -17,10 +17,12 @@ Change = Callable[[Array, NDArray[np.uint8]], Array]
 def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     for i, name in enumerate(profile.inputs):
+        if i not in profile.read:
+            continue
         yield Mutant(f"strides of {name} ignored", _inputs(packed, i))
         yield Mutant(f"storage offset of {name} ignored", _inputs(from_start, i))
     laid = {layout for case in profile.cases for layout in layouts_of(case).values()}
-    for layout, kind in _KINDS.items():
+    for layout, kind in _KINDS.items() if profile.read else ():
         if layout in laid or layout != "permuted":
             yield Mutant(f"{layout} inputs read as contiguous", _inputs(lambda x, b, k=kind: packed(x, b) if k(x) else x))
     if profile.mode == "gradient" and profile.moving and profile.ranked:

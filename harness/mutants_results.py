@@ -32,9 +32,10 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         if profile.ranked:
             yield from _places()
         yield from _one_result(profile)
-    yield Mutant("the call before's results", _stale)
-    if profile.ranked:
-        yield Mutant("the last row of the call before", _stale_row)
+    if profile.read or profile.moving:
+        yield Mutant("the call before's results", _stale)
+        if profile.ranked:
+            yield Mutant("the last row of the call before", _stale_row)
     if profile.mode == "forward":
         yield from _discrete()
 

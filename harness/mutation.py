@@ -82,6 +82,14 @@ class Trial:
     def honest_before(self) -> Arrays:
         return self._call(self.other).again()
 
+    def reads(self, i: int) -> bool:
+        """Whether other data in argument `i` give another answer."""
+        call, other = self.call, self._call(self.other)
+        if i >= len(call.inputs) or call.inputs[i] is None or not np.size(call.inputs[i]):
+            return False
+        mixed = [o if k == i else x for k, (x, o) in enumerate(zip(call.inputs, other.inputs, strict=True))]
+        return not same_bits(call.again(inputs=mixed), self.honest)
+
     @cached_property
     def _expected(self) -> Any:
         return expectations(self.case, self.op, self.mode, self.outcome, Rules())
@@ -136,6 +144,7 @@ def profile(op: Op, mode: str, posed: Sequence[Trial]) -> Profile:
         inputs=labels,
         floats=frozenset(i for xs in inputs for i, x in enumerate(xs) if x is not None and x.dtype.kind == "f"),
         graded=frozenset(i for t in posed for i, need in enumerate(t.outcome.needs) if need),
+        read=frozenset(i for i in range(len(labels)) if any(t.reads(i) for t in posed)),
         results=max((len(t.honest) for t in posed), default=0),
         moving=any(y.dtype.kind not in "iub" and np.any(np.asarray(y, np.float64) != 0) for y in results),
         ranked=any(y.ndim for y in results),

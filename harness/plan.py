@@ -39,11 +39,19 @@ class Selection:
 
 def operators(selection: Selection) -> list[Op]:
     """The operators asked for, those of the user's folders included. Raises OpError for an unknown one."""
-    own = [op for folder in selection.folders for op in load_folder(Path(folder))]
+    own = [op for folder in selection.folders for op in _own(Path(folder))]
     if not selection.ops:
         return [*own, *(load(n) for n in names())]
     by_name = {op.name: op for op in own}
     return [by_name.get(name) or load(name) for name in selection.ops]
+
+
+def _own(path: Path) -> list[Op]:
+    """The operators in a user's folder or file. Raises UsageError where there is none."""
+    found = load_folder(path) if path.exists() else []
+    if not found:
+        raise UsageError(f"no operator in {path}: give --ops a folder of operators' files, or one of them.")
+    return found
 
 
 def cases(selection: Selection) -> list[Case]:

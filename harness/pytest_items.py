@@ -66,7 +66,7 @@ class Checks(pytest.Collector):
     def collect(self) -> Iterator[Check]:
         """One item a case and mode, in the order of the registry."""
         for task in self.planned:
-            name = f"{task.case}::{task.mode}"
+            name = f"{task.mode}::{task.case}"  # JUnit and xdist want the brackets last
             yield Check.from_parent(self, name=name, task=task, registry=self.registry)
 
 
@@ -118,7 +118,10 @@ class Registry:
         """Add the registry's items, or those that were named, before -k and --lf select among them."""
         for spec, name in self._names().items():
             checks = Checks.from_parent(session, name=name, planned=self.planned[spec], registry=self)
-            items += [i for i in checks.collect() if not self.chosen or _is_chosen(i.nodeid, self.chosen)]
+            found = [i for i in checks.collect() if not self.chosen or _is_chosen(i.nodeid, self.chosen)]
+            # So that they are counted among the collected.
+            session.config.hook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, found))
+            items += found
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count what became of the registry's items."""

@@ -29,31 +29,32 @@ def run(pytester):
 
 
 OPS = "--opproof-ops=relu,elu,abs,tan"
-ABS = "opproof::abs[x=7x33;f32]::forward"
+ABS = "opproof::forward::abs[x=7x33;f32]"
 
 
 def test_case_ids_are_node_ids_and_a_crash_costs_one_item(run, pytester):
     found = run(OPS, "--opproof-dtype=f32", "-rA", "--junitxml=j.xml")
     found.assert_outcomes(passed=4, failed=4, skipped=2)
     found.stdout.fnmatch_lines(
-        ["opproof: _faulty_backend 7 test bench", "*PASSED*opproof::relu[[]x=7x33;f32]::forward*"]
+        ["opproof: _faulty_backend 7 test bench", "*PASSED*opproof::forward::relu[[]x=7x33;f32]*"]
     )
     text = found.stdout.str()
     assert "the process died of SIGABRT" in text
     assert "output y has shape (7, 32), expected (7, 33)" in text
     assert "UNSUPPORTED: no tan on this device" in text
     assert "Traceback" not in text
-    cases = {c.get("name"): c for c in ET.parse(pytester.path / "j.xml").getroot().iter("testcase")}
+    cases = {
+        (c.get("classname"), c.get("name")): c for c in ET.parse(pytester.path / "j.xml").getroot().iter("testcase")
+    }
     assert len(cases) == 10
-    broken = cases["abs[x=7x33;f32]::forward"]
-    assert broken.get("classname") == "opproof"
+    broken = cases["opproof.forward", "abs[x=7x33;f32]"]
     assert "expected (7, 33)" in broken.find("failure").text
     again = run(OPS, "--opproof-dtype=f32", "--lf", "--collect-only", "-q")
     assert sorted(line for line in again.outlines if "::" in line) == [
-        "opproof::abs[x=7x33;f32]::forward",
-        "opproof::abs[x=7x33;f32]::gradient",
-        "opproof::elu[x=5x9;alpha=0.5;f32]::forward",
-        "opproof::elu[x=7x33;f32]::forward",
+        "opproof::forward::abs[x=7x33;f32]",
+        "opproof::gradient::abs[x=7x33;f32]",
+        "opproof::forward::elu[x=5x9;alpha=0.5;f32]",
+        "opproof::forward::elu[x=7x33;f32]",
     ]
 
 
@@ -179,7 +180,7 @@ def test_a_function_that_warns_is_judged_by_its_values():
 
 def test_torch_tensors_and_autograd():
     torch = pytest.importorskip("torch")
-    found = check(lambda x, dim: torch.softmax(x, dim), "softmax", vjp="autograd", device="cpu")
+    found = check(torch.softmax, "softmax", vjp="autograd", device="cpu")
     assert len(found) == 8
     assert {r.verdict for r in found} == {"PASS"}
 

@@ -1,0 +1,49 @@
+"""opproof check-backend: what is wrong with the frames of an exec backend."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("check-backend")
+@click.argument("spec", metavar="exec:COMMAND")
+@click.option("--op", default="", metavar="OP", help="Ask for this pointwise operator of one tensor.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Seconds a call."
+)
+def command(*, spec: str, op: str, timeout: float) -> int:
+    """Hold a few small dialogues with COMMAND in the exec protocol, and say what is wrong with its answers.
+
+    Exit status: 0 it speaks the protocol, 1 it does not, 2 the call is wrong.
+    """
+    from opproof.backends._exec import load
+    from opproof.harness.check import check
+    from opproof.harness.usage import UsageError
+    from opproof.reference_ops import load as load_op
+
+    prefix, _, text = spec.partition(":")
+    if prefix != "exec":
+        raise UsageError(
+            f"check-backend is for the exec protocol, got {spec!r}: give exec:COMMAND; "
+            f"for other backends, `opproof run -b {spec} --level smoke` says as much."
+        )
+    if op and load_op(op).tensors != ("x",):
+        raise UsageError(f"--op {op} has tensors {', '.join(load_op(op).tensors)}: give an operator of x alone.")
+    backend = load(text)
+    backend.timeout = timeout
+    wrong = 0
+    try:
+        for step in check(backend, op):
+            wrong += step.state == "wrong"
+            click.echo(f"{step.state:8}  {step.what}: {step.got}" if step.state != "wrong" else _wrong(step))
+    finally:
+        backend.stop()
+    click.echo("It speaks the protocol." if not wrong else f"{wrong} dialogues went wrong; see docs/exec-protocol.md.")
+    return 1 if wrong else 0
+
+
+def _wrong(step: object) -> str:
+    from opproof.harness.check import Step
+
+    assert isinstance(step, Step)
+    return f"wrong     {step.what}\n          expected  {step.expected}\n          got       {step.got}"

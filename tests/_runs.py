@@ -1,0 +1,32 @@
+"""Results files for tests: write a made-up run, call the command line in this process."""
+
+from dataclasses import replace
+
+import report_samples as samples
+
+from opproof.harness.__main__ import main
+from opproof.reports import write_line
+
+CASE = "softmax[x=4x33;dim=-1;f32]"
+SELECTION = {"level": "standard", "seed": 0, "shard": ""}
+
+
+def write_run(folder, results, **changes):
+    """A results.jsonl in `folder` with `results`; `changes` are fields of the header."""
+    folder.mkdir(parents=True, exist_ok=True)
+    header = replace(samples.header(len(results)), options={"backends": ["torch"], "selection": SELECTION})
+    with (folder / "results.jsonl").open("wb") as file:
+        write_line(file, replace(header, **changes))
+        for result in results:
+            write_line(file, result)
+    return folder
+
+
+def opproof(capsys, *args):
+    """Exit status, stdout and stderr of `opproof args...`."""
+    try:
+        main([str(a) for a in args])
+    except SystemExit as end:
+        said = capsys.readouterr()
+        return end.code, said.out, said.err
+    raise AssertionError("main always exits")

@@ -1,0 +1,131 @@
+"""Baselines are small sorted files that change only when what was found does."""
+
+from dataclasses import replace
+
+import pytest
+import report_samples as samples
+from _runs import CASE, opproof, write_run
+
+from opproof.reports import ResultsError
+from opproof.reports.baseline import read_baseline, write_baseline
+
+RUN = samples.run(2)
+PASS = samples.result(CASE, "forward", units=0.8, seconds=1.0)
+
+
+@pytest.fixture
+def call(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: opproof(capsys, "baseline", *args)
+
+
+def contents(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+def test_save_show_and_compare(call, tmp_path, capsys):
+    write_run(tmp_path / "run", RUN)
+    assert call("save", "run", "base") == (0, f"base: {len(RUN):,} records\n", "")
+    texts = contents(tmp_path / "base")
+    assert set(texts) == {"baseline.json", *(f"{op}.txt" for op in samples.OPS)}
+    assert sum(map(len, texts.values())) < 90 * len(RUN)
+    status, out, _ = call("show", "base")
+    assert status == 0
+    assert out.startswith("torch 2.13.0 cpu\nopproof 0.1.0, C = 16; level standard")
+    assert "records: " in out
+    status, out, _ = opproof(capsys, "compare", "base", "run")
+    assert (status, out) == (0, f"No regression in {len(RUN)} records compared.\n")
+
+
+def test_no_noise_where_nothing_changed(call, tmp_path):
+    write_run(tmp_path / "a", RUN)
+    again = [replace(r, seconds=r.seconds * 3, message="at 0xdeadbeef") for r in reversed(RUN)]
+    write_run(tmp_path / "b", again, started="2030-01-01T00:00:00Z", host={"system": "Other", "cpus": "99"})
+    call("save", "a", "base")
+    before = contents(tmp_path / "base")
+    assert call("save", "b", "base")[0] == 0
+    assert contents(tmp_path / "base") == before
+    assert call("update", "b", "base")[0] == 0
+    assert contents(tmp_path / "base") == before
+
+
+def test_what_is_written_reads_back(tmp_path):
+    odd = [r for r in samples.oddities() if r.verdict != "NEW_VERDICT"]
+    results = list({(r.case, r.mode, r.backend): r for r in [*RUN, *odd]}.values())
+    write_baseline(tmp_path / "base", samples.header(), results)
+    header, found = read_baseline(tmp_path / "base")
+    assert (header.constant, header.opproof, header.cases) == (16.0, "0.1.0", len(results))
+    key = lambda r: (r.case, r.mode, r.backend)  # noqa: E731
+    for a, b in zip(sorted(results, key=key), sorted(found, key=key), strict=True):
+        assert (a.op, a.dtype, a.verdict, bool(a.known)) == (b.op, b.dtype, b.verdict, bool(b.known))
+        assert (a.units is None) == (b.units is None)
+        if a.units not in (None, "nan"):
+            assert float(b.units) == pytest.approx(float(a.units), rel=0.05)
+    assert header.host == {}
+    assert header.started == ""
+
+
+def test_update_keeps_steady_figures_and_what_was_not_tried(call, tmp_path):
+    other = replace(PASS, case=CASE.replace("4x33", "9x33"))
+    gone = replace(PASS, mode="gradient")
+    write_run(tmp_path / "a", [PASS, other, gone])
+    write_run(tmp_path / "b", [replace(PASS, units=1.5), replace(other, units=1.7)])
+    call("save", "a", "base")
+    status, out, _ = call("update", "b", "base")
+    assert status == 0
+    assert "1 vanished" in out
+    assert (tmp_path / "base" / "softmax.txt").read_text(encoding="utf-8").splitlines() == [
+        "# backend torch",
+        f"PASS 0.8 forward {CASE}",
+        f"PASS 0.8 gradient {CASE}",
+        f"PASS 1.7 forward {other.case}",
+    ]
+    call("update", "b", "base", "--prune")
+    assert "gradient" not in (tmp_path / "base" / "softmax.txt").read_text(encoding="utf-8")
+
+
+def test_operators_that_are_gone_leave_no_file(call, tmp_path):
+    write_run(tmp_path / "a", RUN)
+    write_run(tmp_path / "b", [PASS])
+    call("save", "a", "base")
+    call("save", "b", "base")
+    assert sorted(contents(tmp_path / "base")) == ["baseline.json", "softmax.txt"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("save", "nothing", "base"), "cannot read nothing"),
+        (("save", "short", "base"), "short holds 1 of 5 records; finish it with `opproof run --resume short` first."),
+        (("save", "run", "run"), "run holds other files and no baseline"),
+        (("show", "nothing"), "cannot read nothing/baseline.json"),
+        (("update", "run", "nothing"), "cannot read nothing/baseline.json"),
+        (("update", "newer", "base"), "they come from opproof 0.1.0 and 9.9"),
+    ],
+)
+def test_bad_input_is_one_sentence(call, tmp_path, args, said):
+    write_run(tmp_path / "run", [PASS])
+    write_run(tmp_path / "short", [PASS], cases=5)
+    write_run(tmp_path / "newer", [PASS], opproof="9.9")
+    call("save", "run", "base")
+    status, out, err = call(*args)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("baseline.json", "{", "is not JSON"),
+        ("baseline.json", "[]", "has versions (None, None)"),
+        ("softmax.txt", "PASS 0.8 forward x[f32]\n", "line 1: expected `VERDICT UNITS MODE CASE`"),
+        ("softmax.txt", "# backend b\nFINE 0.8 forward x[f32]\n", "line 2: unknown verdict 'FINE'"),
+        ("softmax.txt", "# backend b\nPASS some forward x[f32]\n", "line 2: 'some' is no number"),
+        ("softmax.txt", "# backend b\n<<<<<<< HEAD\n", "line 2: expected"),
+    ],
+)
+def test_a_spoilt_baseline_is_one_sentence(tmp_path, name, text, said):
+    write_baseline(tmp_path, samples.header(), [PASS])
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ResultsError, match=said.replace("(", r"\(").replace(")", r"\)")):
+        read_baseline(tmp_path)

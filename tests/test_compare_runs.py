@@ -1,0 +1,167 @@
+"""What is worse than the baseline fails, all else does not; unlike runs are not compared."""
+
+import time
+from dataclasses import replace
+
+import pytest
+import report_samples as samples
+from _runs import CASE, SELECTION, opproof, write_run
+
+from opproof.reports.changes import changes
+
+OTHER = "gelu[x=4x33;f16]"
+PASS = samples.result(CASE, "forward", units=0.8, seconds=1.0)
+FAIL = replace(PASS, verdict="WRONG_VALUE", units=5e3, diagnosis="a factor of 2")
+
+
+@pytest.fixture
+def compare(tmp_path, capsys):
+    def call(before, after, *options, **header):
+        write_run(tmp_path / "a", before)
+        write_run(tmp_path / "b", after, **header)
+        return opproof(capsys, "compare", tmp_path / "a", tmp_path / "b", *options)
+
+    return call
+
+
+def test_the_same_run_is_no_regression(compare):
+    run = samples.run(1)
+    status, out, _ = compare(run, run)
+    assert status == 0
+    assert out == f"No regression in {len(run)} records compared.\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (PASS, FAIL, "1 newly failing"),
+        (replace(PASS, verdict="UNSUPPORTED"), FAIL, "1 newly failing"),
+        (PASS, replace(PASS, verdict="UNSUPPORTED", units=None), "1 no longer proved"),
+        (PASS, replace(PASS, verdict="MISTRUSTED"), "1 no longer proved"),
+        (PASS, replace(PASS, units=6.5), "larger errors in 1 place"),
+        (replace(PASS, units=0.0), replace(PASS, units=4.1), "larger errors in 1 place"),
+        (PASS, replace(FAIL, case=OTHER), "Nothing was compared"),
+    ],
+)
+def test_worse(compare, before, after, said):
+    status, out, _ = compare([before], [after])
+    assert said in out.splitlines()[-1]
+    assert status == (3 if "Nothing" in said else 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (FAIL, PASS, "1 no longer failing"),
+        (FAIL, replace(FAIL, verdict="CRASH"), "other changes of verdict (1)"),
+        (PASS, replace(FAIL, known="it is known"), "WRONG_VALUE (known)"),
+        (replace(FAIL, known="it was known"), FAIL, "No regression"),
+        (PASS, replace(PASS, units=6.3), "No regression"),
+        (replace(PASS, units=0.01), replace(PASS, units=3.9), "No regression"),
+        (PASS, replace(PASS, seconds=50.0), "No regression"),
+    ],
+)
+def test_not_worse(compare, before, after, said):
+    status, out, _ = compare([before], [after])
+    assert said in out
+    assert status == 0
+
+
+def test_growth_and_slowdown_have_limits_of_their_own(compare):
+    grown, slow = replace(PASS, units=2.0), replace(PASS, seconds=3.5)
+    assert compare([PASS], [grown], "--max-units-growth", 2)[0] == 1
+    assert compare([PASS], [grown], "--max-units-growth", 3)[0] == 0
+    assert compare([PASS], [slow], "--max-slowdown", 3)[0] == 1
+    assert compare([PASS], [slow], "--max-slowdown", 4)[0] == 0
+    assert compare([replace(PASS, seconds=0.01)], [replace(PASS, seconds=0.2)], "--max-slowdown", 3)[0] == 0
+
+
+def test_the_largest_error_of_an_operator_counts_not_that_of_a_case(compare):
+    large = replace(PASS, case=CASE.replace("4x33", "9x33"), units=3.0)
+    assert compare([PASS, large], [replace(PASS, units=7.0), large])[0] == 0
+    assert compare([PASS, large], [replace(PASS, units=7.0), large], "--max-units-growth", 2)[0] == 1
+
+
+def test_a_failure_is_explained(compare):
+    _, out, _ = compare([PASS], [FAIL])
+    assert f"{CASE}  forward  torch: PASS → WRONG_VALUE, 0.8 → 5e3 units" in out
+    assert "a factor of 2" in out
+    assert FAIL.repro in out
+
+
+def test_new_and_vanished_cases(compare):
+    new = replace(PASS, case=OTHER, op="gelu", dtype="f16")
+    status, out, _ = compare([PASS, replace(PASS, mode="gradient")], [PASS, new])
+    assert status == 0
+    assert "The registry of cases changed (1 record new, 1 vanished" in out
+    assert f"new (1)\n  {OTHER}  forward  torch" in out
+    assert f"vanished (1)\n  {CASE}  gradient  torch" in out
+    status, out, _ = compare([PASS], [PASS, replace(FAIL, case=OTHER)])
+    assert status == 1
+    assert "1 failing new record" in out
+    selection = {"backends": ["torch"], "selection": {**SELECTION, "level": "full"}}
+    _, out, _ = compare([PASS], [PASS, new], options=selection)
+    assert "did not try the same: level differ (1 record new" in out
+
+
+def test_a_run_cut_short_is_worse(compare):
+    status, out, _ = compare([PASS, replace(PASS, mode="gradient")], [PASS], cases=2)
+    assert status == 1
+    assert "1 planned record that did not run" in out
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ({"constant": 8.0}, "their bounds differ (C = 16 and 8 units)"),
+        ({"opproof": "0.2.0"}, "they come from opproof 0.1.0 and 0.2.0"),
+        ({"options": {"selection": {**SELECTION, "seed": 7}}}, "seed was 0 and is 7"),
+        ({"schema": 2}, "schema version 2"),
+    ],
+)
+def test_unlike_runs_are_not_compared(compare, header, said):
+    status, out, err = compare([PASS], [FAIL], **header)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    if "schema" not in header:
+        status, out, _ = compare([PASS], [FAIL], "--anyway", **header)
+        assert status == 1
+        assert out.startswith(f"Beware: {said}")
+
+
+def test_backends_of_other_names_are_paired_where_there_is_one_each(compare):
+    mine = replace(PASS, backend="./build/libmine.so")
+    status, out, _ = compare([replace(PASS, backend="/ci/libmine.so")], [mine])
+    assert status == 0
+    assert "Backend ./build/libmine.so is compared with /ci/libmine.so of the baseline." in out
+    both = [replace(PASS, backend=b) for b in ("a", "b")]
+    assert compare(both, [mine])[0] == 3
+    assert compare(both, [both[0], replace(FAIL, backend="b")])[0] == 1
+
+
+def test_markdown_and_html(compare, tmp_path):
+    nasty = replace(FAIL, message="``` </details> <b>", case=CASE)
+    assert compare([PASS], [nasty], "--markdown", tmp_path / "c.md", "--html", tmp_path / "c.html")[0] == 1
+    text = (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert text.startswith("### ❌ opproof compare: Regression: 1 newly failing, of 1 record compared.")
+    assert "````text\n" in text
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert '"baseline":{' in page
+    assert compare([PASS], [PASS], "--markdown", tmp_path / "c.md")[0] == 0
+    assert (tmp_path / "c.md").read_text(encoding="utf-8").startswith("### ✅")
+
+
+def test_a_missing_folder_is_one_sentence(tmp_path, capsys):
+    write_run(tmp_path / "a", [PASS])
+    status, _, err = opproof(capsys, "compare", tmp_path / "none", tmp_path / "a")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "cannot read" in err
+
+
+def test_two_runs_of_12_000_records_in_under_3_seconds():
+    before, after = samples.run(40, broken=False), samples.run(40, fail=0.01)
+    started = time.perf_counter()
+    found = changes((samples.header(12_000), before), (samples.header(12_000), after))
+    assert time.perf_counter() - started < 3
+    assert found.compared == 12_000
+    assert found.regressions > 100

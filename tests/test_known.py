@@ -1,0 +1,145 @@
+"""The ledger of known failures: what it explains, and everything it complains of."""
+
+import datetime
+import re
+from pathlib import Path
+
+import pytest
+
+from opproof.harness.known import LEDGERS, Known, built_in, mark, objections, pattern_regex, read_known
+from opproof.harness.usage import UsageError
+from opproof.reports import FAILED, Result
+
+TODAY = datetime.date(2026, 7, 1)
+
+
+def result(case="gelu[x=7x33;f16]", mode="forward", verdict="WRONG_VALUE", backend="torch"):
+    return Result(case=case, op="gelu", dtype="f16", backend=backend, mode=mode, verdict=verdict)
+
+
+def entry(pattern="gelu[*f16*", **fields):
+    return Known(pattern=pattern, reason="an f16 table", regex=pattern_regex(pattern), **fields)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("gelu[x=7x33;f16]", True),
+        ("gelu[*", True),
+        ("*;f16]", True),
+        ("gelu[*f16*", True),
+        ("*", True),
+        ("gelu", False),
+        ("gelu[*f32*", False),
+        ("gelu.x=7x33;f16.", False),
+        ("elu[*", False),
+    ],
+)
+def test_patterns(pattern, matches):
+    assert entry(pattern).covers(result()) is matches
+
+
+@pytest.mark.parametrize("verdict", sorted(FAILED))
+def test_every_failure_can_be_known(verdict):
+    assert mark(result(verdict=verdict), [entry()]).known == "an f16 table"
+
+
+@pytest.mark.parametrize("verdict", ["PASS", "UNSUPPORTED", "MISTRUSTED", "INCONCLUSIVE"])
+def test_what_is_no_failure_is_not_known(verdict):
+    assert mark(result(verdict=verdict), [entry()]).known == ""
+
+
+def test_fields_narrow_an_entry():
+    assert mark(result(), [entry(mode="forward", backend="torch", verdict="WRONG_VALUE")]).known
+    assert not mark(result(), [entry(mode="gradient")]).known
+    assert not mark(result(), [entry(backend="ggml")]).known
+    assert not mark(result(), [entry(verdict="CRASH")]).known
+
+
+def test_a_ledger_in_order():
+    assert objections([entry()], [result()], TODAY) == []
+    assert objections([entry(until=datetime.date(2026, 7, 2))], [result()], TODAY) == []
+
+
+def test_an_entry_that_matches_nothing():
+    said = ["known failure 'elu[*' matches no case of this run: remove it, or mend its pattern."]
+    assert objections([entry("elu[*")], [result()], TODAY) == said
+    assert objections([entry("elu[*")], [result()], TODAY, complete=False) == []
+
+
+@pytest.mark.parametrize("verdict", ["PASS", "UNSUPPORTED", "MISTRUSTED"])
+def test_a_known_failure_that_passes(verdict):
+    said = [f"known failure 'gelu[*f16*' no longer fails ({verdict}): remove it."]
+    assert objections([entry()], [result(verdict=verdict)], TODAY) == said
+    assert objections([entry()], [result(verdict=verdict), result()], TODAY) == []
+    assert objections([entry(always=False)], [result(verdict=verdict)], TODAY) == []
+
+
+def test_another_failure_than_the_known_one():
+    found = objections([entry(verdict="CRASH")], [result()], TODAY)
+    assert found == ["known failure 'gelu[*f16*' no longer fails (WRONG_VALUE): remove it."]
+
+
+@pytest.mark.parametrize("until", [TODAY, datetime.date(2020, 1, 1)])
+@pytest.mark.parametrize("complete", [True, False])
+def test_an_expired_entry(until, complete):
+    said = [f"known failure 'gelu[*f16*' has expired on {until}: mend it, or give a new date with a reason."]
+    assert objections([entry(until=until)], [result()], TODAY, complete=complete) == said
+
+
+def test_reading(tmp_path):
+    path = tmp_path / "known.toml"
+    text = '[[known]]\npattern = "a[*"\nreason = "r"\nuntil = 2027-01-01\nlink = "l"\nmode = "gradient"\nalways = false\n'
+    path.write_text(text, encoding="utf-8")
+    (found,) = read_known(path)
+    assert (found.pattern, found.reason, found.link, found.mode, found.always) == ("a[*", "r", "l", "gradient", False)
+    assert found.until == datetime.date(2027, 1, 1)
+    path.write_text("", encoding="utf-8")
+    assert read_known(path) == []
+
+
+REQUIRED = 'pattern = "p"\nreason = "r"\n'
+BAD = {
+    "x = [": "{path} is not TOML: ",
+    "[known]\npattern = 'p'": "{path}: expected [[known]] tables only, got known.",
+    "known = [1]": "{path}, entry 1: expected a [[known]] table, got 1.",
+    "[[unknown]]\npattern = 'p'": "{path}: expected [[known]] tables only, got unknown.",
+    "[[known]]\nreason = 'r'": "{path}, entry 1: pattern and reason are required; a known failure has a cause.",
+    "[[known]]\npattern = 'p'": "{path}, entry 1: pattern and reason are required; a known failure has a cause.",
+    "[[known]]\npattern = 'p'\nreason = ''": "{path}, entry 1: pattern and reason are required; a known failure",
+    f"[[known]]\n{REQUIRED}[[known]]\nwhy = 'w'": "{path}, entry 2: unknown key 'why'; expected pattern, backend, ",
+    f"[[known]]\n{REQUIRED}mode = 1": "{path}, entry 1: mode is 1; expected a str.",
+    f"[[known]]\n{REQUIRED}mode = 'backward'": "{path}, entry 1: mode is 'backward'; expected forward or gradient.",
+    f"[[known]]\n{REQUIRED}until = 'soon'": "{path}, entry 1: until is 'soon'; expected a date.",
+    f"[[known]]\n{REQUIRED}until = 2027-01-01T00:00:00": "{path}, entry 1: until is datetime.datetime(2027, 1, 1, 0, 0)",
+    f"[[known]]\n{REQUIRED}verdict = 'WRONG'": "{path}, entry 1: verdict is 'WRONG'; expected one of CRASH, ERROR, ",
+    f"[[known]]\n{REQUIRED}verdict = 'PASS'": "{path}, entry 1: verdict is 'PASS'; expected one of CRASH, ERROR, ",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_bad_ledgers(tmp_path, text):
+    path = tmp_path / "known.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=re.escape(BAD[text].format(path=path))):
+        read_known(path)
+
+
+def test_missing_ledger(tmp_path):
+    said = f"cannot read the ledger {tmp_path / 'none.toml'}: No such file or directory; give an existing file."
+    with pytest.raises(UsageError, match=re.escape(said)):
+        read_known(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("path", sorted(LEDGERS.glob("*.toml")), ids=lambda p: p.stem)
+def test_ledgers_of_built_in_backends(path: Path):
+    """They can be read, speak of their own backend, and give a reason that is more than a word."""
+    found = read_known(path)
+    assert found
+    assert all(e.backend.partition(":")[0] in ("", path.stem) for e in found)
+    assert {e.backend for e in built_in(path.stem)} <= {path.stem}
+    assert all(len(e.reason.split()) >= 4 for e in found)
+
+
+def test_backend_without_ledger():
+    assert built_in("./mine.py") == []
