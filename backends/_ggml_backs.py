@@ -36,7 +36,7 @@ def repeat_back(g: Graph, grad: Tensor, *, shape: tuple[int, ...]) -> Tensor:
 
 
 def get_rows_back(g: Graph, grad: Tensor, indices: Tensor, *, num_rows: int) -> Tensor:
-    """ggml takes one vector of indices, and gives f32."""
+    """Of one vector of indices, and in f32."""
     count, n = math.prod(indices.shape), grad.shape[-1]
     flat = reshape(g, g.integers(indices), (count,))
     shape = (num_rows, n)
@@ -55,9 +55,7 @@ def im2col_back(
     return unfolded(g, cont(g, grad), grad, size, kernel_size, (stride, padding, dilation))
 
 
-def pool_2d_back(
-    g: Graph, grad: Tensor, x: Tensor, *, op: str, kernel_size: Any, stride: Any, padding: Any
-) -> Tensor:
+def pool_2d_back(g: Graph, grad: Tensor, x: Tensor, *, op: str, kernel_size: Any, stride: Any, padding: Any) -> Tensor:
     if 0 in grad.shape:
         raise Unsupported("ggml_pool_2d_back of nothing")
     kind = LARGEST if op == "max" else AVERAGE

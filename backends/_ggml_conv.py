@@ -26,7 +26,7 @@ def _each(value: Sizes, axes: int) -> list[int]:
 
 
 def _biased(g: Graph, y: Tensor, bias: Tensor | None, name: str) -> Tensor:
-    """y (n, channels, ...) with a bias per channel, in the case's type."""
+    """Add a bias per channel to y (n, channels, ...), in the case's type."""
     if bias is not None:
         column = reshape(g, cast(g, bias, g.type(y)), (*bias.shape, *([1] * (min(len(y.shape), 4) - 2))))
         y = g.call("ggml_add", y, column)
@@ -111,7 +111,8 @@ def conv3d(
     _plain_only(groups)
     how, out = _two(x, weight.shape[2:], stride, padding, dilation)
     n, channels = x.shape[0], weight.shape[0]
-    y = g.call("ggml_conv_3d", cont(g, weight), cast(g, rows(g, x), "f32"), ctypes.c_int64(x.shape[1]), *how, shape=(n * channels, *out))
+    data, depth = cast(g, rows(g, x), "f32"), ctypes.c_int64(x.shape[1])
+    y = g.call("ggml_conv_3d", cont(g, weight), data, depth, *how, shape=(n * channels, *out))
     y = _biased(g, reshape(g, y, (n, channels, math.prod(out))), bias, g.type(x))
     return reshape(g, y, (n, channels, *out))
 
@@ -145,7 +146,7 @@ def conv_transpose2d(
 
 
 def im2col(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Tensor:
-    """ggml has windows as rows; the kernel gives its shape only."""
+    """Windows are rows in ggml; the kernel gives its shape only."""
     kernel = tuple(reversed(_each(kernel_size, 2)))
     how, out = _two(x, kernel, stride, padding, dilation)
     shape = _shaped(g, (1, x.shape[1], *kernel), x)
@@ -164,7 +165,8 @@ def im2col_3d(g: Graph, x: Tensor, *, kernel_size: Sizes, dilation: Sizes, paddi
     n, c = x.shape[:2]
     shape = _shaped(g, (c, *kernel), x)
     rows_of = (n * out[0], *out[1:], c * math.prod(kernel))
-    y = g.call("ggml_im2col_3d", shape, cast(g, rows(g, x), "f32"), ctypes.c_int64(c), *how, TYPES[g.type(x)], shape=rows_of)
+    data = cast(g, rows(g, x), "f32")
+    y = g.call("ggml_im2col_3d", shape, data, ctypes.c_int64(c), *how, TYPES[g.type(x)], shape=rows_of)
     return swapped(g, reshape(g, y, (n, math.prod(out), rows_of[-1])))
 
 

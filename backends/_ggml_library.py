@@ -20,9 +20,9 @@ from opproof.backends._protocol import BackendError, Unsupported
 TYPES = {"f32": 0, "f16": 1, "i8": 24, "i32": 26, "i64": 27, "bf16": 30}
 #: Quantised types; each build has its own choice of them.
 QUANTISED = {
-    **{"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13},
-    **{"q6_k": 14, "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39},
-}
+    "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13,
+    "q6_k": 14, "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39,
+}  # fmt: skip
 _ENDINGS = (".so", ".dylib", ".dll")
 
 
@@ -130,7 +130,7 @@ def _layout(handles: tuple[ctypes.CDLL, ...]) -> Layout:
     init.restype = new.restype = ctypes.c_void_p
     size = _function(handles, "ggml_tensor_overhead")
     size.restype = ctypes.c_size_t
-    context = ctypes.c_void_p(init(InitParams(64 * size(), None, True)))  # noqa: FBT003 - a C struct
+    context = ctypes.c_void_p(init(InitParams(64 * size(), None, True)))
     sizes = [ctypes.c_int64(n) for n in (3, 5, 7, 11)]
     images = {t: ctypes.string_at(new(context, ctypes.c_int(t), *sizes), size()) for t in TYPES.values()}
     _function(handles, "ggml_free")(context)

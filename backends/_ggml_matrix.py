@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends._ggml_graph import Graph, Shape, Tensor
+from opproof.backends._ggml_graph import Graph, Tensor
+from opproof.backends._ggml_memory import Shape
 from opproof.backends._ggml_rows import masked
 from opproof.backends._ggml_views import cast, cont, expand, permute, reshape, rows, swapped
 from opproof.backends._protocol import Unsupported
@@ -32,7 +33,7 @@ def matmul(g: Graph, a: Tensor, b: Tensor) -> Tensor:
 
 
 def product(g: Graph, a: Tensor, b: Tensor, shape: Shape) -> Tensor:
-    """b aᵀ in f32."""
+    """The product b aᵀ in f32."""
     return g.call("ggml_mul_mat", rows(g, a), rows(g, b), shape=shape)
 
 
@@ -49,7 +50,7 @@ def dot(g: Graph, a: Tensor, b: Tensor) -> Tensor:
 
 
 def outer_product(g: Graph, a: Tensor, b: Tensor) -> Tensor:
-    """ggml repeats b along the batch itself; a vector is a matrix of one row."""
+    """A vector is a matrix of one row. ggml repeats b along the batch itself."""
     a, b = (t if len(t.shape) > 1 else reshape(g, t, (1, *t.shape)) for t in (a, b))
     batch = tuple(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]))
     a = expand(g, a, (*batch, *a.shape[-2:]))
@@ -66,7 +67,7 @@ def solve_triangular(g: Graph, a: Tensor, b: Tensor, *, upper: bool, left: bool,
         raise Unsupported("ggml_solve_tri solves a x = b with a lower triangular a of any diagonal only")
     if a.shape[:-2] != b.shape[:-2]:
         raise Unsupported("ggml_solve_tri takes equal batches")
-    return g.call("ggml_solve_tri", cont(g, a), cont(g, b), True, True, False, shape=b.shape)  # noqa: FBT003
+    return g.call("ggml_solve_tri", cont(g, a), cont(g, b), True, True, False, shape=b.shape)
 
 
 def scaled_dot_product_attention(
@@ -74,7 +75,8 @@ def scaled_dot_product_attention(
     sinks: Tensor | None = None,
     *, is_causal: bool, scale: float | None, enable_gqa: bool, softcap: float, max_bias: float,
 ) -> Tensor:  # fmt: skip
-    """Its mask is f16, its result permuted; causality is a mask."""
+    """Its mask is f16, its result permuted; causality is a mask. Heads always share keys where there are fewer."""
+    del enable_gqa
     if is_causal:
         raise Unsupported("ggml_flash_attn_ext has no causal flag, only a mask")
     if max_bias > 0 and attn_mask is None:

@@ -37,14 +37,12 @@ def _gated(name: str, g: Graph, x: Tensor, gate: Tensor | None = None, *, swappe
 
 
 def _plain(g: Graph, x: Tensor) -> Tensor:
-    """x as the gated kernels want it: one gap between rows at most."""
+    """As the gated kernels want x: one gap between rows at most."""
     return x if g.asks("ggml_is_contiguous_1", x) else cont(g, x)
 
 
-def swiglu_oai(
-    g: Graph, x: Tensor, gate: Tensor | None = None, *, alpha: float, limit: float, swapped: bool
-) -> Tensor:
-    """ggml has it of two tensors only; halves of one are views."""
+def swiglu_oai(g: Graph, x: Tensor, gate: Tensor | None = None, *, alpha: float, limit: float, swapped: bool) -> Tensor:
+    """Of two tensors only; halves of one are views."""
     if gate is None:
         n = x.shape[-1] // 2
         x = rows(g, x)

@@ -14,7 +14,7 @@ _PLACE = re.compile(r"^\S+:\d+: ")
 
 
 def refusal(build: Callable[[], None]) -> str:
-    """ggml's message where `build()` aborts because a backward pass is missing, else nothing.
+    """What ggml says where `build()` aborts because a backward pass is missing, else nothing.
 
     `build` runs in a fork and may call ggml only. Without fork (Windows) nothing is asked, and such a case crashes.
     """

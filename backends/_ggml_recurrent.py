@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from opproof.backends._ggml_graph import Graph, Shape, Tensor
+from opproof.backends._ggml_graph import Graph, Tensor
+from opproof.backends._ggml_memory import Shape
 from opproof.backends._ggml_views import cont, reshape, rows, view
 
 
@@ -36,9 +37,7 @@ def wkv6(g: Graph, k: Tensor, v: Tensor, r: Tensor, tf: Tensor, td: Tensor, stat
     return _attention("ggml_rwkv_wkv6", g, [k, v, r, tf, td], state)
 
 
-def wkv7(
-    g: Graph, r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor, state: Tensor
-) -> list[Tensor]:
+def wkv7(g: Graph, r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor, state: Tensor) -> list[Tensor]:
     return _attention("ggml_rwkv_wkv7", g, [r, w, k, v, a, b], state)
 
 
@@ -74,6 +73,4 @@ def ssm_scan(
     return _parted(g, g.call("ggml_ssm_scan", *six, g.integers(ids), shape=(count,)), x.shape, last)
 
 
-OPS: dict[str, Any] = {
-    f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)
-}
+OPS: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends._ggml_graph import Graph, Shape, Tensor
+from opproof.backends._ggml_graph import Graph, Tensor
+from opproof.backends._ggml_memory import Shape
 from opproof.backends._ggml_views import back, cont, expand, last, part, permute, reshape, rows
 from opproof.backends._protocol import Unsupported
 
@@ -50,7 +51,7 @@ def cumsum(g: Graph, x: Tensor, *, dim: int) -> Tensor:
 
 
 def argmax(g: Graph, x: Tensor, *, dim: int | None, keepdim: bool) -> Tensor:
-    """ggml takes a matrix and gives one index a row."""
+    """Of a matrix, one index a row."""
     n = len(x.shape)
     dims = list(range(n)) if dim is None else [dim % n]
     y = permute(g, x, [*(d for d in range(n) if d not in dims), *dims])
@@ -141,7 +142,7 @@ def cross_entropy(
     g: Graph, x: Tensor, target: Tensor, weight: Tensor | None = None,
     *, ignore_index: int, label_smoothing: float, reduction: str,
 ) -> Tensor:  # fmt: skip
-    if target.shape != x.shape:
+    if target.shape != x.shape or ignore_index >= 0:
         raise Unsupported("ggml_cross_entropy_loss takes probabilities, not classes")
     if weight is not None or label_smoothing or reduction != "mean" or len(x.shape) > 2:
         raise Unsupported("ggml_cross_entropy_loss is the mean over rows, without weights or smoothing")

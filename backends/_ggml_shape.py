@@ -10,7 +10,17 @@ import numpy as np
 
 from opproof.backends._ggml_graph import Graph, Tensor
 from opproof.backends._ggml_views import (
-    cast, cont, expand, item_size, part, permute, reshape, rows, shape_of_four, swapped, view,
+    cast,
+    cont,
+    expand,
+    item_size,
+    part,
+    permute,
+    reshape,
+    rows,
+    shape_of_four,
+    swapped,
+    view,
 )  # fmt: skip
 from opproof.backends._protocol import Unsupported
 
@@ -83,9 +93,7 @@ def split(g: Graph, x: Tensor, *, sizes: tuple[int, ...] | int, dim: int) -> lis
     return [part(g, x, dim, end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
-def as_strided(
-    g: Graph, x: Tensor, *, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int
-) -> Tensor:
+def as_strided(g: Graph, x: Tensor, *, size: tuple[int, ...], stride: tuple[int, ...], storage_offset: int) -> Tensor:
     return view(g, cont(g, x), size, stride, storage_offset)
 
 

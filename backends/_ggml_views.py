@@ -6,8 +6,9 @@ import ctypes
 import math
 from collections.abc import Sequence
 
-from opproof.backends._ggml_graph import Graph, Shape, Tensor
+from opproof.backends._ggml_graph import Graph, Tensor
 from opproof.backends._ggml_library import TYPES
+from opproof.backends._ggml_memory import Shape
 from opproof.backends._protocol import Unsupported
 
 
@@ -28,7 +29,7 @@ def item_size(g: Graph, x: Tensor) -> int:
 
 
 def reshape(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
-    """x in another shape, contiguous first. Of more than four axes, ggml sees the first ones as one."""
+    """Another shape of x, contiguous first. Of more than four axes, ggml sees the first ones as one."""
     shape = tuple(shape)
     if shape == x.shape:
         return x
@@ -84,7 +85,7 @@ def back(g: Graph, y: Tensor, dim: int) -> Tensor:
 
 
 def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
-    """x broadcast to `shape` by NumPy's rule, through ggml_repeat."""
+    """Broadcast x to `shape` by NumPy's rule, through ggml_repeat."""
     if x.shape == shape:
         return x
     shape_of_four(shape)
@@ -92,7 +93,7 @@ def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
 
 
 def cast(g: Graph, x: Tensor, name: str) -> Tensor:
-    """x in another type."""
+    """Another type of x."""
     return x if g.type(x) == name else g.call("ggml_cast", x, TYPES[name])
 
 
@@ -106,7 +107,8 @@ def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int)
     if shape and shape[-1] != 1 and steps[0] != size:
         raise Unsupported("ggml's views have the elements of a row next to each other")
     outer = [*steps[1:], *([math.prod(x.shape) * size] * 3)][:3]
-    return g.call("ggml_view_4d", x, *_int64(shape), *map(ctypes.c_size_t, outer), ctypes.c_size_t(offset * size), shape=shape)
+    numbers = map(ctypes.c_size_t, (*outer, offset * size))
+    return g.call("ggml_view_4d", x, *_int64(shape), *numbers, shape=shape)
 
 
 def part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:

@@ -13,12 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends import (
-    _ggml_backs, _ggml_conv, _ggml_image, _ggml_matrix, _ggml_pointwise, _ggml_quant, _ggml_recurrent, _ggml_rows,
+    _ggml_backs,
+    _ggml_conv,
+    _ggml_image,
+    _ggml_matrix,
+    _ggml_pointwise,
+    _ggml_quant,
+    _ggml_recurrent,
+    _ggml_rows,
     _ggml_shape,
 )  # fmt: skip
 from opproof.backends._ggml_graph import Device, Graph, Tensor, open_device
 from opproof.backends._ggml_library import load_library
 from opproof.backends._ggml_probe import refusal
+from opproof.backends._ggml_run import differentiate, gradients, run
 from opproof.backends._protocol import BackendError, Unsupported, float_name
 
 Array = NDArray[Any]
@@ -69,7 +77,7 @@ class Ggml:
             outputs = _built(graph, op, [_leaf(graph, x) for x in inputs], params)
             if None in outputs:
                 raise Unsupported(f"ggml gives no {len(outputs)} outputs of {op}")
-            return graph.run([y for y in outputs if y is not None])
+            return run(graph, [y for y in outputs if y is not None])
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -87,7 +95,7 @@ class Ggml:
         with Graph(self._device, gradient=True) as graph:
             leaves, outputs = self._forward(graph, op, inputs, params, needs)
             _differentiate(graph, outputs, cotangents)
-            return graph.gradients([x if n else None for x, n in zip(leaves, needs, strict=True)])
+            return gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
 
     def _forward(
         self, graph: Graph, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], needs: Sequence[bool]
@@ -115,7 +123,7 @@ def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: S
     ]
     if not pairs:
         raise Unsupported("no output of this operator has a gradient")
-    graph.differentiate([y for y, _ in pairs], [g for _, g in pairs])
+    differentiate(graph, [y for y, _ in pairs], [g for _, g in pairs])
 
 
 def create(variant: str = "") -> Ggml:

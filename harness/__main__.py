@@ -19,6 +19,8 @@ COMMANDS = {
     "compare": "Compare a run with a baseline: what is worse, what is better.",
     "baseline": "Keep baselines as small files in git.",
     "merge": "Join the shards of a run.",
+    "support": "Operators × backends: what passes, fails, is declined.",
+    "check-backend": "Tell what is wrong with the frames of an exec backend.",
     "selfcheck": "Let the references prove each other.",
 }
 
@@ -34,7 +36,7 @@ class _Lazy(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"opproof.harness.commands.{cmd_name}")
+        module = importlib.import_module(f"opproof.harness.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

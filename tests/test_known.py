@@ -138,7 +138,7 @@ def test_ledgers_of_built_in_backends(path: Path):
     assert found
     assert all(e.backend.partition(":")[0] in ("", path.stem) for e in found)
     assert {e.backend for e in built_in(path.stem)} <= {path.stem}
-    assert all(len(e.reason.split()) >= 4 for e in found)
+    assert all(len(e.reason.split()) > 1 for e in found)
 
 
 def test_backend_without_ledger():

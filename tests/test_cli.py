@@ -1,0 +1,260 @@
+"""The command line: exit statuses, what a run leaves behind, lists, show, report."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness import __version__
+from opproof.harness.__main__ import COMMANDS, main
+from opproof.harness.compare import C
+from opproof.reports import read_results
+
+FAULTY = str(Path(__file__).parent / "_faulty_backend.py")
+
+
+def call(*args):
+    """Exit status."""
+    with pytest.raises(SystemExit) as caught:
+        main([str(a) for a in args])
+    return caught.value.code
+
+
+def run(out, *args):
+    """Exit status, header and records by (case, mode)."""
+    status = call("run", "--out", out, "-j", 1, *args)
+    header, results = read_results(out)
+    return status, header, {(r.case, r.mode): r for r in results}
+
+
+def test_a_run_in_which_all_is_well(tmp_path, capfd):
+    out = tmp_path / "deep" / "out"
+    status, header, found = run(out, "-b", "numpy", "-o", "relu,tanh", "-o", "sum", "--level", "smoke", "--dtype", "f32")
+    assert status == 0
+    assert {r.verdict for r in found.values()} == {"PASS"}
+    assert {r.op for r in found.values()} == {"relu", "tanh", "sum"}
+    assert {r.dtype for r in found.values()} == {"f32"}
+    assert {mode for _, mode in found} == {"forward", "gradient"}
+    assert header.cases == len(found)
+    assert (header.opproof, header.schema, header.constant) == (__version__, 1, C)
+    assert [b["name"] for b in header.backends] == ["numpy"]
+    assert header.backends[0] == {"spec": "numpy", "name": "numpy", "version": np.__version__, "device": "cpu"}
+    assert header.started.endswith("+00:00")
+    assert set(header.host) == {"system", "machine", "python", "numpy", "cpus"}
+    options = header.options
+    assert options["selection"]["ops"] == ["relu", "tanh", "sum"]
+    assert (options["selection"]["level"], options["selection"]["dtypes"]) == ("smoke", ["f32"])
+    assert (options["jobs"], options["timeout"], options["memory"], options["known"]) == (1, 30, 4096, "")
+    assert sorted(p.name for p in out.iterdir()) == ["report.html", "report.md", "results.jsonl"]
+    shown = capfd.readouterr().out
+    assert str(out / "report.html") in shown
+    assert f"numpy passes {len(found)} of {len(found)} records in 3 operators" in shown
+
+
+def test_failures(tmp_path, capfd):
+    status, _, found = run(tmp_path, "-b", FAULTY, "--case", "neg[x=7x33;f32]", "--case", "relu[x=7x33;f32]")
+    assert status == 1
+    verdicts = {key: r.verdict for key, r in found.items()}
+    assert verdicts == {
+        ("neg[x=7x33;f32]", "forward"): "WRONG_VALUE",
+        ("neg[x=7x33;f32]", "gradient"): "WRONG_GRADIENT",
+        ("relu[x=7x33;f32]", "forward"): "PASS",
+        ("relu[x=7x33;f32]", "gradient"): "PASS",
+    }
+    shown = capfd.readouterr().out
+    for r in found.values():
+        assert (r.repro in shown) is (r.verdict != "PASS")
+
+
+def test_nothing_matches(tmp_path, capfd):
+    assert call("run", "-b", "numpy", "--out", tmp_path / "out", "-k", "nothingmatchesthis") == 3
+    assert capfd.readouterr().err.startswith("opproof: no case matches; ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_declining_everything_is_no_success(tmp_path):
+    status, _, found = run(tmp_path, "-b", FAULTY, "-o", "tan", "--level", "smoke")
+    assert {r.verdict for r in found.values()} == {"UNSUPPORTED"}
+    assert status == 3
+
+
+def test_several_backends_and_one_mode(tmp_path):
+    args = ("-b", "numpy", "-b", FAULTY, "-b", "numpy", "--mode", "gradient", "--case", "relu[x=7x33;f32]")
+    status = call("run", "--out", tmp_path, "-j", 1, *args)
+    header, results = read_results(tmp_path)
+    assert status == 0
+    assert [(r.backend, r.mode) for r in sorted(results, key=lambda r: r.backend == FAULTY)] == [
+        ("numpy", "gradient"),
+        (FAULTY, "gradient"),
+    ]
+    assert [b["device"] for b in header.backends] == ["cpu", "test bench"]
+
+
+def test_another_seed(tmp_path):
+    _, header, found = run(tmp_path, "-b", "numpy", "-o", "exp", "--level", "smoke", "--seed", "5", "--dtype", "f16")
+    assert {case for case, _ in found} == {"exp[x=7x33;f16;seed=5]"}
+    assert header.options["selection"]["seed"] == 5
+
+
+def test_known_failures(tmp_path, capfd):
+    ledger = tmp_path / "known.toml"
+    ledger.write_text('[[known]]\npattern = "neg[*"\nreason = "signs are hard"\n', encoding="utf-8")
+    args = ("-b", FAULTY, "--case", "neg[x=7x33;f32]", "--known", ledger)
+    status, header, found = run(tmp_path / "out", *args)
+    assert status == 0
+    assert {r.known for r in found.values()} == {"signs are hard"}
+    assert header.options["known"] == str(ledger)
+    ledger.write_text(ledger.read_text("utf-8") + "until = 2020-01-01\n", encoding="utf-8")
+    capfd.readouterr()
+    assert run(tmp_path / "out", *args)[0] == 1
+    assert "known failure 'neg[*' has expired on 2020-01-01" in capfd.readouterr().out
+
+
+def test_a_repro_line_repeats_the_record(tmp_path, capfd):
+    _, _, found = run(tmp_path / "one", "-b", FAULTY, "-o", "neg", "--level", "smoke", "--dtype", "bf16")
+    import shlex
+
+    for key, r in found.items():
+        program, *args = shlex.split(r.repro)
+        assert program == "opproof"
+        call(*args, "--out", tmp_path / "two", "-j", 1)
+        (again,) = read_results(tmp_path / "two")[1]
+        assert (again.case, again.mode) == key
+        assert (again.verdict, again.units, again.worst) == (r.verdict, r.units, r.worst)
+
+
+def test_quiet(tmp_path, capfd):
+    run(tmp_path, "-b", "numpy", "-o", "relu", "--level", "smoke", "--quiet")
+    quiet = capfd.readouterr()
+    run(tmp_path, "-b", "numpy", "-o", "relu", "--level", "smoke")
+    assert len(quiet.out) < len(capfd.readouterr().out)
+    assert quiet.err == ""
+
+
+def test_report(tmp_path, capfd):
+    run(tmp_path, "-b", FAULTY, "--case", "neg[x=7x33;f32]", "--case", "relu[x=7x33;f32]")
+    capfd.readouterr()
+    page, text = tmp_path / "new" / "a.html", tmp_path / "a.md"
+    assert call("report", tmp_path, "--html", page, "--markdown", text) == 1
+    assert "WRONG_VALUE" in capfd.readouterr().out
+    assert "neg[x=7x33;f32]" in page.read_text("utf-8")
+    assert "neg[x=7x33;f32]" in text.read_text("utf-8")
+    assert call("report", tmp_path / "results.jsonl") == 1
+
+
+def listed(capfd, *args):
+    assert call("list", *args) == 0
+    return json.loads(capfd.readouterr().out)
+
+
+def test_list_ops(capfd):
+    rows = listed(capfd, "ops", "--json")
+    assert len(rows) > 100
+    assert all(set(r) == {"op", "summary"} and r["summary"] for r in rows)
+    assert {"relu", "softmax", "conv2d"} <= {r["op"] for r in rows}
+    assert call("list", "ops") == 0
+    assert len(capfd.readouterr().out.splitlines()) == len(rows)
+
+
+def test_list_cases(capfd):
+    rows = listed(capfd, "cases", "-o", "relu,add", "--dtype", "f16", "--json")
+    assert {r["op"] for r in rows} == {"relu", "add"}
+    assert {r["dtype"] for r in rows} == {"f16"}
+    assert all(str(Case.parse(r["case"])) == r["case"] for r in rows)
+    assert call("list", "cases", "-o", "relu,add", "--dtype", "f16") == 0
+    assert capfd.readouterr().out.splitlines() == [r["case"] for r in rows]
+    assert all(r["case"].endswith("seed=3]") for r in listed(capfd, "cases", "-o", "relu", "--seed", "3", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "kept"),
+    [
+        ("wide", lambda c: "wide" in c),
+        ("WIDE", lambda c: "wide" in c),
+        ("wide or extreme", lambda c: "wide" in c or "extreme" in c),
+        ("wide and not f16", lambda c: "wide" in c and "f16" not in c),
+        ("not (wide or layout)", lambda c: "wide" not in c and "layout" not in c),
+        ("x=5x31 and (f32 or bf16)", lambda c: "x=5x31" in c and ("f32" in c or "bf16" in c)),
+        ("fill=wide;layout", lambda c: "fill=wide;layout" in c),
+    ],
+)
+def test_expressions(capfd, expression, kept):
+    every = [r["case"] for r in listed(capfd, "cases", "-o", "relu", "--json")]
+    chosen = [r["case"] for r in listed(capfd, "cases", "-o", "relu", "-k", expression, "--json")]
+    assert chosen == [c for c in every if kept(c)]
+    assert 0 < len(chosen) < len(every)
+
+
+def test_list_backends(capfd):
+    rows = listed(capfd, "backends", "--json")
+    assert {"numpy", "torch"} <= {r["backend"] for r in rows}
+    assert {"backend": "numpy", "from": "opproof"} in rows
+
+
+def test_show(capfd, tmp_path):
+    assert call("show", "mul[a=2x3;b=3,;f32]", "--npz", tmp_path / "a.npz") == 0
+    text = capfd.readouterr().out
+    assert text.startswith("mul[a=2x3;b=3,;f32]\n")
+    arrays = np.load(tmp_path / "a.npz")
+    names = ["input a", "input b", "expected y", "bound y", "cotangent y"]
+    names += [f"gradient {kind}{t}" for t in "ab" for kind in ("", "bound ")]
+    assert sorted(arrays) == sorted(names)
+    assert all(f"{n}  shape" in text for n in names)
+    a, b, g = arrays["input a"], arrays["input b"], arrays["cotangent y"]
+    np.testing.assert_array_equal(arrays["expected y"], a * b)
+    np.testing.assert_array_equal(arrays["gradient b"], (g * a).sum(axis=0))
+    assert (arrays["bound y"] > 0).all()
+    assert (arrays["bound y"] < 1e-4).all()
+
+
+def test_show_of_an_exact_case_and_of_one_without_gradient(capfd):
+    assert call("show", "argmax[x=3x5;dim=-1;f32]") == 0
+    assert "gradient" not in capfd.readouterr().out
+    assert call("show", "relu[x=2x3;f32]") == 0
+    assert "bound y  shape (2, 3)  float64\n[[0. 0. 0.]\n [0. 0. 0.]]" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("args", [[], ["--help"], ["-h"]])
+def test_help(capfd, args):
+    assert call(*args) in (0, 2)  # click's status for a call without a command
+    captured = capfd.readouterr()
+    assert all(f"  {name} " in captured.out + captured.err for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_command(capfd, name):
+    assert call(name, "--help") == 0
+    assert capfd.readouterr().out.startswith(f"Usage: opproof {name} ")
+
+
+def test_version(capfd):
+    assert call("--version") == 0
+    assert capfd.readouterr().out == f"opproof, version {__version__}\n"
+
+
+LIGHT = """
+import sys
+from opproof.harness.__main__ import main
+try:
+    main({args})
+except SystemExit as end:
+    assert end.code == 0
+heavy = [m for m in ("numpy", "torch", "scipy", "pebble", "jinja2") if m in sys.modules]
+sys.exit(f"imported {{heavy}}" if heavy else 0)
+"""
+
+
+@pytest.mark.parametrize("args", [["--help"], ["list", "ops"], ["list", "ops", "--json"], ["run", "--help"]])
+def test_quick_commands_import_nothing_heavy(args):
+    command = [sys.executable, "-c", LIGHT.format(args=args)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_torch_is_not_imported_for_another_backend():
+    code = "import sys, opproof.harness.runner, opproof.harness.worker; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

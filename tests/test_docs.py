@@ -1,0 +1,48 @@
+"""Docs and code agree: generated pages, the README's generated parts, its commands, links to files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+PAGES = [p for p in PAGES if "node_modules" not in p.parts]
+
+
+@pytest.mark.parametrize("script", ["generate.py", "readme.py"])
+def test_generated_parts_are_current(script):
+    call = [sys.executable, str(ROOT / "docs" / script), "--check"]
+    done = subprocess.run(call, check=False, capture_output=True, text=True, cwd=ROOT / "docs")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_stale_page_is_noticed(tmp_path):
+    for name in ("generate.py", "operators.md", "coverage.md"):
+        if (ROOT / "docs" / name).is_file():
+            (tmp_path / name).write_text((ROOT / "docs" / name).read_text(encoding="utf-8"), encoding="utf-8")
+    page = tmp_path / "operators.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("softmax", "sofmax"), encoding="utf-8")
+    call = [sys.executable, str(tmp_path / "generate.py"), "--check"]
+    done = subprocess.run(call, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, "docs/operators.md is out of date" in done.stdout) == (1, True), done.stderr
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = next(line for line in readme.splitlines() if line.endswith(".venv/bin/tox"))
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("--quiet ", "")
+    for step in command.split(" && "):
+        assert step in script
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_to_files(page):
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}, which does not exist"
