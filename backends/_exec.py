@@ -113,12 +113,13 @@ class Exec:
         number = str(self._count)
         try:
             answer, arrays = decode(child.exchange(encode({**metadata, "id": number}, tensors), timeout))
-            if answer.get("id") != number:
-                raise FrameError(f"the answer has id {answer.get('id')!r}; expected {number!r}, that of the request")
         except (ChildError, FrameError) as error:
             text = f"{error}{child.said()}."
             self.stop()
             raise BackendFailed(text) from None
+        if answer.get("id") != number:
+            self.stop()
+            raise BackendFailed(f"the answer has id {answer.get('id')!r}; expected {number!r}, that of the request.")
         return answer, arrays
 
     def _greeting(self) -> dict[str, Any]:

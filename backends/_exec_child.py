@@ -6,6 +6,7 @@ that floods stderr can block. POSIX only: Windows has no select for pipes.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import selectors
@@ -72,7 +73,7 @@ class Child:
                     return self._taken(wanted, left)
 
     def stop(self, grace: float = 0.0) -> bool:
-        """End the child and all that it started; True where it ended by itself within `grace` seconds of end of file."""
+        """End the child and all that it started; True where it ended by itself within `grace` seconds."""
         if self.process.stdin is not None:
             self.process.stdin.close()
         try:
@@ -91,10 +92,8 @@ class Child:
 
     def kill(self) -> None:
         """SIGKILL to its process group, whose leader it is."""
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
     def said(self) -> str:
         """The last line on stderr that names an error, or else the last, as the end of a sentence."""

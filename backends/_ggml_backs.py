@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends._ggml_conv import AVERAGE, LARGEST, pool_call, unfolded
+from opproof.backends._ggml_conv import unfolded
 from opproof.backends._ggml_graph import Graph, Tensor
+from opproof.backends._ggml_pool import AVERAGE, LARGEST, pool_call
 from opproof.backends._ggml_views import cast, cont, reshape, rows, shape_of_four
 from opproof.backends._protocol import Unsupported
 

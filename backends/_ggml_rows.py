@@ -1,4 +1,4 @@
-"""ggml's operators along a row: sums, norms, softmax, losses, order. Other axes come to the end as a view."""
+"""ggml's operators along a row: sums, norms, softmax, losses. Other axes come to the end as a view."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import numpy as np
 
 from opproof.backends._ggml_graph import Graph, Tensor
 from opproof.backends._ggml_memory import Shape
-from opproof.backends._ggml_views import back, cont, expand, last, part, permute, reshape, rows
+from opproof.backends._ggml_views import back, cont, expand, last, permute, reshape, rows
 from opproof.backends._protocol import Unsupported
-
-_ASCENDING, _DESCENDING = 0, 1  # enum ggml_sort_order
 
 Dims = int | tuple[int, ...] | None
 
 
-def _reduced(shape: Shape, dims: Sequence[int], *, keepdim: bool) -> Shape:
+def reduced(shape: Shape, dims: Sequence[int], *, keepdim: bool) -> Shape:
     """`shape` without the axes `dims`, or with them of size 1."""
     return tuple(1 if i in dims else n for i, n in enumerate(shape) if keepdim or i not in dims)
 
@@ -32,7 +30,7 @@ def _along(name: str, g: Graph, x: Tensor, dim: Dims, *, keepdim: bool) -> Tenso
     if len(dims) != 1:
         y = reshape(g, y, (*(x.shape[d] for d in others), math.prod(x.shape[d] for d in dims)))
     y = g.call(name, rows(g, y))
-    return reshape(g, y, _reduced(x.shape, dims, keepdim=keepdim))
+    return reshape(g, y, reduced(x.shape, dims, keepdim=keepdim))
 
 
 def sum_(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
@@ -48,22 +46,6 @@ def mean(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
 
 def cumsum(g: Graph, x: Tensor, *, dim: int) -> Tensor:
     return back(g, g.call("ggml_cumsum", rows(g, last(g, x, dim))), dim)
-
-
-def argmax(g: Graph, x: Tensor, *, dim: int | None, keepdim: bool) -> Tensor:
-    """Of a matrix, one index a row."""
-    n = len(x.shape)
-    dims = list(range(n)) if dim is None else [dim % n]
-    y = permute(g, x, [*(d for d in range(n) if d not in dims), *dims])
-    width = math.prod(x.shape[d] for d in dims)
-    if not width:
-        raise Unsupported("ggml_argmax of nothing")
-    y = g.call("ggml_argmax", rows(g, reshape(g, y, (math.prod(x.shape) // width, width))))
-    return reshape(g, Tensor(y.pointer, g.sizes(y.pointer)[:1]), _reduced(x.shape, dims, keepdim=keepdim))
-
-
-def count_equal(g: Graph, a: Tensor, b: Tensor) -> Tensor:
-    return g.call("ggml_count_equal", g.integers(a), g.integers(b), shape=())
 
 
 def _affine(g: Graph, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -142,43 +124,12 @@ def cross_entropy(
     g: Graph, x: Tensor, target: Tensor, weight: Tensor | None = None,
     *, ignore_index: int, label_smoothing: float, reduction: str,
 ) -> Tensor:  # fmt: skip
-    if target.shape != x.shape or ignore_index >= 0:
+    del ignore_index  # of classes only
+    if target.shape != x.shape:
         raise Unsupported("ggml_cross_entropy_loss takes probabilities, not classes")
     if weight is not None or label_smoothing or reduction != "mean" or len(x.shape) > 2:
         raise Unsupported("ggml_cross_entropy_loss is the mean over rows, without weights or smoothing")
     return g.call("ggml_cross_entropy_loss", cont(g, x), cont(g, target), shape=())
-
-
-def argsort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> Tensor:
-    order = _DESCENDING if descending else _ASCENDING
-    return back(g, g.call("ggml_argsort", rows(g, last(g, x, dim)), order), dim)
-
-
-def sort(g: Graph, x: Tensor, *, dim: int, descending: bool) -> list[Tensor]:
-    """The values are ggml_get_rows of rows of one element."""
-    order = _DESCENDING if descending else _ASCENDING
-    row = cont(g, last(g, x, dim))
-    indices = g.call("ggml_argsort", row, order)
-    return [back(g, _picked(g, row, indices), dim), back(g, indices, dim)]
-
-
-def topk(g: Graph, x: Tensor, *, k: int, dim: int, largest: bool) -> list[Tensor]:
-    """ggml_top_k leaves the order open; the first k of ggml_argsort are in order."""
-    row = cont(g, last(g, x, dim))
-    order = g.call("ggml_argsort", row, _DESCENDING if largest else _ASCENDING)
-    indices = g.call("ggml_cont", part(g, order, -1, 0, k))
-    return [back(g, _picked(g, row, indices), dim), back(g, indices, dim)]
-
-
-def _picked(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
-    count = math.prod(row.shape[:-1])
-    if not row.shape:
-        raise Unsupported("a scalar has no row")
-    if g.gradient and count != 1:
-        raise Unsupported("ggml_get_rows has a backward pass for one matrix only, not for a batch")
-    table = reshape(g, row, (count, row.shape[-1], 1))
-    flat = reshape(g, indices, (count, indices.shape[-1]))
-    return reshape(g, g.call("ggml_get_rows", table, flat), indices.shape)
 
 
 def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: float) -> Tensor:
@@ -193,8 +144,8 @@ OPS: dict[str, Any] = {
     **{
         f.__name__: f
         for f in (
-            mean, cumsum, argmax, count_equal, layer_norm, rms_norm, l2_norm, group_norm, instance_norm, softmax,
-            softmax_ext, cross_entropy, argsort, sort, topk, timestep_embedding,
+            mean, cumsum, layer_norm, rms_norm, l2_norm, group_norm, instance_norm, softmax, softmax_ext,
+            cross_entropy, timestep_embedding,
         )
     },
 }  # fmt: skip

@@ -14,15 +14,18 @@ from numpy.typing import NDArray
 
 from opproof.backends import (
     _ggml_backs,
+    _ggml_blocks,
     _ggml_conv,
     _ggml_image,
     _ggml_matrix,
+    _ggml_order,
     _ggml_pointwise,
+    _ggml_pool,
     _ggml_quant,
     _ggml_recurrent,
     _ggml_rows,
     _ggml_shape,
-)  # fmt: skip
+)
 from opproof.backends._ggml_graph import Device, Graph, Tensor, open_device
 from opproof.backends._ggml_library import load_library
 from opproof.backends._ggml_probe import refusal
@@ -34,9 +37,12 @@ Array = NDArray[Any]
 OPS: dict[str, Any] = {
     **_ggml_pointwise.OPS,
     **_ggml_rows.OPS,
+    **_ggml_order.OPS,
     **_ggml_matrix.OPS,
     **_ggml_shape.OPS,
+    **_ggml_blocks.OPS,
     **_ggml_conv.OPS,
+    **_ggml_pool.OPS,
     **_ggml_image.OPS,
     **_ggml_recurrent.OPS,
     **_ggml_quant.OPS,

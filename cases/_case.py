@@ -163,21 +163,16 @@ def parse_param(text: str, where: str) -> Param:
     if re.fullmatch(r"[+-]?\d+", text):
         return int(text)
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         pass
+    else:
+        return math.nan if math.isnan(value) else value  # one object, so that equal ids make equal cases
     if not _WORD.fullmatch(text):
         raise CaseError(
             f"malformed value {text!r} in {where!r}: expected a number, true, false, None, a tuple or a word."
         )
     return text
-
-
-def same(a: Param, b: Param) -> bool:
-    """Equality of parameters in which nan equals itself."""
-    if isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b):
-        return True
-    return a == b
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -39,7 +39,7 @@ class Wrong(Exception):
 
 
 def check(backend: Exec, op: str = "") -> Iterator[Step]:
-    """The dialogues in order. `op` is a pointwise operator of one tensor; the first of SIMPLE that is answered if ""."""
+    """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first answered of SIMPLE."""
     hello = _step("hello", "a frame of kind hello, with name and, if you like, version, device, ops", _hello, backend)
     yield hello
     if hello.state == "wrong":

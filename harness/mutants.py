@@ -73,7 +73,8 @@ class Profile:
     read: frozenset[int]  # arguments whose values the results depend on
     results: int  # how many outputs, or gradients, there are at most
     moving: bool  # some result is a float other than zero
-    ranked: bool  # some result has an axis
+    rank: int  # the most axes that a result has
+    cotangent_rank: int  # the most axes that an output has
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Pairs of float arguments that have the same shape in some case."""
@@ -105,7 +106,8 @@ def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
     if y is None or not y.size:
         return y
     with np.errstate(all="ignore"):
-        return np.ascontiguousarray(change(y.astype(np.float64)).astype(y.dtype))
+        wide = y.astype(np.float64, order="C")
+        return change(wide).astype(y.dtype, order="C")
 
 
 def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:

@@ -17,7 +17,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     for i in sorted(profile.floats):
         name = profile.inputs[i]
-        yield Mutant(f"{name} taken for zeros", _with(i, np.zeros_like), must_show=profile.mode == "forward")
+        yield Mutant(f"{name} taken for zeros", _with(i, np.zeros_like), must_show=i in profile.read)
         for width in (8, 32):
             yield Mutant(f"inner axis of {name} past a multiple of {width} dropped", _with(i, _tail(width)), must_show=False)
         yield Mutant(f"last row of {name} dropped", _with(i, _last_row), must_show=False)
@@ -25,15 +25,12 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(f"{name} ignored", _absent(i))
     for i, j in profile.pairs():
         yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swapped(i, j), must_show=False)
-    yield Mutant("NaN taken for 0", _all(lambda x: np.where(np.isnan(x), 0, x)), must_show=_has_special(profile))
-    yield Mutant("infinity taken for the largest number", _finite, must_show=_has_special(profile))
+    if any(case.fill == "special" for case in profile.cases):
+        yield Mutant("NaN taken for 0", _all(lambda x: np.where(np.isnan(x), 0, x)))
+        yield Mutant("infinity taken for the largest number", _finite, must_show=False)
     yield from _indices(profile)
     if profile.mode == "gradient":
         yield from _gradient(profile)
-
-
-def _has_special(profile: Profile) -> bool:
-    return any(case.fill == "special" for case in profile.cases) and profile.mode == "forward"
 
 
 def _with(i: int, change: Change) -> Callable[[Call], Arrays]:
@@ -44,7 +41,8 @@ def _with(i: int, change: Change) -> Callable[[Call], Arrays]:
             return call.right
         x = call.inputs[i]
         assert x is not None
-        return call.again(inputs=[change(v.copy()) if v is x and v is not None else v for v in call.inputs])
+        y = change(x.copy())
+        return call.right if same_bits([x], [y]) else call.again(inputs=[y if v is x else v for v in call.inputs])
 
     return results
 
@@ -132,8 +130,8 @@ def _indices(profile: Profile) -> Iterator[Mutant]:
 def _gradient(profile: Profile) -> Iterator[Mutant]:
     if profile.moving:
         yield Mutant("cotangent of ones", _cotangent(np.ones_like))
-        yield Mutant("cotangent constant", _cotangent(lambda g: np.full_like(g, g.flat[0]) if g.size else g))
-        if profile.ranked:
+        if profile.cotangent_rank:
+            yield Mutant("cotangent constant", _cotangent(lambda g: np.full_like(g, g.flat[0]) if g.size else g))
             yield Mutant("first row of the cotangent for all", _cotangent(_first_row), must_show=False)
             yield Mutant("last row of the cotangent for all", _cotangent(_last_for_all), must_show=False)
     yield Mutant("saved output taken for zeros", _saved(np.zeros_like), must_show=False)

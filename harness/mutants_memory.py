@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._layouts import layouts_of
 from opproof.harness.memory import unwritten
 from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile
 
@@ -21,11 +20,11 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             continue
         yield Mutant(f"strides of {name} ignored", _inputs(packed, i))
         yield Mutant(f"storage offset of {name} ignored", _inputs(from_start, i))
-    laid = {layout for case in profile.cases for layout in layouts_of(case).values()}
-    for layout, kind in _KINDS.items() if profile.read else ():
-        if layout in laid or layout != "permuted":
+    rank = max((len(s) for c in profile.cases for n, s in c.shapes.items() if _is_read(n, profile)), default=0)
+    for layout, (kind, least) in _KINDS.items():
+        if rank >= least:
             yield Mutant(f"{layout} inputs read as contiguous", _inputs(lambda x, b, k=kind: packed(x, b) if k(x) else x))
-    if profile.mode == "gradient" and profile.moving and profile.ranked:
+    if profile.mode == "gradient" and profile.moving and profile.cotangent_rank:
         yield Mutant("strides of the cotangent ignored", _cotangents(packed))
         yield Mutant("storage offset of the cotangent ignored", _cotangents(from_start))
 
@@ -77,13 +76,18 @@ def _broadcast(x: Array) -> bool:
     return x.ndim > 0 and x.strides[0] == 0
 
 
-_KINDS: dict[str, Callable[[Array], bool]] = {
-    "transposed": _transposed,
-    "permuted": _permuted,
-    "sliced": _sliced,
-    "gapped": _gapped,
-    "broadcast": _broadcast,
+#: How a tensor lies in memory, and the axes that it needs to lie so.
+_KINDS: dict[str, tuple[Callable[[Array], bool], int]] = {
+    "transposed": (_transposed, 2),
+    "permuted": (_permuted, 3),
+    "sliced": (_sliced, 1),
+    "gapped": (_gapped, 2),
+    "broadcast": (_broadcast, 2),
 }
+
+
+def _is_read(name: str, profile: Profile) -> bool:
+    return any(profile.inputs[i] == name for i in profile.read)
 
 
 def _inputs(change: Change, only: int | None = None) -> Callable[[Call], Arrays]:

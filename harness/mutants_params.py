@@ -27,7 +27,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         kinds = {type(v) for v in (*seen, default)}
         if default is not inspect.Parameter.empty:
             yield Mutant(f"{name} ignored", _with(name, lambda _, d=default: d), must_show=forward)
-        if name in ("dim", "dims", "dim0", "dim1"):
+        if name in ("dim", "dims", "dim0", "dim1") and profile.op.name != "timestep_embedding":
             yield Mutant(f"{name}: next axis", _next_axis(name), must_show=forward)
         elif float in kinds:
             yield Mutant(f"{name} 2 % more", _with(name, lambda v: v * 1.02 if isinstance(v, float) else v), must_show=False)

@@ -29,29 +29,29 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         yield of_results("one element zeroed", _one(lambda v: 0 * v))
         yield of_results("one element times 1.001", _one(lambda v: 1.001 * v))
         yield of_results("one element NaN", _one(lambda v: np.nan * v))
-        if profile.ranked:
-            yield from _places()
+        if profile.rank:
+            yield from _places(profile.rank)
         yield from _one_result(profile)
-    if profile.read or profile.moving:
+    if profile.read or (profile.mode == "gradient" and profile.moving):
         yield Mutant("the call before's results", _stale)
-        if profile.ranked:
+        if profile.rank:
             yield Mutant("the last row of the call before", _stale_row)
     if profile.mode == "forward":
         yield from _discrete()
 
 
-def _places() -> Iterator[Mutant]:
+def _places(rank: int) -> Iterator[Mutant]:
     for width in (4, 8, 16, 32):
         yield of_results(f"inner axis past a multiple of {width} zero", _tail(width))
         yield of_results(f"memory past a multiple of {width} zero", _memory_tail(width))
     for count in (256, 1024):
         yield of_results(f"memory past element {count} zero", _past(count))
-    yield of_results("first row everywhere", _first_along(0))
+    yield of_results("first row everywhere", _first_along(0), must_show=rank > 1)
     yield of_results("first slice of axis 1 everywhere", _first_along(1), must_show=False)
     yield of_results("last row times 1.5", _scaled_row(-1))
     yield of_results("first row times 1.5", _scaled_row(0))
     yield of_results("one on along the inner axis", lambda y: np.roll(y, 1, -1) if y.ndim else y)
-    yield of_results("last two axes swapped", lambda y: np.swapaxes(y, -1, -2).reshape(y.shape) if y.ndim > 1 else y)
+    yield of_results("last two axes swapped", lambda y: np.swapaxes(y, -1, -2).reshape(y.shape) if y.ndim > 1 else y, must_show=rank > 1)
 
 
 def _one(change: Change) -> Change:

@@ -1,0 +1,123 @@
+"""The house: a star of imports, a cases file for every operator, docstrings that say what they must, small files."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+from opproof.cases import cases_of
+from opproof.cases._registry import all_names
+from opproof.reference_ops import load, names, summary
+
+PACKAGES = ("reference_ops", "cases", "backends", "harness", "reports")
+ROOT = {p: Path(importlib.import_module(f"opproof.{p}").__file__).parent for p in PACKAGES}
+FILES = [(p, f) for p in PACKAGES for f in sorted(ROOT[p].rglob("*.py"))]
+
+#: What a package may import of the others. A backend made of the references may use them.
+ALLOWED = {"harness": set(PACKAGES), "backends": {"backends", "reference_ops"}}
+
+
+def imports(tree):
+    """Every imported module by its absolute name, and whether it is imported with the file."""
+    inside = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, id(node) not in inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            yield node.module, id(node) not in inside
+            yield from ((f"{node.module}.{alias.name}", id(node) not in inside) for alias in node.names)
+
+
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
+def test_star_of_imports(package, path):
+    for module, _ in imports(parsed(path)):
+        first, _, rest = module.partition(".")
+        if first == "opproof" and rest:
+            other = rest.partition(".")[0]
+            assert other in ALLOWED.get(package, {package}), f"{path} imports {module}"
+
+
+def test_the_star_is_checked():
+    """The check above sees every form of import."""
+    text = "import opproof.harness.pool\nfrom opproof.harness import pool\nfrom opproof import harness\n"
+    text += "def f():\n    import opproof.reports\n"
+    found = dict(imports(ast.parse(text)))
+    assert {m for m in found if m.startswith("opproof.")} == {
+        *("opproof.harness.pool", "opproof.harness", "opproof.reports"),
+    }
+    assert found["opproof.reports"] is False
+
+
+HEAVY = ("torch", "jax", "mlx", "onnx", "onnxruntime", "tinygrad", "gguf")
+
+
+@pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
+def test_frameworks_are_imported_by_their_adapters_alone_and_late(package, path):
+    for module, with_the_file in imports(parsed(path)):
+        first = module.partition(".")[0]
+        if first in HEAVY and with_the_file:
+            assert package == "backends", f"{path} imports {module}"
+            assert path.stem.startswith(f"_{first}_"), f"{path} imports {module} with the file"
+
+
+def test_torch_is_never_imported_with_a_file():
+    early = [str(f) for _, f in FILES for m, with_it in imports(parsed(f)) if m.partition(".")[0] == "torch" and with_it]
+    assert early == []
+
+
+def test_every_operator_has_cases_and_every_cases_file_an_operator():
+    assert names() == all_names()
+
+
+@pytest.mark.parametrize("name", names())
+def test_operator(name):
+    op = load(name)
+    assert op.name == name
+    assert summary(name)
+    functions = {n.name for n in parsed(op.source).body if isinstance(n, ast.FunctionDef)}
+    parts = ["Shapes", "Source", "PyTorch", "ONNX", "ggml"]
+    parts += ["Gradient"] if op.vjp is not None else []
+    parts += ["Kinks"] if op.kinks is not None else []
+    lines = op.doc.splitlines()
+    assert lines[0].startswith(f"{name}: ")
+    for part in parts:
+        found = [i for i, line in enumerate(lines) if line.startswith(f"{part}:") or f". {part}: " in line]
+        assert found, f"the docstring has no part {part}"
+    assert "forward" in functions
+    case_doc = ast.get_docstring(parsed(ROOT["cases"] / f"{name}.py"))
+    assert case_doc
+    assert cases_of(name, "smoke")
+
+
+@pytest.mark.parametrize("name", names())
+def test_facts_are_spelt_as_they_are_read(name):
+    """A misspelt fact would be no fact: every constant of an operator's file is a known one or private."""
+    from opproof.reference_ops._op import FACTS
+
+    allowed = {*FACTS, "SMOKE", "STANDARD", "FULL"}
+    for node in parsed(load(name).source).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        for target in targets:
+            if isinstance(target, ast.Name) and not target.id.startswith("_"):
+                assert target.id in allowed, target.id
+    assert set(load(name).facts["TRIVIAL"]) <= {"forward", "vjp"}
+    assert set(load(name).facts["EXACT"]) <= {"forward", "vjp"}
+
+
+@pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
+def test_every_file_says_what_it_is(package, path):
+    text = path.read_text(encoding="utf-8")
+    assert not text or ast.get_docstring(ast.parse(text))
+
+
+def test_most_files_are_short():
+    lengths = {f: len(f.read_text(encoding="utf-8").splitlines()) for _, f in FILES}
+    long = sorted((n, f.name) for f, n in lengths.items() if n >= 150)
+    assert len(long) <= 0.1 * len(FILES), long
+    assert max(lengths.values()) < 400
