@@ -95,7 +95,8 @@ class Graph:
     def block(self, name: str) -> tuple[int, int]:
         """Bytes and values of a block of a quantised type."""
         number = ctypes.c_int(QUANTISED[name])
-        return tuple(int(self.library.function(f)(number)) for f in ("ggml_type_size", "ggml_blck_size"))
+        size, values = (int(self.library.function(f)(number)) for f in ("ggml_type_size", "ggml_blck_size"))
+        return size, values
 
     def _placed(self, array: Array, number: int, sizes: Shape, strides: Shape | None) -> Tensor:
         """A new tensor in the memory of `array`."""
@@ -158,6 +159,7 @@ class Graph:
         return tuple((ctypes.c_size_t * 4).from_address(pointer + self.library.layout.nb))
 
     def pointer(self, name: str, *args: Any) -> int:
+        """A call that returns a pointer, 0 where it is null; `args` as C takes them."""
         function = self.library.function(name)
         function.restype = ctypes.c_void_p
         return int(function(*args) or 0)

@@ -18,8 +18,24 @@ from opproof.backends._protocol import BackendError, Unsupported, float_name
 
 Array = NDArray[Any]
 
-#: Operators that round intermediates to the 16-bit dtype, by (op, mode), measured: docs/backends/jax.md.
-STORES_INTERMEDIATES: dict[tuple[str, str], tuple[str, ...]] = {}
+#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/jax.md.
+STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
+    "forward": frozenset(
+        (
+            "avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d "
+            "cumsum gelu group_norm index_add instance_norm layer_norm linear log_softmax scale "
+            "scaled_dot_product_attention softmax upsample_bilinear"
+        ).split()
+    ),
+    "gradient": frozenset(
+        (
+            "add add1 add_id atan2 avg_pool1d avg_pool2d batch_norm conv1d conv2d_depthwise conv3d conv_transpose2d "
+            "cumprod cumsum div embedding erf expand fmod gather gelu group_norm hardswish index_select instance_norm "
+            "layer_norm linear maximum minimum mish mul mul_mat_id outer_product pad prelu repeat repeat_interleave "
+            "scaled_dot_product_attention silu softsign std upsample_bilinear where"
+        ).split()
+    ),
+}
 
 
 class Jax:
@@ -32,7 +48,7 @@ class Jax:
         self._last: tuple[str, Callable[..., Any]] | None = None
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in STORES_INTERMEDIATES.get((op, mode), ()) else None
+        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return op in self._table or f"JAX has no {op}"

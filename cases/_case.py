@@ -99,7 +99,7 @@ class Case:
             name, equals, value = part.partition("=")
             if not equals and part in DTYPES:
                 name, value = "dtype", part
-            elif not equals or not re.fullmatch(_NAME, name) or not value:
+            elif not equals or name == "dtype" or not re.fullmatch(_NAME, name) or not value:
                 raise CaseError(
                     f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}."
                 )

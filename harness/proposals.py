@@ -6,16 +6,19 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from opproof.cases._dtypes import DTYPES
 from opproof.harness.known import Known, pattern_regex
 from opproof.harness.usage import UsageError
 from opproof.reports import FAILED, Result
 
 #: Parts of an id that a pattern may name at once.
 _PARTS = 2
+_SHAPE = re.compile(r"\w+=(0d|\d+,|\d+(x\d+)+|@\w+)")
 
 
 @dataclass(frozen=True)
@@ -79,44 +82,47 @@ def propose(results: Sequence[Result]) -> list[Proposal]:
 
 
 def _cover(op: str, failing: Sequence[Result], others: Sequence[str]) -> list[Proposal]:
-    """Greedily the widest pattern that touches none of `others`, until all of `failing` are covered."""
-    candidates = [(p, pattern_regex(p)) for p in _candidates(op, failing)]
-    candidates = [(p, regex) for p, regex in candidates if not any(map(regex.fullmatch, others))]
+    """Greedily the widest pattern that touches none of `others`, until all of `failing` are covered.
+
+    Of equally wide ones that which names most parameters, the dtype, fill or layout among them, and fewest shapes.
+    """
+    candidates = [(p, rank, pattern_regex(p)) for p, rank in _candidates(op, failing).items()]
+    candidates = [c for c in candidates if not any(map(c[2].fullmatch, others))]
     left, found = list(failing), []
     while left:
-        sizes = [(sum(regex.fullmatch(r.case) is not None for r in left), -len(p), p, regex) for p, regex in candidates]
-        size, _, pattern, regex = max(sizes, key=lambda s: s[:3], default=(0, 0, "", re.compile("")))
+        sized = [(sum(regex.fullmatch(r.case) is not None for r in left), rank, p) for p, rank, regex in candidates]
+        size, _, pattern = max(sized, default=(0, 0, ""))
         if size < 2:  # no pattern says more than the ids themselves
             return found + [Proposal(r.case, (r,)) for r in left]
+        regex = pattern_regex(pattern)
         found.append(Proposal(pattern, tuple(r for r in left if regex.fullmatch(r.case))))
         left = [r for r in left if not regex.fullmatch(r.case)]
     return found
 
 
-def _candidates(op: str, failing: Sequence[Result]) -> list[str]:
-    """Patterns from the parts that failing ids share, in the order in which ids have them."""
-    found = {f"{op}[*": None}
-    shared: dict[str, int] = {}
+def _candidates(op: str, failing: Sequence[Result]) -> dict[str, int]:
+    """Patterns from the parts that failing ids share, each with its rank among equally wide ones."""
+    found = {f"{op}[*": 0}
     ids = [r.case.partition("[")[2].removesuffix("]").split(";") for r in failing]
+    shared = Counter(part for parts in ids for part in parts)
     for parts in ids:
-        for part in parts:
-            shared[part] = shared.get(part, 0) + 1
-    for parts in ids:
-        often = [part for part in parts if shared[part] > 1]
+        often = [i for i, part in enumerate(parts) if shared[part] > 1]
         for count in range(1, _PARTS + 1):
             for some in itertools.combinations(often, count):
-                found[_pattern(op, parts, some)] = None
-    return list(found)
+                rank = sum(-1 if _SHAPE.fullmatch(parts[i]) else 1 for i in some)
+                found |= dict.fromkeys(_patterns(op, parts, some), rank)
+    return found
 
 
-def _pattern(op: str, parts: Sequence[str], some: Iterable[str]) -> str:
-    """`some` of the parts of an id, each whole, anything between them."""
+def _patterns(op: str, parts: Sequence[str], some: Sequence[int]) -> list[str]:
+    """`some` of the parts of an id, each whole, anything between them; as they end the id, and with more behind."""
     text, last = f"{op}[", -1
-    for part in some:
-        at = parts.index(part)
-        text += ("" if at == last + 1 else "*;" if last < 0 else ";*;") if last < 0 or at > last + 1 else ";"
-        text, last = text + part, at
-    return f"{text}]" if last == len(parts) - 1 else f"{text};*"
+    for i in some:
+        text += "" if i == last + 1 == 0 else ";" if i == last + 1 else "*;" if last < 0 else ";*;"
+        text, last = text + parts[i], i
+    if parts[last] in DTYPES:  # no name of a dtype begins another's
+        return [f"{text}]", f"{text}*"]
+    return [f"{text}]" if last == len(parts) - 1 else f"{text};*"]
 
 
 def _entry(proposal: Proposal) -> str:

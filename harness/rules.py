@@ -193,6 +193,24 @@ def _groups(case: Case) -> bool:
     return isinstance(groups, int) and groups > 1 and any(s != 1 for s in stride) and odd
 
 
+def _not_involution(dims: object) -> bool:
+    assert isinstance(dims, tuple)
+    order = [int(d) % len(dims) for d in dims if isinstance(d, int)]
+    return any(order[d] != i for i, d in enumerate(order))
+
+
+def _fraction(case: Case) -> bool:
+    """Some axis is resized by a factor that is no whole number either way."""
+    sizes = _pair(case.kwargs["output_size"] if "output_size" in case.kwargs else case.kwargs["size"])
+    plane = next(iter(case.shapes.values()))[2:]
+    return any(n and m and n % m and m % n for n, m in zip(plane, _spread(sizes, len(plane)), strict=True))
+
+
+def _differentiable(op: Op) -> list[str]:
+    """Tensors that may have a gradient, as far as names tell."""
+    return [n for n in op.tensors if n not in ("index", "indices", "ids", "target", "positions", "mask", "condition", "keep")]
+
+
 _FLOAT = families.has_float
 _SCALARS = "arange"
 _MANY = _but("arange")  # operators with tensors at all

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from opproof.cases import LEVELS, Case, CaseError, cases_of, read_rows
 from opproof.cases._dtypes import DTYPES
 from opproof.cases._registry import all_names
@@ -95,8 +96,18 @@ def test_grammar():
     assert case.shapes == {"x": (4, 33), "y": (7,), "z": (), "w": (4, 33), "e": (0, 3)}
     assert case.tensors[3] == ("w", "x")
     assert case.kwargs == {
-        **{"i": -3, "f": 0.5, "big": 1e30, "n": -math.inf, "t": True, "b": False, "o": None},
-        **{"v": (1, 2), "one": (1,), "empty": (), "nest": ((1, 2), ("a", 0.5)), "s": "tanh"},
+        "i": -3,
+        "f": 0.5,
+        "big": 1e30,
+        "n": -math.inf,
+        "t": True,
+        "b": False,
+        "o": None,
+        "v": (1, 2),
+        "one": (1,),
+        "empty": (),
+        "nest": ((1, 2), ("a", 0.5)),
+        "s": "tanh",
     }
     assert (case.dtype, case.fill, case.layout, case.needs, case.seed) == ("bf16", "wide", "x:sliced", ("x", "y"), 7)
 

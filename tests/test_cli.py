@@ -33,7 +33,9 @@ def run(out, *args):
 
 def test_a_run_in_which_all_is_well(tmp_path, capfd):
     out = tmp_path / "deep" / "out"
-    status, header, found = run(out, "-b", "numpy", "-o", "relu,tanh", "-o", "sum", "--level", "smoke", "--dtype", "f32")
+    status, header, found = run(
+        out, "-b", "numpy", "-o", "relu,tanh", "-o", "sum", "--level", "smoke", "--dtype", "f32"
+    )
     assert status == 0
     assert {r.verdict for r in found.values()} == {"PASS"}
     assert {r.op for r in found.values()} == {"relu", "tanh", "sum"}
@@ -199,7 +201,8 @@ def test_show(capfd, tmp_path):
     assert call("show", "mul[a=2x3;b=3,;f32]", "--npz", tmp_path / "a.npz") == 0
     text = capfd.readouterr().out
     assert text.startswith("mul[a=2x3;b=3,;f32]\n")
-    arrays = np.load(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as file:
+        arrays = dict(file)
     names = ["input a", "input b", "expected y", "bound y", "cotangent y"]
     names += [f"gradient {kind}{t}" for t in "ab" for kind in ("", "bound ")]
     assert sorted(arrays) == sorted(names)

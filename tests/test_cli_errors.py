@@ -112,7 +112,7 @@ RECORD = b'{"case":"relu[x=3,;f32]","op":"relu","dtype":"f32","backend":"b","mod
 CORRUPT = {
     b"": "line 1: expected a run header, got b'' (",
     b"not json\n": "line 1: expected a run header, got b'not json' (",
-    RECORD: "line 1: expected a run header, got b'{\"case\":",
+    RECORD: 'line 1: expected a run header, got b\'{"case":',
     b'{"opproof":"9","schema":99}\n': "has schema version 99, this opproof reads ",
     HEADER + b"{}\n" + RECORD: "line 2: not a result record (",
     HEADER + RECORD + b'{"case": 3\n' + RECORD: "line 3: not a result record (",
@@ -149,7 +149,9 @@ def test_from_a_shell(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("args", [["rum"], ["run", "--bogus"], ["run", "-b", "numpy", "-j", "0"], ["list", "all"], ["show"]])
+@pytest.mark.parametrize(
+    "args", [["rum"], ["run", "--bogus"], ["run", "-b", "numpy", "-j", "0"], ["list", "all"], ["show"]]
+)
 def test_click_s_own_errors_exit_with_2(capfd, args):
     with pytest.raises(SystemExit) as caught:
         main(args)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from opproof.cases._dtypes import DTYPES, round_to
 from opproof.harness.compare import C, compare, floor_of
 from opproof.harness.reference import Expected

@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
+
 from opproof.cases import Case, CaseError, cases_of
 from opproof.cases._data import FILLS, ON_KINKS, REPORTS, draw_tensor
 from opproof.cases._dtypes import DTYPES, round_to

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.harness.data import inputs_of

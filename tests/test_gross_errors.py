@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from opproof.backends.numpy import NumPy
 from opproof.cases import cases_of
 from opproof.cases._registry import all_names

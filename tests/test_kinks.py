@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from opproof.cases import Case
 from opproof.harness import reference
 from opproof.harness.data import cotangents_of, distances, inputs_of, ordered, to_dtype

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from opproof.cases import Case, CaseError
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
 from opproof.harness.data import inputs_of

@@ -7,6 +7,7 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
+
 from opproof.harness.memory import CANARY, POISON, guarded, poison, unwritten
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect")

@@ -25,7 +25,7 @@ def planned(shard="", ops=OPS, **more):
 def test_shards_are_disjoint_and_complete(count):
     whole = planned()
     parts = [planned(f"{k}/{count}") for k in range(1, count + 1)]
-    assert sorted(sum(parts, [])) == sorted(whole)
+    assert sorted(task for part in parts for task in part) == sorted(whole)
     assert len(set(whole)) == len(whole)
 
 
@@ -143,9 +143,8 @@ def test_parts_whose_operators_are_not_here(tmp_path, capsys):
 def test_an_empty_shard_is_a_part(tmp_path, capsys):
     call = ["run", "-b", "numpy", "--case", "relu[x=7x33;f32]", "--mode", "forward", "-j1"]
     home = shard_of("relu[x=7x33;f32]", "forward", 2)
-    statuses = []
-    for k in (home, 3 - home):
-        statuses.append(opproof(capsys, *call, "--shard", f"{k}/2", "--out", tmp_path / str(k))[0])
+    both = (home, 3 - home)
+    statuses = [opproof(capsys, *call, "--shard", f"{k}/2", "--out", tmp_path / str(k))[0] for k in both]
     assert statuses == [0, 3]  # nothing run is no success
     head = json.loads((tmp_path / str(3 - home) / "results.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert head["cases"] == 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
 from opproof.harness.execute import execute

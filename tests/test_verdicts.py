@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from opproof.backends import BackendError
 from opproof.harness.pool import Limits, Pool
 from opproof.harness.worker import Task
@@ -71,7 +72,7 @@ def results():
     return run(TASKS, jobs=2)
 
 
-@pytest.mark.parametrize("key", EXPECTED, ids=lambda k: " ".join(k))
+@pytest.mark.parametrize("key", EXPECTED, ids=" ".join)
 def test_verdict(results, key):
     verdict, message = EXPECTED[key]
     assert results[key].verdict == verdict, results[key].message

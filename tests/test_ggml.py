@@ -1,0 +1,232 @@
+"""The ggml adapter: values, layouts, gradients, what it declines, and how it says that there is no ggml."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opproof.backends import BackendError, BackendFailed, Unsupported
+from opproof.harness.known import built_in, mark
+from opproof.harness.plan import Selection, cases, tasks
+from opproof.harness.pool import Limits, Pool
+from opproof.harness.runner import status
+
+pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
+
+RNG = np.random.default_rng(4)
+
+
+def normal(*shape):
+    return RNG.standard_normal(shape, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def ggml():
+    from opproof.backends.ggml import create
+
+    return create()
+
+
+def test_says_which_build_it_is(ggml):
+    assert (ggml.name, ggml.device) == ("ggml", "cpu")
+    assert ggml.version[0].isdigit()
+
+
+def test_values_with_and_without_broadcasting(ggml):
+    a, b = normal(2, 3, 5), normal(3, 1)
+    np.testing.assert_allclose(ggml.forward("mul", [a, b], {})[0], a * b)
+    np.testing.assert_allclose(ggml.forward("sub", [b, a], {})[0], b - a)
+    np.testing.assert_allclose(ggml.forward("tanh", [a], {})[0], np.tanh(a), rtol=1e-6)
+
+
+def test_matmul_of_every_rank(ggml):
+    for left, right in ((5, (5,)), ((4, 5), (5,)), ((2, 1, 4, 5), (3, 5, 7)), ((2, 4, 5), (5, 7)), ((5,), (3, 5, 2))):
+        a, b = normal(*np.atleast_1d(left)), normal(*right)
+        y = ggml.forward("matmul", [a, b], {})[0]
+        assert y.shape == np.matmul(a, b).shape
+        np.testing.assert_allclose(y, a @ b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.transpose(0, 1, 3, 2),
+        lambda x: x.transpose(3, 2, 1, 0),
+        lambda x: x[..., ::2],
+        lambda x: x[..., :-1],
+        lambda x: x[:, 1:],
+        lambda x: np.broadcast_to(x[:1], x.shape),
+        lambda x: x[:, ::-1],
+    ],
+    ids=["transposed", "reversed", "strided", "gapped", "offset", "broadcast", "backwards"],
+)
+def test_views(ggml, view):
+    x = view(normal(2, 3, 4, 6))
+    g = normal(*x.shape)
+    np.testing.assert_allclose(ggml.forward("relu", [x], {})[0], np.maximum(x, 0))
+    np.testing.assert_allclose(ggml.vjp("square", [x], {}, [g], [True])[0], 2 * x * g, rtol=1e-6)
+
+
+def test_a_strided_leaf_is_a_view_of_the_callers_memory(ggml):
+    from opproof.backends._ggml_graph import Graph
+
+    x = normal(4, 6)[:, ::2]
+    with Graph(ggml._device) as graph:
+        leaf = graph.leaf(x)
+        assert graph.sizes(leaf.pointer) == (3, 4, 1, 1)
+        assert graph.strides(leaf.pointer)[:2] == (8, 24)
+        assert graph.pointer("ggml_get_data", ctypes.c_void_p(leaf.pointer)) == x.ctypes.data
+        assert not graph.asks("ggml_is_contiguous", leaf)
+        assert graph.type(leaf) == "f32"
+
+
+def test_gradients_of_two_inputs(ggml):
+    a, b, g = normal(3, 4), normal(4, 5), normal(3, 5)
+    da, db = ggml.vjp("matmul", [a, b], {}, [g], [True, True])
+    np.testing.assert_allclose(da, g @ b.T, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(db, a.T @ g, rtol=1e-5, atol=1e-5)
+    assert ggml.vjp("matmul", [a, b], {}, [g], [False, True])[0] is None
+
+
+def test_the_cotangent_matters(ggml):
+    x, g = normal(4, 7), normal(4, 7)
+    y = np.exp(x - x.max(-1, keepdims=True))
+    y /= y.sum(-1, keepdims=True)
+    expected = y * (g - (g * y).sum(-1, keepdims=True))
+    np.testing.assert_allclose(ggml.vjp("softmax", [x], {"dim": -1}, [g], [True])[0], expected, rtol=1e-4, atol=1e-6)
+    swapped = ggml.vjp("softmax", [x.T], {"dim": 0}, [g.T], [True])[0]
+    np.testing.assert_allclose(swapped, expected.T, rtol=1e-4, atol=1e-6)
+
+
+def test_no_backward_pass_is_declined_in_ggmls_words_and_the_process_lives(ggml):
+    before = os.getpid()
+    with pytest.raises(Unsupported, match="unsupported unary op for backward pass: TANH"):
+        ggml.vjp("tanh", [normal(3)], {}, [normal(3)], [True])
+    with pytest.raises(Unsupported, match="write into their input"):
+        ggml.vjp("clamp", [normal(3)], {"min": 0.0, "max": 1.0}, [normal(3)], [True])
+    assert os.getpid() == before
+    assert ggml.forward("tanh", [np.zeros(3, np.float32)], {})[0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "params", "reason"),
+    [
+        ("softmax", np.float16, {"dim": -1}, "ggml_soft_max on the CPU takes f32, not f16"),
+        ("tanh", np.float64, {}, "does not compute in f64"),
+        ("elu", np.float32, {"alpha": 2.0}, "alpha = 1 only"),
+    ],
+)
+def test_declines_with_a_reason(ggml, op, dtype, params, reason):
+    with pytest.raises(Unsupported, match=reason):
+        ggml.forward(op, [normal(2, 3).astype(dtype)], params)
+
+
+def test_supports(ggml):
+    assert ggml.supports("tanh", ["f16"], {}) is True
+    assert ggml.supports("erf", ["f32"], {}) == "ggml has no erf"
+
+
+def test_five_axes_are_folded_where_they_lie_so(ggml):
+    x = normal(2, 3, 2, 3, 4)
+    assert ggml.forward("abs", [x], {})[0].shape == x.shape
+    with pytest.raises(Unsupported, match="at most 4 axes"):
+        ggml.forward("abs", [x.transpose(1, 0, 2, 3, 4)], {})
+
+
+def test_inputs_are_not_written(ggml):
+    x = normal(3, 4)
+    before = x.copy()
+    ggml.forward("clamp", [x], {"min": 0.0, "max": 0.1})
+    ggml.forward("set_rows", [x, normal(1, 4), np.array([1])], {})
+    assert np.array_equal(x, before)
+
+
+def test_a_write_behind_the_last_tensor_is_seen(ggml):
+    x = normal(1, 2, 2, 9)
+    with pytest.raises(BackendFailed, match="wrote past the end"):
+        ggml.forward(
+            "rope",
+            [x, np.arange(2)],
+            {
+                "n_dims": 6, "mode": "neox", "freq_base": 10000.0, "freq_scale": 1.0, "ext_factor": 0.0,
+                "attn_factor": 1.0, "beta_fast": 32.0, "beta_slow": 1.0, "n_ctx_orig": 0, "sections": (0, 0, 0, 0),
+            },
+        )  # fmt: skip
+
+
+def test_refusals_and_other_aborts_of_a_child_differ():
+    from opproof.backends._ggml_probe import refusal
+
+    def says(text):
+        os.write(2, text.encode())
+        os.kill(os.getpid(), signal.SIGABRT)
+
+    assert refusal(lambda: says("/x/ggml.c:12: unsupported ggml op for backward pass: NORM\n")).startswith(
+        "unsupported"
+    )
+    assert refusal(lambda: says("/x/ggml.c:12: GGML_ASSERT(ggml_are_same_shape(a, b)) failed\n")) == ""
+    assert refusal(lambda: None) == ""
+
+
+def test_wrong_path(monkeypatch, tmp_path):
+    from opproof.backends.ggml import create
+
+    monkeypatch.setenv("OPPROOF_GGML", str(tmp_path / "libggml.so"))
+    with pytest.raises(
+        BackendError, match=r"^backend ggml: OPPROOF_GGML=.* does not exist; give a libggml or its.*\.$"
+    ):
+        create()
+    monkeypatch.setenv("OPPROOF_GGML", str(tmp_path))
+    with pytest.raises(BackendError, match=r"is no ggml with a CPU backend; OPPROOF_GGML takes a libggml"):
+        create()
+    text = tmp_path / "libggml.so"
+    text.write_text("not a library")
+    monkeypatch.setenv("OPPROOF_GGML", str(text))
+    with pytest.raises(BackendError, match=r"could not be loaded: "):
+        create()
+
+
+def test_no_library(monkeypatch):
+    import opproof.backends._ggml_library as library
+
+    monkeypatch.delenv("OPPROOF_GGML", raising=False)
+    monkeypatch.setattr(library.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(
+        BackendError, match=r"^backend ggml needs libggml; pip install 'opproof\[ggml\]', or set OPP[^.]*\.$"
+    ):
+        library.load_library()
+
+
+def test_another_build_by_its_folder(monkeypatch, ggml):
+    from opproof.backends.ggml import create
+
+    path = ggml._device.library.path
+    for asked in (path, next(p for p in Path(path).iterdir() if p.name.startswith("libggml-cpu"))):
+        monkeypatch.setenv("OPPROOF_GGML", str(asked))
+        assert create().version == ggml.version
+
+
+def test_no_variants():
+    from opproof.backends.ggml import create
+
+    with pytest.raises(BackendError, match="no variant 'cuda'"):
+        create("cuda")
+
+
+def test_smoke_fails_nothing_outside_the_ledger():
+    selected = Selection(level="smoke")
+    with Pool(Limits(jobs=2, timeout=60.0, memory=2**30)) as pool:
+        results = [mark(r, built_in("ggml")) for r in pool.run(tasks(["ggml"], cases(selected), selected))]
+    unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message}" for r in results if status([r]) == 1]
+    assert not unexpected, "\n".join(unexpected[:10])
+    passed = {
+        mode: {r.op for r in results if r.verdict == "PASS" and r.mode == mode} for mode in ("forward", "gradient")
+    }
+    assert len(passed["forward"]) >= 90
+    assert len(passed["gradient"]) >= 35
+    assert all(r.message for r in results if r.verdict == "UNSUPPORTED")
