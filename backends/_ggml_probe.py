@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
 import sys
@@ -25,6 +26,7 @@ def refusal(build: Callable[[], None]) -> str:
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:
+        faulthandler.disable()  # it would report the abort as ours
         os.dup2(write, 2)
         try:
             build()

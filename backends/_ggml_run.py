@@ -12,7 +12,7 @@ from opproof.backends._ggml_library import QUANTISED, TYPES
 from opproof.backends._ggml_memory import Array, dtype_of
 from opproof.backends._protocol import BackendFailed, Unsupported
 
-_ZONE = 2**14  # bytes of poison behind the last tensor
+_ZONE = 2**14  # bytes of the last tensor, which nobody computes
 
 
 def run(g: Graph, outputs: Sequence[Tensor]) -> list[Array]:
@@ -72,10 +72,10 @@ def read(g: Graph, tensor: Tensor) -> Array:
 def _compute(g: Graph) -> None:
     """Allocate what has no memory yet, poison it, run.
 
-    Raises MemoryError where there is none, and BackendFailed where a kernel wrote past the last tensor's end.
+    Raises MemoryError where there is none, and BackendFailed where a kernel wrote behind a tensor.
     """
     _check(g)
-    zone = g.pointer("ggml_new_tensor_1d", g.context, ctypes.c_int(TYPES["i8"]), ctypes.c_int64(_ZONE))
+    g.pointer("ggml_new_tensor_1d", g.context, ctypes.c_int(TYPES["i8"]), ctypes.c_int64(_ZONE))
     allocate = g.library.function("ggml_backend_alloc_ctx_tensors")
     allocate.restype = ctypes.c_void_p
     g.buffer = ctypes.c_void_p(allocate(g.context, g.device.backend))
@@ -87,8 +87,25 @@ def _compute(g: Graph) -> None:
     status = g.library.function("ggml_backend_graph_compute")(g.device.backend, g.graph)
     if status:
         raise MemoryError(f"ggml_backend_graph_compute gave status {status}")
-    if written := _ZONE - ctypes.string_at(g.pointer("ggml_get_data", ctypes.c_void_p(zone)), _ZONE).count(b"\xff"):
-        raise BackendFailed(f"ggml wrote past the end of its last tensor: {written} bytes of the {_ZONE} behind it")
+    _look_behind(g, g.buffer)
+
+
+def _look_behind(g: Graph, buffer: ctypes.c_void_p) -> None:
+    """Raise BackendFailed where the poison behind a tensor, up to the next one, or in the last one, is written."""
+    base, size, alignment = (
+        g.pointer(f"ggml_backend_buffer_get_{what}", buffer) for what in ("base", "size", "alignment")
+    )
+    pointer = g.pointer("ggml_get_first_tensor", g.context)
+    while pointer:
+        handle = ctypes.c_void_p(pointer)
+        following = g.pointer("ggml_get_next_tensor", g.context, handle)
+        data, nbytes = g.pointer("ggml_get_data", handle), g.pointer("ggml_nbytes", handle)
+        if base <= data < base + size and not g.asks("ggml_is_view", Tensor(pointer, ())):
+            start = data if not following else data + nbytes
+            behind = ctypes.string_at(start, nbytes if not following else -nbytes % alignment)
+            if written := len(behind) - behind.count(b"\xff"):
+                raise BackendFailed(f"ggml wrote {written} bytes behind the end of a tensor")
+        pointer = following
 
 
 def _check(g: Graph) -> None:

@@ -1,4 +1,4 @@
-"""JAX's functions by operator: what moves, picks and sorts. See _jax_ops.py."""
+"""JAX's functions by operator: what moves, picks and sorts. See _jax_pointwise.py."""
 
 from __future__ import annotations
 
@@ -75,10 +75,13 @@ def _topk(x: Any, *, k: int, dim: int, largest: bool) -> Any:
     return jax.lax.top_k(x, k, axis=dim)
 
 
+DTYPES = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16}
+
 TABLE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *, shape: jnp.reshape(x, shape),
     "permute": lambda x, *, dims: jnp.transpose(x, dims),
     "transpose": lambda x, *, dim0, dim1: jnp.swapaxes(x, dim0, dim1),
+    "cast": lambda x, *, to: x.astype(DTYPES[to]).astype(x.dtype),
     "contiguous": jnp.copy,
     "expand": _expand,
     "concat": lambda *xs, dim: jnp.concatenate(xs, axis=dim),

@@ -1,4 +1,4 @@
-"""JAX's functions by operator: normalisation, softmax, attention, resizing. See _jax_ops.py."""
+"""JAX's functions by operator: normalisation, softmax, attention, resizing. See _jax_pointwise.py."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _batch_norm(
 
 def _attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, keep: Any = None, sinks: Any = None,
-    *, is_causal: bool, scale: float | None, enable_gqa: bool, softcap: float, max_bias: float,
+    *, is_causal: bool, scale: float | None, enable_gqa: bool, softcap: float, max_bias: float,  # noqa: ARG001 - the numbers of heads say it
 ) -> Any:  # fmt: skip
     if sinks is not None or softcap > 0 or max_bias > 0:
         raise Unsupported("JAX's dot_product_attention has no sinks, no softcap and no ALiBi")

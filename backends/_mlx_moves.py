@@ -1,4 +1,4 @@
-"""MLX's functions by operator: what moves, picks and sorts. See _mlx_ops.py."""
+"""MLX's functions by operator: what moves, picks and sorts. See _mlx_pointwise.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opproof.backends._protocol import Unsupported
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
-    names = {"constant": "constant", "replicate": "edge", "reflect": "reflect"}
+    names: dict[str, Any] = {"constant": "constant", "replicate": "edge", "reflect": "reflect"}
     if mode not in names or min(pad, default=0) < 0:
         raise Unsupported("MLX's pad is constant, edge or reflect, and takes no cells away")
     widths = [(0, 0)] * (x.ndim - len(pad) // 2) + list(zip(pad[::2], pad[1::2], strict=True))[::-1]
@@ -81,15 +81,18 @@ def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], stora
     return mx.as_strided(x, size, stride, storage_offset)
 
 
+DTYPES = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
+
 TABLE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *, shape: mx.reshape(x, shape),
     "permute": lambda x, *, dims: mx.transpose(x, dims),
     "transpose": lambda x, *, dim0, dim1: mx.swapaxes(x, dim0, dim1),
+    "cast": lambda x, *, to: x.astype(DTYPES[to]).astype(x.dtype),
     "contiguous": mx.contiguous,
     "as_strided": _as_strided,
     "expand": _expand,
-    "concat": lambda *xs, dim: mx.concatenate(xs, axis=dim),
-    "stack": lambda *xs, dim: mx.stack(xs, axis=dim),
+    "concat": lambda *xs, dim: mx.concatenate(list(xs), axis=dim),
+    "stack": lambda *xs, dim: mx.stack(list(xs), axis=dim),
     "split": lambda x, *, sizes, dim: mx.split(x, list(accumulate(sizes[:-1])), axis=dim),
     "repeat": lambda x, *, repeats: mx.tile(x, repeats),
     "repeat_interleave": lambda x, *, repeats, dim: mx.repeat(x, repeats, axis=dim),

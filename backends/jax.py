@@ -118,10 +118,10 @@ def create(variant: str = "") -> Jax:
     except ImportError:
         raise BackendError("backend jax needs JAX, which is not installed; pip install 'opproof[jax]'.") from None
     jax.config.update("jax_platforms", "cpu")
-    from opproof.backends import _jax_moves, _jax_nn, _jax_ops, _jax_windows
+    from opproof.backends import _jax_conv, _jax_moves, _jax_nn, _jax_pointwise, _jax_pool, _jax_reductions
 
-    parts = (_jax_ops.TABLE, _jax_moves.TABLE, _jax_nn.TABLE, _jax_windows.TABLE)
-    return Jax(jax, {op: f for part in parts for op, f in part.items()}, compiled=variant != "eager")
+    files = (_jax_pointwise, _jax_reductions, _jax_moves, _jax_nn, _jax_conv, _jax_pool)
+    return Jax(jax, {op: f for file in files for op, f in file.TABLE.items()}, compiled=variant != "eager")
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:

@@ -24,19 +24,19 @@ DECLINES = ("Not implemented", "not implemented", "unsupported data type", "only
 STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
     "forward": frozenset(
         (
-            "batch_norm bce_with_logits celu conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d "
-            "cross_entropy cumsum elu gelu gelu_quick group_norm index_add instance_norm layer_norm leaky_relu "
-            "log_softmax logsumexp mish opt_step_adamw opt_step_sgd rope scale scaled_dot_product_attention scatter_add "
-            "selu silu upsample_nearest"
+            "batch_norm bce_with_logits celu conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
+            "conv_transpose2d cross_entropy cumsum elu gelu gelu_quick group_norm index_add instance_norm "
+            "layer_norm leaky_relu log_softmax logsumexp mish opt_step_adamw opt_step_sgd rope scale "
+            "scaled_dot_product_attention scatter_add selu silu"
         ).split()
     ),
     "gradient": frozenset(
         (
-            "add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits celu cross_entropy cumprod cumsum div elu "
-            "embedding erf gather gelu gelu_quick group_norm hardswish huber_loss index_select instance_norm layer_norm "
-            "leaky_relu logsumexp matmul mish mul norm outer_product pad prelu rms_norm rope scaled_dot_product_attention "
-            "selu silu smooth_l1_loss softsign std take_along_dim upsample_bicubic upsample_bilinear "
-            "upsample_nearest var"
+            "add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits celu cross_entropy cumprod cumsum div "
+            "elu embedding erf gather gelu gelu_quick group_norm hardswish huber_loss index_select instance_norm "
+            "layer_norm leaky_relu logsumexp matmul mish mul norm outer_product pad prelu rms_norm rope "
+            "scaled_dot_product_attention selu silu smooth_l1_loss softsign std take_along_dim upsample_bicubic "
+            "upsample_bilinear var"
         ).split()
     ),
 }
@@ -126,6 +126,7 @@ def create(variant: str = "") -> Mlx:
     mx.set_default_device(mx.cpu)
     if not variant:
         mx.disable_compile()
-    from opproof.backends import _mlx_moves, _mlx_nn, _mlx_ops
+    from opproof.backends import _mlx_losses, _mlx_moves, _mlx_nn, _mlx_pointwise, _mlx_reductions, _mlx_windows
 
-    return Mlx(mx, {**_mlx_ops.TABLE, **_mlx_moves.TABLE, **_mlx_nn.TABLE})
+    files = (_mlx_pointwise, _mlx_reductions, _mlx_moves, _mlx_nn, _mlx_windows, _mlx_losses)
+    return Mlx(mx, {op: f for file in files for op, f in file.TABLE.items()})

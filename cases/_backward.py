@@ -12,6 +12,7 @@ _ROWS = (
     ("3x63", "layout=sliced"),
     ("4x64", "layout=gapped"),
     ("5x66", "layout=SECOND:broadcast"),
+    ("7x33", "layout=FIRST:broadcast"),
     ("4x99", "fill=negative"),
     ("3x97", "fill=positive;layout=transposed"),
     ("4x128", "fill=offset"),

@@ -147,6 +147,11 @@ def _constant(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return np.broadcast_to(rows, shape).copy()
 
 
+def _close(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """1 and its neighbours in the dtype, of both signs: what any lower precision takes for equal."""
+    return _choice(bits, shape, tuple(s * (1 + k * dtype.u) for s in (1, -1) for k in (-1, 0, 2)))
+
+
 _GRID = np.arange(-12, 13) / 2
 
 #: How values are drawn. Each takes raw bits, a shape and the dtype, and returns float64.
@@ -167,7 +172,11 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "exact": lambda b, s, d: _choice(b, s, (-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0)),
     "signs": lambda b, s, d: _choice(b, s, (-1.0, 0.0, 1.0)),
     "subnormal": lambda b, s, d: _normal(b, s, d) * d.tiny,
+    "tiny": lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d) * d.tiny * 2**8),
+    "close": _close,
 }
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
-ON_KINKS = frozenset({"special", "zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal"})
+ON_KINKS = frozenset(
+    {"special", "zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
+)

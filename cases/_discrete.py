@@ -7,9 +7,9 @@ from opproof.cases._rows import join
 #: Shapes of a and b, layouts, and the dtypes where not all.
 _SHAPES = (
     ("66,", "66,", ""),
-    ("4x3", "1x3", "layout=a:transposed"),
+    ("4x13", "1x13", "layout=a:transposed"),
     ("1x5", "4x5", "layout=b:transposed"),
-    ("4x1", "1x31", ""),
+    ("9x1", "1x31", ""),
     ("33,", "5x33", "layout=b:sliced"),
     ("5x32", "32,", "layout=a:gapped"),
     ("2x3x4x9", "3x1x9", "layout=permuted"),
@@ -17,6 +17,8 @@ _SHAPES = (
     ("3x66", "0d", ""),
     ("0d", "3x31", "layout=offset"),
     ("5x63", "5x63", "layout=a:broadcast"),
+    ("7x33", "7x33", "layout=b:broadcast"),
+    ("6x31", "6x31", "layout=b:gapped"),
     ("4x128", "4x128", "layout=offset"),
     ("3x127", "3x127", "layout=sliced"),
     ("2x257", "2x257", "layout=transposed"),
@@ -28,14 +30,18 @@ _SHAPES = (
 
 def comparisons() -> list[str]:
     """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values."""
-    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special"))
+    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "normal")
 
 
 def truths() -> list[str]:
     """STANDARD rows of a logical operator: zeros in turn, then special values."""
-    return _rows(("signs", "zeros"), ("special", "exact"))
+    return _rows(("signs", "zeros"), ("special", "exact", "tiny"), "ties")
 
 
-def _rows(fills: tuple[str, ...], once: tuple[str, ...]) -> list[str]:
-    turn = [join(f"a={a}", f"b={b}", rest, f"fill={fills[i % len(fills)]}") for i, (a, b, rest) in enumerate(_SHAPES)]
+def _rows(fills: tuple[str, ...], once: tuple[str, ...], scalar: str) -> list[str]:
+    """`scalar` is the fill where one tensor is a single number, which might decide all elements."""
+    turn = []
+    for i, (a, b, rest) in enumerate(_SHAPES):
+        fill = scalar if "0d" in (a, b) else fills[i % len(fills)]
+        turn.append(join(f"a={a}", f"b={b}", rest, f"fill={fill}"))
     return [*turn, *(f"a=12x131;b=12x131;fill={fill}" for fill in once)]

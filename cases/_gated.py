@@ -33,6 +33,9 @@ _TWO = (
     ("2x257", "fill=zeros"),
     ("6x11", "fill=ties;needs=gate"),
     ("6x13", "needs=x"),
+    ("4x7", "layout=x:gapped,gate:offset"),
+    ("6x32", "layout=gate:gapped"),
+    ("5x9", "layout=gate:broadcast"),
     ("2x99", "fill=negative"),
 )
 

@@ -25,6 +25,7 @@ STANDARD = [
     "x=0x3x5x5;output_size=2",
     "x=2x65x4x3;output_size=(3,2)",
     "x=1x3x31x33;output_size=(7,6)",
+    "x=2x3x9x130;output_size=(5,67)",
 ]
 FULL = [
     "x=1x3x129x257;output_size=(7,9)",

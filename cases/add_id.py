@@ -26,6 +26,8 @@ STANDARD = [
     "a=65x2x3;b=33x3;ids=65x2",
     "a=130x4x3;b=2x3;ids=130x4",
     "a=2x3x1031;b=2x1031;ids=2x3",
+    "a=3x2x7;b=4x7;ids=3x2;layout=a:sliced,b:broadcast,ids:broadcast",
+    "a=3x2x7;b=4x7;ids=3x2;layout=b:gapped,ids:gapped",
 ]
 FULL = [
     "a=2x2x12289;b=4x12289;ids=2x2",

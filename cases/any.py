@@ -19,11 +19,12 @@ STANDARD = [
     "x=257x2;dim=-1;fill=ties",
     "x=65x1;dim=-1;fill=special",
     "x=128x2;dim=-1;fill=zeros",
-    "x=4x1;dim=-1;fill=zeros",
+    "x=33x1;dim=-1;fill=zeros",
     "x=0x3;dim=-1",
     "x=3x0;dim=-1",
     "x=3x0;dim=None",
     "x=2x1031;dim=0;fill=zeros",
+    "x=99x2;dim=-1;fill=tiny",
 ]
 FULL = [
     "x=2x12289;dim=0;fill=zeros",

@@ -30,6 +30,9 @@ STANDARD = [
     "x=2x33;weight=33,;bias=33,;training=true;fill=ties;eps=0.1",
     "x=33x65;weight=65,;bias=65,;training=true",
     "x=9x2x129;weight=2,;bias=2,;training=true",
+    "x=4x3x7;running_mean=3,;running_var=3,;training=true;layout=offset",
+    "x=4x3x7;running_mean=3,;running_var=3,;weight=3,;bias=3,;layout=weight:offset,running_mean:sliced,running_var:offset,bias:sliced",
+    "x=0x3x5;running_mean=3,;running_var=3,;weight=3,;bias=3,",
 ]
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",

@@ -21,6 +21,9 @@ STANDARD = [
     "x=2x18x25;output_size=(6,7);kernel_size=(2,3);fill=extreme",
     "x=0x4x4;output_size=3;kernel_size=2",
     "x=1x297x45;output_size=(5,9);kernel_size=3;padding=1",
+    "x=1x8x130;output_size=(3,66);kernel_size=2",
+    "x=1x4x64;output_size=(3,33);kernel_size=2",
+    "x=2x4x294;output_size=(4,99);kernel_size=2;layout=transposed",
 ]
 FULL = [
     "x=1x27x33153;output_size=(129,257);kernel_size=3;padding=1",

@@ -21,5 +21,7 @@ STANDARD = [
     "a=3x11;b=3x22;dim=1;fill=special",
     "a=4x3;b=4x5;dim=1;fill=exact",
     "a=2x1031;b=2x257;dim=1",
+    "a=7x33;b=7x5;dim=-1;layout=a:gapped,b:broadcast",
+    "a=7x33;b=7x5;dim=-1;layout=b:sliced",
 ]
 FULL = ["a=2x12289;b=2x3;dim=1", "a=65537x2;b=65537x3;dim=1"]

@@ -30,6 +30,8 @@ STANDARD = [
     "x=2x65x6;weight=3x65x3;bias=3,;padding=1",
     "x=1x3x65;weight=33x3x3;padding=1;stride=2",
     "x=1x257x5;weight=2x257x3;padding=1;f32,f16",
+    "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
+    "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=bias:offset",
 ]
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3",

@@ -27,5 +27,12 @@ STANDARD = [
     "x=2x65x4x5;weight=3x65x3x3;bias=3,;padding=1",
     "x=1x3x17x33;weight=33x3x3x3;padding=1;stride=2",
     "x=1x128x3x4;weight=2x128x3x3;padding=1;f32,f16",
+    "x=1x2x5x69;weight=3x2x3x3;bias=3,;padding=(1,0)",
+    "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
+    "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=bias:offset",
 ]
-FULL = ["x=1x1024x5x6;weight=4x1024x3x3;padding=1", "x=2x3x129x65;weight=8x3x7x5;stride=(3,2);padding=(3,2)"]
+FULL = [
+    "x=1x1x3x1031;weight=2x1x3x3",
+    "x=1x1024x5x6;weight=4x1024x3x3;padding=1",
+    "x=2x3x129x65;weight=8x3x7x5;stride=(3,2);padding=(3,2)",
+]

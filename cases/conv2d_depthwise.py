@@ -25,6 +25,8 @@ STANDARD = [
     "x=0x3x5x5;weight=3x1x3x3;bias=3,",
     "x=2x65x4x5;weight=65x1x3x3;bias=65,;padding=1",
     "x=1x3x17x33;weight=3x1x3x3;padding=1;stride=2",
+    "x=1x3x5x99;weight=3x1x2x3;bias=3,",
+    "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
 ]
 FULL = [
     "x=1x3x65x129;weight=3x1x5x3;padding=(2,1)",

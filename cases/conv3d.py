@@ -26,8 +26,13 @@ STANDARD = [
     "x=0x2x3x3x3;weight=3x2x2x2x2;bias=3,",
     "x=1x33x2x3x2;weight=2x33x2x2x2",
     "x=1x3x5x9x7;weight=9x3x3x3x3;padding=1;stride=2",
+    "x=1x3x3x3x131;weight=3x3x2x2x2",
+    "x=1x65x2x2x3;weight=2x65x1x2x2",
+    "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1;layout=weight:broadcast,bias:sliced",
+    "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1;layout=bias:offset",
 ]
 FULL = [
+    "x=1x1x2x2x1031;weight=1x1x1x2x2",
     "x=1x129x3x4x5;weight=3x129x3x3x3;padding=1",
     "x=1x2x33x17x9;weight=3x2x3x5x2;stride=(2,1,2)",
 ]

@@ -27,6 +27,9 @@ STANDARD = [
     "x=2x65x6;weight=65x3x3;bias=3,;padding=1",
     "x=1x33x9;weight=33x3x3;padding=1;stride=2",
     "x=1x257x5;weight=257x2x3;f32,f16",
+    "x=2x3x131;weight=3x5x3;bias=5,",
+    "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1;layout=weight:broadcast,bias:sliced",
+    "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1;layout=bias:offset",
 ]
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3;stride=2",

@@ -27,8 +27,12 @@ STANDARD = [
     "x=2x65x2x3;weight=65x3x3x3;bias=3,;padding=1",
     "x=1x33x5x9;weight=33x3x3x3;padding=1;stride=2",
     "x=1x128x3x2;weight=128x2x3x3;f32,f16",
+    "x=1x2x4x67;weight=2x4x2x3;bias=4,",
+    "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=weight:broadcast,bias:sliced",
+    "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=bias:offset",
 ]
 FULL = [
+    "x=1x2x2x1031;weight=2x2x2x3",
     "x=1x1024x3x4;weight=1024x2x3x3",
     "x=1x3x65x129;weight=3x4x4x4;stride=2;padding=1",
 ]

@@ -18,6 +18,9 @@ STANDARD = [
     "a=2x257;b=2x257;f32",
     "a=2x1031;b=2x1031;f32",
     "a=3x4099;b=3x4099;f32",
+    "a=5x3x7;b=5x3x7;f32;layout=b:permuted",
+    "a=9x5;b=9x5;f32;layout=a:gapped,b:sliced",
+    "a=5x6;b=5x6;f32;layout=b:broadcast",
 ]
 FULL = [
     "a=2x12289;b=2x12289;f32",

@@ -39,5 +39,9 @@ STANDARD = [
     "x=2x5x7;target=2x5x7;weight=5,;label_smoothing=0.2;layout=x:transposed",
     "x=5,;target=5,;reduction=sum",
     "x=8x11;target=8x11;reduction=none;fill=extreme",
+    "x=0x5;target=0,;reduction=sum",
+    "x=1031x3;target=1031,;reduction=sum;f16,bf16",
+    "x=6x9;target=6,;weight=9,;layout=target:broadcast,weight:sliced",
+    "x=2x5x7;target=2x7;weight=5,;layout=target:gapped,weight:offset",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

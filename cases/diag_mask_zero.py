@@ -22,6 +22,7 @@ STANDARD = [
     "x=3x0;n_past=0",
     "x=3x65;n_past=20",
     "x=2x1031;n_past=1000",
+    "x=3x5x99;n_past=97;layout=sliced",
 ]
 FULL = [
     "x=3x12289;n_past=5",

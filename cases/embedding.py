@@ -24,5 +24,8 @@ STANDARD = [
     "weight=6x4;indices=0d",
     "weight=257x3;indices=130,",
     "weight=3x1031;indices=5,",
+    "weight=7x9;indices=3x5;layout=indices:gapped",
+    "weight=7x9;indices=3x5;layout=indices:offset",
+    "weight=7x9;indices=3x5;layout=indices:broadcast",
 ]
 FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

@@ -24,8 +24,14 @@ STANDARD = [
     "x=1x7;shape=(65,7);fill=signs",
     "x=3x1;shape=(3,257)",
     "x=1x3;shape=(1031,3)",
+    "x=2x1x65;shape=(2,9,65)",
+    "x=3x1x5x97;shape=(3,2,5,97);layout=transposed",
+    "x=1x3x5x9;shape=(2,3,5,9);layout=permuted",
+    "x=0x1;shape=(0,3)",
+    "x=2x3x5x1;shape=(2,3,5,9);layout=gapped",
 ]
 FULL = [
+    "x=3x1031;shape=(2,3,1031)",
     "x=3x1;shape=(3,12289)",
     "x=1x3;shape=(65537,3)",
 ]

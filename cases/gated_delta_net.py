@@ -16,6 +16,7 @@ STANDARD = [
             (2, 5, 6, 2, 8, ";layout=permuted"),
             (2, 3, 6, 3, 33, ";layout=k:transposed"),
             (3, 4, 4, 1, 7, ";fill=wide"),
+            (3, 4, 4, 2, 7, ";layout=k:broadcast,v:broadcast,beta:broadcast"),
             (2, 4, 4, 2, 6, ";needs=gate,beta;layout=gate:broadcast"),
         )
     ),

@@ -2,6 +2,6 @@
 
 from opproof.cases._discrete import comparisons
 
-SMOKE = ["a=7x33;b=7x33;fill=ties", "a=1x3;b=4x3;fill=signs"]
+SMOKE = ["a=7x33;b=7x33;fill=ties", "a=1x13;b=4x13;fill=signs"]
 STANDARD = comparisons()
 FULL = ["a=2x12289;b=12289,;fill=ties", "a=65537x3;b=65537x1;fill=ties"]

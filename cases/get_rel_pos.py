@@ -21,5 +21,6 @@ STANDARD = [
     "x=27x1;q_size=14;k_size=14",
     "x=65x2;q_size=33;k_size=33",
     "x=3x1031;q_size=2;k_size=2;f32",
+    "x=9x97;q_size=5;k_size=5",
 ]
 FULL = ["x=3x12289;q_size=2;k_size=2", "x=511x1;q_size=256;k_size=256"]

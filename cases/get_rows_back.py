@@ -22,5 +22,7 @@ STANDARD = [
     "grad=130x3;indices=130,;num_rows=257",
     "grad=257x2;indices=257,;num_rows=2",
     "grad=5x1031;indices=5,;num_rows=3",
+    "grad=5x33;indices=5,;num_rows=7;layout=indices:broadcast",
+    "grad=3x4x31;indices=3x4;num_rows=5;layout=indices:gapped",
 ]
 FULL = ["grad=3x12289;indices=3,;num_rows=4", "grad=65537x3;indices=65537,;num_rows=300"]

@@ -25,6 +25,9 @@ STANDARD = [
     "x=3x4x1;weight=4,;bias=4,;num_groups=4",
     "x=2x66x13;weight=66,;bias=66,;num_groups=33",
     "x=2x4x17x31;weight=4,;bias=4,;num_groups=2",
+    "x=2x6x99;weight=6,;bias=6,;num_groups=3",
+    "x=1x4x1031;num_groups=2;f32,f16",
+    "x=0x4x5;weight=4,;bias=4,;num_groups=2",
 ]
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",

@@ -20,5 +20,7 @@ STANDARD = [
     "x=2x3x6x7;kernel_size=(2,3);fill=extreme",
     "x=1x33x5x9;kernel_size=3;padding=1",
     "x=2x2x17x65;kernel_size=(3,5);stride=(2,3);padding=(1,2)",
+    "x=0x3x4x5;kernel_size=2",
+    "x=1x2x5x99;kernel_size=(2,3);padding=(0,1)",
 ]
 FULL = ["x=1x3x129x257;kernel_size=3;padding=1", "x=65537x1x2x2;kernel_size=2"]

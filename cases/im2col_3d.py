@@ -20,6 +20,9 @@ STANDARD = [
     "x=1x2x3x4x3;kernel_size=2;fill=extreme",
     "x=1x17x2x3x5;kernel_size=2;padding=(1,0,0)",
     "x=0x2x3x3x3;kernel_size=2",
+    "x=1x2x3x3x33;kernel_size=2",
+    "x=1x2x2x3x65;kernel_size=(1,2,3);padding=(0,1,0)",
+    "x=2x3x4x5x3;kernel_size=2;layout=sliced",
 ]
 FULL = [
     "x=1x2x33x17x9;kernel_size=3;padding=1",

@@ -24,6 +24,8 @@ STANDARD = [
     "x=2x33x6;weight=33,;bias=33,",
     "x=2x3x31x17;weight=3,;bias=3,",
     "x=1x2x1031;weight=2,;bias=2,",
+    "x=2x3x99;weight=3,;bias=3,;layout=offset",
+    "x=0x3x5;weight=3,;bias=3,",
 ]
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",

@@ -21,7 +21,7 @@ STANDARD = [
     "x=6x11;dim=-2;fill=small",
     "x=3x66;dim=-1;fill=negative;layout=transposed",
     "x=5x16;dim=0;fill=constant",
-    "x=4x1;dim=-1",
+    "x=33x1;dim=-1",
     "x=0x3;dim=-1",
     "x=3x0;dim=0",
     "x=3x768;dim=-1",

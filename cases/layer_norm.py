@@ -25,5 +25,8 @@ STANDARD = [
     "x=130x6;weight=6,;bias=6,;normalized_shape=(6)",
     "x=2x1031;normalized_shape=(1031);f32,f16",
     "x=2x4099;weight=4099,;bias=4099,;normalized_shape=(4099);f32",
+    "x=2x3x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=weight:gapped,bias:transposed",
+    "x=5x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=weight:broadcast,bias:gapped",
+    "x=5x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=bias:broadcast",
 ]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

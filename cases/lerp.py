@@ -22,5 +22,7 @@ STANDARD = [
     "a=3x0;b=3x0;weight=3x1",
     "a=0d;b=0d;weight=0d",
     "a=5x1031;b=5x1031;weight=1031,;f32",
+    "a=7x33;b=7x33;weight=7x33;layout=a:broadcast,b:broadcast,weight:transposed",
+    "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
 ]
 FULL = ["a=2x12289;b=12289,;weight=2x1", "a=65537x3;b=65537x3;weight=0d"]

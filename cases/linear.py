@@ -30,6 +30,9 @@ STANDARD = [
     "x=3x257;weight=5x257;bias=5,",
     "x=2x768;weight=3x768",
     "x=3x4099;weight=2x4099;bias=2,;f32",
+    "x=2x4099;weight=3x4099;bias=3,;f16,bf16",
+    "x=7x33;weight=5x33;bias=5,;layout=x:gapped,weight:broadcast",
+    "x=7x33;weight=5x33;bias=5,;layout=weight:sliced",
 ]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",

@@ -2,6 +2,6 @@
 
 from opproof.cases._discrete import truths
 
-SMOKE = ["a=7x33;b=7x33;fill=signs", "a=1x3;b=4x3;fill=signs"]
+SMOKE = ["a=7x33;b=7x33;fill=signs", "a=1x13;b=4x13;fill=signs"]
 STANDARD = truths()
 FULL = ["a=2x12289;b=12289,;fill=signs", "a=65537x3;b=65537x1;fill=signs"]

@@ -20,5 +20,6 @@ STANDARD = [
     "x=1x1x7x1;mask=1x1x7x1;value=2.0",
     "x=3x0;mask=3x1;value=1.0",
     "x=5x1031;mask=5x1031;value=-inf;f32",
+    "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
 ]
 FULL = ["x=2x12289;mask=12289,;value=-inf", "x=65537x3;mask=65537x1;value=0.0"]

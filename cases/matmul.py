@@ -31,5 +31,8 @@ STANDARD = [
     "a=3x257;b=257x5",
     "a=2x768;b=768x3",
     "a=3x4099;b=4099x2;f32",
+    "a=2x4099;b=4099x3;f16,bf16",
+    "a=7x33;b=33x5;layout=a:broadcast,b:sliced",
+    "a=7x33;b=33x5;layout=a:gapped",
 ]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]

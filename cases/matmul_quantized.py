@@ -26,5 +26,7 @@ STANDARD = [
     _row("q8_0", "2", 1056, 3),
     _row("q4_0", "0", 32, 3),
     _row("q4_0", "2", 4128, 3, "f32"),
+    "a=3x64;b=5x36;type=q4_0;layout=a:gapped,b:broadcast",
+    "a=3x64;b=5x36;type=q4_0;layout=b:sliced",
 ]
 FULL = [_row("q8_0", "2", 12288, 8), _row("q4_0", "1", 32, 65537)]

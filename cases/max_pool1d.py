@@ -25,6 +25,7 @@ STANDARD = [
     "x=0x3x9;kernel_size=3",
     "x=2x65x9;kernel_size=3;stride=2",
     "x=1x2x257;kernel_size=5;stride=2;padding=2",
+    "x=2x9x131;kernel_size=3;stride=2",
 ]
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",

@@ -2,12 +2,12 @@
 
 from opproof.cases._rows import binary, full_binary
 
-SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
+SMOKE = ["a=7x33;b=7x33", "a=1x13;b=4x13"]
 STANDARD = [
     *(row for row in binary() if "@a" not in row),
     "a=4x9;b=4x9;fill=ties",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
-    "a=4x33;b=1x33;fill=constant",
+    "a=9x33;b=9x33;fill=constant",
     "a=5x7;b=5x7;fill=exact",
 ]
 FULL = full_binary()

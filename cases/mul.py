@@ -11,7 +11,7 @@ STANDARD = [
     "a=2x3x2;b=2,",
     "a=2x2;b=2,",
     "a=2x1x2;b=2x2x1",
-    "a=1x3;b=4x3;fill=exact",
+    "a=1x13;b=4x13;fill=exact",
     *binary(exact=True),
 ]
 FULL = full_binary()

@@ -27,6 +27,9 @@ STANDARD = [
     "a=33x2x3;b=65x1x3;ids=65x2",
     "a=3x4x257;b=3x2x257;ids=3x2",
     "a=2x3x1031;b=2x2x1031;ids=2x2",
+    "a=3x37x9;b=9x4x9;ids=9x4",
+    "a=4x5x7;b=3x2x7;ids=3x2;layout=a:broadcast,b:gapped,ids:broadcast",
+    "a=4x5x7;b=3x2x7;ids=3x2;layout=a:sliced,ids:gapped",
 ]
 FULL = [
     "a=4x3x12289;b=2x2x12289;ids=2x2",

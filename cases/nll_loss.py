@@ -23,5 +23,10 @@ STANDARD = [
     "x=130x10;target=130,;weight=10,",
     "x=1x7;target=1,;weight=7,",
     "x=3x1031;target=3,;f32",
+    "x=6x7;target=6,;weight=7,;fill=zeros;reduction=sum",
+    "x=1031x3;target=1031,;reduction=sum;f16,bf16",
+    "x=0x5;target=0,;reduction=sum",
+    "x=7x33;target=7,;layout=target:broadcast",
+    "x=2x5x7;target=2x7;reduction=none;layout=target:transposed",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

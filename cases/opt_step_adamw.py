@@ -27,5 +27,6 @@ STANDARD = [
     f"{_all('127,')};lr=0.5;step=2;fill=extreme;f32,bf16",
     f"{_all('3x33')};lr=0.1;step=5;layout=exp_avg:transposed",
     f"{_all('3x33')};lr=0.1;step=5;layout=exp_avg_sq:transposed",
+    "param=7x33;grad=7x33;exp_avg=7x33;exp_avg_sq=7x33;lr=0.1;layout=param:broadcast,exp_avg:broadcast,exp_avg_sq:broadcast",
 ]
 FULL = [f"{_all('2x12289')};lr=0.1"]

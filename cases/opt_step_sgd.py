@@ -21,5 +21,6 @@ STANDARD = [
     "param=5x1031;grad=5x1031;lr=0.1;f32",
     "param=127,;grad=127,;lr=0.5;weight_decay=0.1;fill=extreme",
     "param=66,;grad=66,;lr=0.5;fill=special",
+    "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;layout=param:broadcast",
 ]
 FULL = ["param=2x12289;grad=2x12289;lr=0.1", "param=65537x3;grad=65537x3;lr=0.1"]

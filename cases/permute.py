@@ -20,5 +20,6 @@ STANDARD = [
     "x=3x0x2;dims=(2,0,1)",
     "x=4x5x6;dims=(1,2,0);fill=exact",
     "x=33x65x3;dims=(2,0,1)",
+    "x=5x97x3;dims=(2,0,1);layout=transposed",
 ]
 FULL = ["x=3x2x12289;dims=(2,0,1)", "x=65537x2x3;dims=(1,2,0)"]

@@ -19,6 +19,7 @@ STANDARD = [
     "x=2x20x3x4;upscale_factor=2;layout=transposed",
     "x=1x100x2x3;upscale_factor=5",
     "x=1x4x33x65;upscale_factor=2",
+    "x=0x4x3x5;upscale_factor=2",
 ]
 FULL = [
     "x=1x12x129x65;upscale_factor=2",

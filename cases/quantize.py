@@ -22,5 +22,6 @@ STANDARD = [
     "x=3x32;type=q8_0;fill=exact",
     "x=0x32;type=q4_0",
     "x=2x1056;type=q8_0",
+    "x=3x32;type=q4_0;layout=x:broadcast",
 ]
 FULL = ["x=2x12288;type=q8_0", "x=65537x32;type=q4_0"]

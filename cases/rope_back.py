@@ -3,5 +3,8 @@
 from opproof.cases._rope import full, rows, smoke
 
 SMOKE = smoke("grad")
-STANDARD = rows("grad")
+STANDARD = [
+    *rows("grad"),
+    "grad=2x5x3x24;positions=4x5;n_dims=24;mode=imrope;sections=(4,3,3,2);layout=positions:gapped",
+]
 FULL = full("grad")

@@ -23,6 +23,9 @@ STANDARD = [
     "x=3x5;index=0x1;src=0x1;dim=1",
     "x=130x6;index=130x1;src=130x1;dim=1",
     "x=2x1031;index=1x1031;src=1x1031;dim=0",
+    "x=5x9x4;index=3x1x4;src=3x1x4;dim=1;layout=index:broadcast,src:broadcast",
+    "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=x:gapped,index:permuted",
+    "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=index:gapped,src:sliced",
 ]
 FULL = [
     "x=2x12289;index=1x12289;src=1x12289;dim=0",

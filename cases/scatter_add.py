@@ -25,6 +25,8 @@ STANDARD = [
     "x=3x5;index=3x0;src=3x0;dim=1",
     "x=3x4;index=3x257;src=3x257;dim=1",
     "x=2x1031;index=2x33;src=2x33;dim=1",
+    "x=7x9;index=7x5;src=7x5;dim=1;layout=x:gapped,index:broadcast,src:sliced",
+    "x=7x9;index=7x5;src=7x5;dim=1;layout=index:gapped",
 ]
 FULL = [
     "x=2x12289;index=2x5;src=2x5;dim=1",

@@ -22,6 +22,7 @@ STANDARD = [
     "a=4x5;b=2x3;offset=(2,1);fill=exact",
     "a=65x6;b=64x1;offset=(1,5)",
     "a=2x1031;b=1x1029;offset=(1,1)",
+    "a=7x33;b=3x5;offset=(2,9);layout=a:gapped,b:sliced",
 ]
 FULL = [
     "a=2x12289;b=1x12288;offset=(1,1)",

@@ -6,5 +6,6 @@ SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(kinks=True, drop=("positive", "negative")),
     "x=5x9;fill=subnormal",
+    "x=5x13;fill=tiny",
 ]
 FULL = full_elementwise()

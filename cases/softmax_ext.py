@@ -24,11 +24,15 @@ STANDARD = [
     "x=2x3x4x11;mask=4x11;sinks=3,;fill=offset",
     "x=2x3x4x5;mask=4x5;scale=0.0001;fill=extreme;f32",
     "x=2x3x4x5;sinks=3,;fill=extreme;f32",
-    "x=2x3x4x99;mask=1x3x1x99;fill=constant",
+    "x=2x3x4x99;mask=1x3x1x99;fill=ties",
     "x=3x2x4x1;mask=4x1;max_bias=8.0",
     "x=0x3x4x5;mask=4x5",
     "x=5x17x2x257;mask=5x1x2x257;max_bias=8.0;scale=0.5",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;f32,f16",
     "x=1x1x2x4099;sinks=1,;f32",
+    "x=2x3x4x5;mask=4x5;sinks=3,;fill=zeros",
+    "x=2x12x2x17;mask=2x1x2x17;sinks=12,;max_bias=8.0;scale=-0.7;layout=x:broadcast,mask:gapped,sinks:sliced",
+    "x=2x3x7x3;keep=2x1x7x3;layout=keep:broadcast",
+    "x=2x3x7x3;keep=2x1x7x3;layout=keep:sliced",
 ]
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]

@@ -29,6 +29,10 @@ STANDARD = [
     "a=4x4;b=4x33;upper=false",
     "a=17x17;b=17x2;upper=false;f32",
     "a=31x31;b=31x3;upper=true;unitriangular=true;fill=small;f32",
+    "a=33x33;b=33x41;upper=false;unitriangular=true;fill=small;f32",
+    "a=33x33;b=33x2;upper=true;unitriangular=true;fill=small;f32",
+    "a=4x4;b=4x65;upper=true;layout=b:sliced",
+    "a=3x5x5;b=3x5x97;upper=false;layout=a:broadcast,b:gapped",
 ]
 FULL = [
     "a=5x5;b=5x12289;upper=false;f32",

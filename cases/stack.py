@@ -23,6 +23,9 @@ STANDARD = [
     "a=3x11;b=3x11;dim=1;fill=special",
     "a=4x5;b=4x5;dim=-1;fill=exact",
     "a=2x1031;b=2x1031;dim=-1",
+    "a=3x97;b=3x97;c=3x97;dim=1",
+    "a=7x33;b=7x33;dim=0;layout=a:gapped,b:broadcast",
+    "a=7x33;b=7x33;dim=0;layout=b:sliced",
 ]
 FULL = [
     "a=2x12289;b=2x12289;dim=2",

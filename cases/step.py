@@ -7,5 +7,6 @@ STANDARD = [
     *elementwise(kinks=True, drop=("positive", "negative")),
     "x=5x9;fill=subnormal",
     "x=4x19;fill=signs;layout=transposed",
+    "x=5x13;fill=tiny",
 ]
 FULL = full_elementwise()

@@ -20,10 +20,13 @@ STANDARD = [
     "x=3x22;indices=1x33;dim=1;fill=special",
     "x=1x97;indices=3x9;dim=1;fill=extreme",
     "x=5x3;indices=1x17;dim=1;fill=exact",
-    "x=2x1;indices=65x3;dim=0;fill=signs",
+    "x=9x1;indices=65x3;dim=0;fill=signs",
     "x=3x5;indices=3x0;dim=1",
     "x=1x4;indices=3x257;dim=1",
     "x=2x1031;indices=1x33;dim=1",
+    "x=5x7x66;indices=5x3x66;dim=1;layout=indices:permuted",
+    "x=7x9;indices=7x5;dim=1;layout=indices:broadcast",
+    "x=7x9;indices=7x5;dim=1;layout=indices:gapped",
 ]
 FULL = [
     "x=2x12289;indices=1x5;dim=1",

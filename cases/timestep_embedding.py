@@ -11,7 +11,7 @@ STANDARD = [
     "timesteps=6,;dim=63;max_period=1000.0;layout=offset",
     "timesteps=9,;dim=66;fill=offset;layout=gapped",
     "timesteps=9,;dim=16;fill=extreme;f32",
-    "timesteps=9,;dim=127;fill=negative",
+    "timesteps=97,;dim=127;fill=negative",
     "timesteps=9,;dim=128;fill=small",
     "timesteps=9,;dim=12;fill=zeros",
     "timesteps=9,;dim=12;fill=halves",
@@ -19,5 +19,7 @@ STANDARD = [
     "timesteps=0,;dim=8",
     "timesteps=33,;dim=320",
     "timesteps=3,;dim=1031;f32",
+    "timesteps=1031,;dim=6",
+    "timesteps=65,;dim=5",
 ]
 FULL = ["timesteps=2,;dim=12289", "timesteps=65537,;dim=4"]

@@ -23,6 +23,7 @@ STANDARD = [
     "x=2x1031;k=9;dim=-1;fill=wide;f32",
     "x=2x4099;k=3;dim=-1;fill=wide;f32",
     "x=130x4;k=2;dim=-1",
+    "x=27x66;k=41;dim=-1;fill=wide;f32",
 ]
 FULL = [
     "x=2x12289;k=33;dim=-1;fill=wide;f32",

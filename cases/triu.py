@@ -23,6 +23,7 @@ STANDARD = [
     "x=65x3;diagonal=-20",
     "x=3x65;diagonal=20",
     "x=2x1031;diagonal=1",
+    "x=5x7x99;diagonal=-5",
 ]
 FULL = [
     "x=3x12289;diagonal=1",

@@ -26,6 +26,8 @@ STANDARD = [
     "x=2x3x4x5;size=(7,8);align_corners=true;fill=negative",
     "x=2x33x3x4;size=(5,7);align_corners=false",
     "x=1x2x9x17;size=(16,31);align_corners=true",
+    "x=2x3x6x33;size=(9,65);align_corners=false",
+    "x=0x2x3x4;size=(5,7);align_corners=false",
 ]
 FULL = [
     "x=1x2x33x65;size=(129,97);align_corners=false",

@@ -28,6 +28,8 @@ STANDARD = [
     "x=2x3x3x2;size=(6,4);fill=exact",
     "x=2x3x4x5;size=(8,7);fill=signs;layout=transposed",
     "x=2x3x4x5;size=(5,7);fill=special",
+    "x=2x3x6x33;size=(9,65)",
+    "x=0x2x3x4;size=(5,7)",
 ]
 FULL = [
     "x=1x2x33x65;size=(129,97)",

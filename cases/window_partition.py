@@ -20,5 +20,6 @@ STANDARD = [
     "x=0x5x4x3;window_size=3",
     "x=1x33x17x1;window_size=8",
     "x=1x3x2x1031;window_size=2;f32",
+    "x=1x5x4x97;window_size=3;layout=transposed",
 ]
 FULL = ["x=1x3x4x12289;window_size=2", "x=1x257x256x1;window_size=7"]

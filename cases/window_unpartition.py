@@ -20,5 +20,7 @@ STANDARD = [
     "x=0x3x3x3;size=(5,4)",
     "x=15x8x8x1;size=(33,17)",
     "x=2x2x2x1031;size=(3,2);f32",
+    "x=4x3x3x97;size=(5,4)",
+    "x=6x5x5x3;size=(9,12);layout=transposed",
 ]
 FULL = ["x=4x2x2x12289;size=(3,4)", "x=1369x7x7x1;size=(257,256)"]

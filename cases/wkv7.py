@@ -4,5 +4,8 @@ from opproof.cases._recurrence import rows, vectors
 
 _TENSORS = f"{vectors('r', 'w', 'k', 'v', 'a', 'b')};state={{n}}x{{h}}x{{d}}x{{d}}"
 SMOKE = [_TENSORS.format(n=2, t=4, h=3, d=5)]
-STANDARD = rows(_TENSORS, "r")
+STANDARD = [
+    *rows(_TENSORS, "r"),
+    "r=2x4x3x5;w=2x4x3x5;k=2x4x3x5;v=2x4x3x5;a=2x4x3x5;b=2x4x3x5;state=2x3x5x5;layout=w:broadcast,k:broadcast,v:broadcast,a:broadcast,b:broadcast",
+]
 FULL = [_TENSORS.format(n=1, t=130, h=1, d=4)]

@@ -10,5 +10,6 @@ STANDARD = [
     "x=4x33;eps=-0.5;fill=kink",
     "x=2x3x9;fill=kink;layout=transposed",
     "x=6x11;alpha_n=1.5;alpha_p=0.2;fill=small",
+    "x=5x31;eps=-0.5",
 ]
 FULL = full_elementwise(_PARAMS[:1])

@@ -112,7 +112,8 @@ class Noisy(NDArrayOperatorsMixin):
             run[index] = run_of(value, i)
 
     def astype(self, dtype: Any, copy: bool = True) -> Noisy:
-        del dtype
+        if np.dtype(dtype) != np.float64:
+            raise TypeError(f"a noisy array was converted to {np.dtype(dtype)}; a reference computes in its inputs' dtype.")
         return Noisy(self.exact.copy(), self.runs.copy(), self.source) if copy else self
 
     def reshape(self, *shape: Any) -> Noisy:

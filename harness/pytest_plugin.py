@@ -52,12 +52,12 @@ def opproof_check() -> Callable[..., Any]:
     """Judge one Python function: `opproof_check(my_softmax, op="softmax")`.
 
     Also `vjp=` (a function, or "autograd"), `dtypes=`, `level=`, `keyword=`, `device=` (PyTorch tensors),
-    `compute=`; see opproof.harness.check. Returns the records; fails with the failures explained.
+    `compute=`; see opproof.harness.check_function. Returns the records; fails with the failures explained.
     """
 
     def check(fn: Callable[..., Any], op: str, **options: Any) -> Any:
         __tracebackhide__ = True
-        from opproof.harness.check import check as judge
+        from opproof.harness.check_function import check as judge
 
         try:
             return judge(fn, op, **options)

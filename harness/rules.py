@@ -71,8 +71,14 @@ def _fill(*fills: str) -> Parts:
     return _when(lambda case: case.fill in fills)
 
 
+#: Parameters that are sizes of the result.
+_SIZES = ("output_size", "size", "shape", "num_classes")
+
+
 def _sizes(case: Case) -> list[int]:
-    return [n for shape in case.shapes.values() for n in shape]
+    """Every axis of every tensor, and those that parameters give to the result."""
+    asked = [v for n, value in case.params if n in _SIZES for v in _pair(value)]
+    return [*(n for shape in case.shapes.values() for n in shape), *(n for n in asked if isinstance(n, int))]
 
 
 def _size(*ranges: tuple[int, int]) -> Parts:
@@ -106,8 +112,8 @@ def _layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
     axes = {"transposed": 2, "gapped": 2, "permuted": 3, "broadcast": 2}.get(layout, 1)
 
     def parts(op: Op, cases: Sequence[Case]) -> list[str]:
-        del op
-        return sorted({n for c in cases for n, s in c.shapes.items() if sum(k > 1 for k in s) >= axes})
+        found = {n for c in cases for n, s in c.shapes.items() if sum(k > 1 for k in s) >= axes}
+        return sorted(found)[:2] if op.variadic else sorted(found)
 
     return parts
 
@@ -117,10 +123,10 @@ def _layout(layout: str) -> Parts:
 
 
 def _alone(case: Case, op: Op) -> list[str]:
-    """The one tensor that is not contiguous while others are."""
+    """Whether one tensor alone is not contiguous while others are."""
     del op
     odd = {name for layout in ("transposed", "permuted", "sliced", "gapped", "broadcast") for name in laid(case, layout)}
-    return sorted(odd) if len(odd) == 1 and len(case.shapes) > 1 else []
+    return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
 
 
 def _leading(case: Case) -> bool:
@@ -242,7 +248,7 @@ RULES: tuple[Rule, ...] = (
     Rule("1-9", "an axis of 1 to 9", 25, _MANY, _size((1, 9))),
     Rule("31-33", "an axis of 31 to 33", 25, _MANY, _size((31, 33))),
     Rule("63-66", "an axis of 63 to 66", 25, _MANY, _size((63, 66))),
-    Rule("96+", "an axis of 96 to 132, 250 to 260 or 768", 25, _but("arange im2col im2col_3d ssm_scan upsample_nearest upsample_bilinear upsample_bicubic"), _size((96, 132), (250, 260), (768, 768))),
+    Rule("96+", "an axis of 96 to 132, 250 to 260 or 768", 25, _but("arange upsample_nearest upsample_bilinear upsample_bicubic im2col_3d"), _size((96, 132), (250, 260), (768, 768))),
     Rule("transposed", "every tensor transposed", 22, _MANY, _layout("transposed"), _layout_parts("transposed")),
     Rule("sliced", "every tensor step-sliced", 22, _MANY, _layout("sliced"), _layout_parts("sliced")),
     Rule("gapped", "every tensor with gaps between rows", 22, _MANY, _layout("gapped"), _layout_parts("gapped")),
@@ -250,17 +256,17 @@ RULES: tuple[Rule, ...] = (
     Rule("stride 0", "every tensor broadcast in memory", 22, _MANY, _layout("broadcast"), _layout_parts("broadcast")),
     Rule("one alone", "one tensor strided, the others not", 22, lambda op: _MANY(op) and len(op.tensors) > 1, _alone),
     Rule("contiguous", "and all contiguous", 22, _MANY, _when(lambda c: c.layout == "contiguous")),
-    Rule("zeros", "exact zeros", 20, _but("log log2 rsqrt reciprocal one_hot topk solve_triangular"), _fill("zeros", "ties", "halves", "kink", "exact", "signs", "special")),
+    Rule("zeros", "exact zeros", 20, _but("log log2 rsqrt reciprocal one_hot topk count_equal"), _fill("zeros", "ties", "halves", "kink", "exact", "signs", "special")),
     Rule("ties", "ties where elements are ordered", 20, _named(families.ORDERED), _fill("ties", "constant", "kink", "zeros")),
     Rule("constant", "constant rows", 20, _named(families.NORMALISATIONS - {"batch_norm", "rms_norm_back"} | {"softmax", "log_softmax", "std", "var"}), _fill("constant", "ties", "zeros")),
     Rule("kink", "inputs on the kink", 20, lambda op: op.kinks is not None and op.vjp is not None and op.name not in ("topk",), _fill("kink", "ties", "constant", "zeros", "halves")),
     Rule("halves", "exact halves", 20, _named(families.ROUNDING), _fill("halves", "kink")),
-    Rule("leading", "rank 3 or more, leading axes longer than 1 and distinct", 17, _but("arange dot one_hot embedding_quantized"), _when(_leading)),
+    Rule("leading", "rank 3 or more, leading axes longer than 1 and distinct", 17, _but("arange dot one_hot embedding_quantized diag get_rel_pos timestep_embedding window_unpartition"), _when(_leading)),
     Rule("Hq, Hk", "more query heads than key heads", 17, _named({"scaled_dot_product_attention"}), _when(_heads)),
     Rule("extreme", "magnitudes of 15 to 1e7", 16, _EXTREME, _fill("extreme", "candle-2114")),
     Rule("NaN, inf", "NaN and infinities", 12, _SPECIAL, _fill("special")),
     Rule("masked", "rows masked in full", 12, _named(families.ATTENTION), _when(lambda c: "keep" in c.shapes)),
-    Rule("> 1024", "an axis longer than 1024", 12, _but("arange"), _size((1025, 10**9)), level="full"),
+    Rule("> 1024", "an axis longer than 1024", 12, _but("arange gated_delta_net gated_linear_attn wkv6 wkv7"), _size((1025, 10**9)), level="full"),
     Rule("> 4096", "a row longer than 4096", 12, _named(families.LONG_SUMS - families.LOSSES - {"group_norm", "instance_norm", "batch_norm", "mul_mat_id", "scaled_dot_product_attention", "bmm"}), _size((4097, 10**9))),
     Rule("> 12288", "a row longer than 12288", 12, _named(families.unary() | (families.REDUCTIONS - {"prod", "cumprod"})), _size((12289, 10**9)), level="full"),
     Rule("groups", "groups with stride on odd sizes", 12, _named(families.GROUPED), _when(_groups)),
@@ -272,15 +278,15 @@ RULES: tuple[Rule, ...] = (
     Rule("permutation", "a permutation that is not its own inverse", 9, _named({"permute"}), _when(lambda c: _not_involution(c.kwargs["dims"]))),
     Rule("remainder", "(n + 2p - d(k-1) - 1) mod s other than 0", 9, _named(families.WINDOWED - {"conv_transpose1d", "conv_transpose2d", "col2im", "im2col_back", "pool_2d_back"}), _when(_remainder)),
     Rule("resize", "a resize by no whole number", 9, _named(families.RESIZES), _when(lambda c: _fraction(c))),
-    Rule("empty", "an axis of 0", 9, _but("arange one_hot dequantize embedding_quantized matmul_quantized quantize"), _when(lambda c: 0 in _sizes(c))),
+    Rule("empty", "an axis of 0", 9, _but("arange one_hot dequantize embedding_quantized matmul_quantized quantize as_strided get_rel_pos"), _when(lambda c: 0 in _sizes(c))),
     Rule("size 1", "a reduction over one element", 9, _named(families.REDUCTIONS | families.NORMALISATIONS - {"batch_norm"}), _when(lambda c: 1 in _sizes(c))),
     Rule("pads", "padding", 9, _named(families.WINDOWED | {"pad"}), _when(lambda c: any(c.kwargs.get(n) not in (None, 0, (0, 0)) for n in ("padding", "pad")))),
     Rule("ceil_mode", "ceil_mode", 9, _named(families.POOLS), _when(lambda c: c.kwargs.get("ceil_mode"))),
     Rule("repeated", "repeated, unsorted indices", 8, _named(families.INDEXED), _when(_over)),
     Rule("negative", "inputs all negative", 7, _named(families.unary() - {"log", "log2", "sqrt", "rsqrt", "acos", "asin", "log1p", "step", "sign", "relu", "relu6", "hardtanh"} | {"amax", "max_pool1d", "max_pool2d", "argmax", "softmax", "logsumexp"}), _fill("negative")),
     Rule("broadcast", "operands of other shapes, the gradient summed", 7, _named(families.BROADCASTING), _when(_broadcasts)),
-    Rule("given twice", "one tensor as both operands", 6, _named("add sub mul div maximum minimum matmul atan2 eq".split()), _when(lambda c: any(isinstance(s, str) for _, s in c.tensors))),
-    Rule("some need", "only some inputs need a gradient", 4, lambda op: op.vjp is not None and len(_differentiable(op)) > 1, _when(lambda c: c.needs is not None)),
+    Rule("given twice", "one tensor as both operands", 6, _named("add mul matmul geglu swiglu count_equal stack concat".split()), _when(lambda c: any(isinstance(s, str) for _, s in c.tensors))),
+    Rule("some need", "only some inputs need a gradient", 4, lambda op: op.vjp is not None and len(_differentiable(op)) > 1 and op.name not in ("nll_loss", "matmul_quantized"), _when(lambda c: c.needs is not None)),
     Rule("offset mean", "large mean, small spread", 2, _named(families.NORMALISATIONS - {"rms_norm_back"} | {"var", "std", "softmax", "log_softmax", "logsumexp", "mean"}), _fill("offset")),
     Rule("exact", "small integers, compared bit for bit", 0, _multilinear, _fill("exact", "signs")),
     Rule("mask, batch, ALiBi", "mask with a batch and ALiBi", 0, _named(families.ATTENTION), _when(lambda c: {"mask", "attn_mask"} & set(c.shapes) and c.kwargs.get("max_bias") and next(iter(c.shapes.values()))[0] > 1)),

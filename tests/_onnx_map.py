@@ -7,6 +7,7 @@ combine references; arithmetic of its own it has none. What has no counterpart r
 import math
 
 import numpy as np
+from _onnx_linear import LINEAR
 from _onnx_moves import MOVES
 from _onnx_nn import NN
 from _onnx_shared import NotOurs, axes_of, chain, listed
@@ -198,6 +199,7 @@ MAP = {
     "ReduceProd": _prod,
     "ReduceSum": _reduce("sum"),
     "ReduceSumSquare": _then("sum", "square"),
+    **LINEAR,
     **NN,
     **WINDOWS,
     **MOVES,

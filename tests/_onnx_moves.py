@@ -148,7 +148,18 @@ def _constant_of_shape(ref, shape, *, value=None):
     return ref("fill", np.empty(numbers(shape), number.dtype), value=number.item())
 
 
+#: ONNX's numbers of the dtypes that `cast` knows.
+DTYPES = {1: "f32", 10: "f16", 16: "bf16"}
+
+
+def _cast(ref, x, *, to, saturate=1, round_mode="up"):
+    if to not in DTYPES or x.dtype.kind != "f":
+        raise NotOurs("dtypes other than floats of 16 and 32 bits")
+    return ref("cast", x, to=DTYPES[to])
+
+
 MOVES = {
+    "Cast": _cast,
     "Concat": lambda ref, *xs, axis: ref("concat", *xs, dim=axis),
     "ConstantOfShape": _constant_of_shape,
     "DepthToSpace": _depth_to_space,

@@ -18,8 +18,9 @@ cases (pip `onnx` {version}) hold inputs and expected outputs that its own refer
 `tests/test_onnx_oracle.py` runs every one of them that our operators express, through tables
 (`tests/_onnx_map.py`) that translate attributes and move axes but do no arithmetic.
 
-Inputs are widened to float64. Integer, index and boolean outputs are compared exactly, float ones within the
-rounding of ONNX's own arithmetic: relative 10⁻⁵ and absolute 10⁻⁶ for float32, 2·10⁻³ and 10⁻⁴ for float16.
+Inputs are widened to float64. Integers, indices, booleans and the outputs of operators that do not round are
+compared exactly, others within the rounding of ONNX's own arithmetic: relative 10⁻⁵ and absolute 10⁻⁶ for float32,
+2·10⁻³ and 10⁻⁴ for float16, 2·10⁻² and 10⁻³ for bfloat16.
 
 | node cases | |
 |---|---:|
@@ -28,6 +29,8 @@ rounding of ONNX's own arithmetic: relative 10⁻⁵ and absolute 10⁻⁶ for f
 | agree | {agree} |
 | differ, each explained below | {differ} |
 | not run | {others} |
+
+{ops} of our operators take part.
 """
 
 
@@ -42,7 +45,8 @@ def page(found):
     differ = [v for v in found if v.verdict == "differs"]
     others = [v for v in found if v.verdict == "not ours"]
     numbers = {"total": len(found), "tried": len(agree) + len(differ), "agree": len(agree), "differ": len(differ)}
-    text = HEAD.format(version=version("onnx"), others=len(others), **numbers)
+    ops = len({o for v in agree for o in v.ops})
+    text = HEAD.format(version=version("onnx"), others=len(others), ops=ops, **numbers)
     text += "\n## What differs\n\n| case | seen | because |\n|---|---|---|\n"
     text += "".join(f"| `{v.case}` | {v.why} | {EXPLAINED.get(v.case, 'unexplained')} |\n" for v in differ)
     text += "\n## What agrees\n\n| ONNX | our operators | cases |\n|---|---|---:|\n"

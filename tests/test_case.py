@@ -84,6 +84,7 @@ def test_nan_is_written_and_read():
     case = Case.parse("pad[x=3,;value=nan;f32]")
     assert math.isnan(case.kwargs["value"])
     assert str(case) == "pad[x=3,;value=nan;f32]"
+    assert Case.parse(str(case)) == case
 
 
 def test_grammar():

@@ -147,15 +147,15 @@ def test_kinks(name):
         reached |= on
         if case.fill == "kink":
             assert on, str(case)
-        elif case.fill not in ON_KINKS | set(REPORTS) and name not in CROWDED and not _serves_several(case):
+        elif case.fill not in ON_KINKS | set(REPORTS) and name not in CROWDED and not _has_no_choice(case):
             assert distance.min() >= MARGIN * min(1, np.abs(first).max()), str(case)
     assert reached or name in UNREACHED
 
 
-def _serves_several(case):
-    """Whether an element meets several others, so that no value of it need keep its distance from all."""
+def _has_no_choice(case):
+    """Whether an element meets several others, so that no value of it need keep its distance from all, or none."""
     first, *others = (np.prod(s, dtype=int) for s in case.shapes.values())
-    return "broadcast" in case.layout or any(n > first for n in others)
+    return "broadcast" in case.layout or any(n > first for n in others) or 1 in case.shapes[case.tensors[0][0]]
 
 
 BITS_SHAPE = (64, 33)
@@ -188,9 +188,13 @@ def test_every_fill_is_what_it_says():
     assert set(fill("exact").flat) == {-3, -2, -1, 0, 1, 2, 3}
     assert set(fill("signs").flat) == {-1, 0, 1}
     assert 0 < np.abs(fill("subnormal")).max() < 4 * DTYPES["f32"].tiny
+    assert 0.4 < np.mean(fill("tiny") == 0) < 0.6
+    assert 0 < np.abs(fill("tiny")).max() < 2**10 * DTYPES["f32"].tiny
+    assert np.abs(np.abs(fill("close")) - 1).max() == 2 * DTYPES["f32"].u
+    assert len(set(fill("close").flat)) == 6
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
-        *("exact", "signs", "subnormal"),
+        *("exact", "signs", "subnormal", "tiny", "close"),
     }
 
 

@@ -14,7 +14,7 @@ from opproof.backends import BackendError, BackendFailed, Unsupported
 from opproof.harness.known import built_in, mark
 from opproof.harness.plan import Selection, cases, tasks
 from opproof.harness.pool import Limits, Pool
-from opproof.harness.runner import status
+from opproof.reports import FAILED
 
 pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
 
@@ -146,9 +146,9 @@ def test_inputs_are_not_written(ggml):
     assert np.array_equal(x, before)
 
 
-def test_a_write_behind_the_last_tensor_is_seen(ggml):
+def test_a_write_behind_a_tensor_is_seen(ggml):
     x = normal(1, 2, 2, 9)
-    with pytest.raises(BackendFailed, match="wrote past the end"):
+    with pytest.raises(BackendFailed, match="wrote 4 bytes behind the end of a tensor"):
         ggml.forward(
             "rope",
             [x, np.arange(2)],
@@ -166,9 +166,8 @@ def test_refusals_and_other_aborts_of_a_child_differ():
         os.write(2, text.encode())
         os.kill(os.getpid(), signal.SIGABRT)
 
-    assert refusal(lambda: says("/x/ggml.c:12: unsupported ggml op for backward pass: NORM\n")).startswith(
-        "unsupported"
-    )
+    said = refusal(lambda: says("/x/ggml.c:12: unsupported ggml op for backward pass: NORM\n"))
+    assert said == "unsupported ggml op for backward pass: NORM"
     assert refusal(lambda: says("/x/ggml.c:12: GGML_ASSERT(ggml_are_same_shape(a, b)) failed\n")) == ""
     assert refusal(lambda: None) == ""
 
@@ -177,9 +176,7 @@ def test_wrong_path(monkeypatch, tmp_path):
     from opproof.backends.ggml import create
 
     monkeypatch.setenv("OPPROOF_GGML", str(tmp_path / "libggml.so"))
-    with pytest.raises(
-        BackendError, match=r"^backend ggml: OPPROOF_GGML=.* does not exist; give a libggml or its.*\.$"
-    ):
+    with pytest.raises(BackendError, match=r"^backend ggml: OPPROOF_GGML=.* does not exist; give a libggml.*\.$"):
         create()
     monkeypatch.setenv("OPPROOF_GGML", str(tmp_path))
     with pytest.raises(BackendError, match=r"is no ggml with a CPU backend; OPPROOF_GGML takes a libggml"):
@@ -196,9 +193,7 @@ def test_no_library(monkeypatch):
 
     monkeypatch.delenv("OPPROOF_GGML", raising=False)
     monkeypatch.setattr(library.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        BackendError, match=r"^backend ggml needs libggml; pip install 'opproof\[ggml\]', or set OPP[^.]*\.$"
-    ):
+    with pytest.raises(BackendError, match=r"^backend ggml needs libggml; pip install [^.]* OPPROOF_GGML [^.]*\.$"):
         library.load_library()
 
 
@@ -222,11 +217,10 @@ def test_smoke_fails_nothing_outside_the_ledger():
     selected = Selection(level="smoke")
     with Pool(Limits(jobs=2, timeout=60.0, memory=2**30)) as pool:
         results = [mark(r, built_in("ggml")) for r in pool.run(tasks(["ggml"], cases(selected), selected))]
-    unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message}" for r in results if status([r]) == 1]
+    failed = [r for r in results if r.verdict in FAILED and not r.known]
+    unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message}" for r in failed]
     assert not unexpected, "\n".join(unexpected[:10])
-    passed = {
-        mode: {r.op for r in results if r.verdict == "PASS" and r.mode == mode} for mode in ("forward", "gradient")
-    }
-    assert len(passed["forward"]) >= 90
-    assert len(passed["gradient"]) >= 35
+    passed = {(r.mode, r.op) for r in results if r.verdict == "PASS"}
+    assert sum(mode == "forward" for mode, _ in passed) >= 90
+    assert sum(mode == "gradient" for mode, _ in passed) >= 35
     assert all(r.message for r in results if r.verdict == "UNSUPPORTED")

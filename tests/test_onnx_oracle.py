@@ -46,3 +46,9 @@ def test_a_wrong_answer_differs(dtype):
 
 def test_a_wrong_index_differs():
     assert difference(np.array([0, 2]), np.array([0, 1])) == "1 of 2 elements differ"
+
+
+def test_operators_that_do_not_round_are_held_to_the_last_bit():
+    want = np.array([1.0, 2.0], dtype=np.float32)
+    assert difference(want * (1 + 1e-7), want) == ""
+    assert difference(want * (1 + 1e-7), want, exact=True).startswith("2 of 2 elements differ")

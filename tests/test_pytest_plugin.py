@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opproof.harness.check import check
+from opproof.harness.check_function import check
 from opproof.harness.usage import UsageError
 
 pytest_plugins = ["pytester"]
@@ -52,9 +52,9 @@ def test_case_ids_are_node_ids_and_a_crash_costs_one_item(run, pytester):
     again = run(OPS, "--opproof-dtype=f32", "--lf", "--collect-only", "-q")
     assert sorted(line for line in again.outlines if "::" in line) == [
         "opproof::forward::abs[x=7x33;f32]",
-        "opproof::gradient::abs[x=7x33;f32]",
         "opproof::forward::elu[x=5x9;alpha=0.5;f32]",
         "opproof::forward::elu[x=7x33;f32]",
+        "opproof::gradient::abs[x=7x33;f32]",
     ]
 
 

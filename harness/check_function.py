@@ -1,0 +1,95 @@
+"""One Python function against one operator, in this process: what the fixture `opproof_check` calls."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from opproof.harness.function_backend import FunctionBackend, torch_is_there
+from opproof.harness.plan import Selection, cases, operators, tasks
+from opproof.harness.usage import UsageError
+from opproof.harness.worker import result_of
+from opproof.reference_ops import Op
+from opproof.reports import FAILED, Result, terminal
+from opproof.reports._text import plural
+
+
+def check(
+    fn: Callable[..., Any],
+    op: str,
+    *,
+    vjp: Callable[..., Any] | Literal["autograd"] | None = None,
+    dtypes: str | Sequence[str] = (),
+    level: str = "smoke",
+    keyword: str = "",
+    device: str = "",
+    compute: str | None = None,
+    ops: Sequence[str] = (),
+) -> list[Result]:
+    """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
+
+    `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
+    are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
+    precision ("storage", "f16", "bf16", "tf32"). `ops`: folders of operators of your own.
+
+    Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
+    """
+    if vjp == "autograd" and not device:
+        raise UsageError('vjp="autograd" needs PyTorch tensors: give device="cpu" or another.')
+    if device:
+        torch_is_there(device)
+    selection = Selection(
+        ops=(op,),
+        keyword=keyword,
+        level=level,
+        modes=("forward",) if vjp is None else ("forward", "gradient"),
+        dtypes=tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes),
+        folders=tuple(ops),
+    )
+    truth = next(o for o in operators(replace(selection, ops=())) if o.name == op) if ops else operators(selection)[0]
+    backend = FunctionBackend(truth, fn, None if vjp == "autograd" else vjp, device, compute)
+    name = str(getattr(fn, "__name__", type(fn).__name__))
+    results = _run(backend, name, selection)
+    if failure := _objection(name, truth, results):
+        raise AssertionError(failure)
+    return results
+
+
+def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Result]:
+    planned = tasks([name], cases(selection), selection)
+    if not planned:
+        raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
+    found = []
+    # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for task in planned:
+            # Soft guards: a read out of bounds would end this process, a write is seen all the same.
+            result = result_of(replace(task, soft=True), backend)
+            show = [
+                "opproof",
+                "show",
+                shlex.quote(task.case),
+                *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
+            ]
+            found.append(replace(result, repro=" ".join(show)))
+    return found
+
+
+def _objection(name: str, op: Op, results: Sequence[Result], limit: int = 5) -> str:
+    """The failures explained; empty where there are none."""
+    failed = [r for r in results if r.verdict in FAILED]
+    if failed:
+        more = [f"… and {plural(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
+        first = f"{name} is not {op.name}: {len(failed):,} of {plural(len(results), 'record')} failed"
+        return "\n\n".join([first, *map(terminal.failure, failed[:limit]), *more])
+    if not any(r.verdict == "PASS" for r in results):
+        first_of = results[0]
+        return f"{name} was not proved to be {op.name}: no case passed ({first_of.verdict}: {first_of.message})"
+    return ""

@@ -1,0 +1,21 @@
+"""What the tests of the array libraries' adapters share."""
+
+from opproof.harness.known import built_in, mark
+from opproof.harness.plan import Selection, cases, tasks
+from opproof.harness.pool import Limits, Pool
+from opproof.reports import FAILED
+
+
+def results(backend, ledger="", **selection):
+    """Records of a run, with the built-in ledger of `ledger` applied."""
+    selected = Selection(**selection)
+    known = built_in(ledger) if ledger else []
+    with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
+        return [mark(r, known) for r in pool.run(tasks([backend], cases(selected), selected))]
+
+
+def unexpected(records):
+    """Failures that no ledger explains, in words."""
+    return [
+        f"{r.verdict} {r.case} {r.mode}: {r.message} {r.worst}" for r in records if r.verdict in FAILED and not r.known
+    ]

@@ -1,0 +1,262 @@
+"""The exec protocol: frames, and a child that goes wrong in each way costs its own case only."""
+
+import json
+import os
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from opproof.backends import BackendError, BackendFailed, Unsupported
+from opproof.backends._exec import load
+from opproof.backends._frames import FrameError, decode, encode, frame_length, params_text
+from opproof.backends._load import load_backend
+from opproof.reports import read_results
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
+
+HERE = Path(__file__).parent
+DRILL = shlex.join([sys.executable, str(HERE / "_exec_backend.py")])
+EXAMPLES = HERE.parent / "examples"
+
+
+@pytest.fixture(scope="module")
+def drill():
+    backend = load(DRILL)
+    yield backend
+    backend.stop()
+
+
+# Frames
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.float16, ml_dtypes.bfloat16, np.int64, np.int32, np.uint8, np.bool_]
+)
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_frames_round_trip(dtype, shape):
+    a = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    metadata, found = decode(encode({"kind": "outputs", "text": 'with "quotes" and ü'}, {"x": a, "t": a.T}))
+    assert metadata == {"kind": "outputs", "text": 'with "quotes" and ü'}
+    for b, expected in ((found["x"], a), (found["t"], a.T)):
+        assert b.dtype == expected.dtype
+        assert b.shape == expected.shape
+        assert b.tobytes() == expected.tobytes()
+
+
+def frame(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<QQ", 8 + len(text) + len(data), len(text)) + text + data
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (frame(b"not json at all"), "is not JSON"),
+        (frame([1, 2]), "expected a JSON object"),
+        (frame({"__metadata__": {"inputs": 2}}), "strings only"),
+        (frame({"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}, bytes(4)), "is not safetensors"),
+        (frame({"x": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}}, bytes(4)), "is not safetensors"),
+        (frame({"x": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}, bytes(1)), "has dtype I8"),
+    ],
+)
+def test_what_is_no_safetensors(wrong, said):
+    with pytest.raises(FrameError, match=said):
+        decode(wrong)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (b"Loading model...", "the text 'Loading model...'"),
+        (struct.pack("<QQ", 100, 93), "do not fit"),
+        (struct.pack(">QQ", 100, 50), "little-endian"),
+    ],
+)
+def test_what_is_no_head(head, said):
+    with pytest.raises(FrameError, match=said):
+        frame_length(head)
+
+
+def test_params_are_json_without_infinity():
+    params = {"a": 1, "b": 1.0, "c": float("-inf"), "d": (1, 2), "e": None, "f": True, "g": "mean"}
+    expected = {"a": 1, "b": 1.0, "c": "-Infinity", "d": [1, 2], "e": None, "f": True, "g": "mean"}
+    assert json.loads(params_text(params)) == expected
+
+
+# The backend
+
+
+X = np.array([[1, -2, 3], [-4, 5, -6]], np.float32)
+
+
+def test_values_and_gradients(drill):
+    assert (drill.name, drill.version, drill.device) == ("drill", "1", "cpu")
+    assert (drill.forward("relu", [X.T], {})[0] == np.maximum(X.T, 0)).all()
+    gradients = drill.vjp("mul", [X, 2 * X], {}, [X], [False, True])
+    assert gradients[0] is None
+    assert (gradients[1] == X * X).all()
+    with pytest.raises(Unsupported, match="there is no foo here"):
+        drill.forward("foo", [X], {})
+    assert (drill.forward("clamp", [X], {"min": float("-inf"), "max": 0.0})[0] == np.minimum(X, 0)).all()
+
+
+FAULTS = {
+    "neg": "got the text 'I am computing n'.*only frames may go to stdout",
+    "square": "4 bytes follow the answer",
+    "exp": "exited with status 7.*on stderr it said: fatal error: out of luck",
+    "tan": "which do not fit in",
+    "floor": "died of SIGABRT",
+    "log": "has id '0'; expected '2'",
+    "erf": "of kind 'hello'; expected 'outputs'",
+    "ceil": "^no ceiling here$",
+    "round": "a tensor 'y'; expected output.0",
+}
+
+
+@pytest.mark.parametrize("op", FAULTS)
+def test_a_fault_says_what_it_is_and_the_next_call_is_fine(drill, op):
+    with pytest.raises(BackendFailed, match=FAULTS[op]) as caught:
+        drill.forward(op, [X], {})
+    assert "\n" not in str(caught.value)
+    assert (drill.forward("relu", [X], {})[0] == np.maximum(X, 0)).all()
+
+
+def test_a_truncated_frame_and_a_hang_end_with_the_timeout(drill):
+    drill.timeout = 1.0
+    with pytest.raises(BackendFailed, match=r"no whole answer within 1 s; \d+ bytes came, of \d+"):
+        drill.forward("abs", [X], {})
+    with pytest.raises(BackendFailed, match="nothing came on stdout"):
+        drill.forward("sqrt", [X], {})
+    drill.timeout = 30.0
+    drill.forward("relu", [X], {})
+
+
+def test_a_command_that_answers_too_early_cannot_block():
+    """More than a pipe holds, both ways at once."""
+    text = "import sys; sys.stdout.buffer.write(b'A' * 2**20); sys.stdout.flush(); sys.stdin.read()"
+    with pytest.raises(BackendError, match="the text 'AAAA"):
+        load(shlex.join([sys.executable, "-c", text])).name  # noqa: B018 - the first question starts it
+
+
+# What cannot be loaded
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "needs a command"),
+        ("'open", "No closing quotation"),
+        ("no-such-command-1 x", "no command 'no-such-command-1'"),
+    ],
+)
+def test_what_is_no_command(text, said):
+    with pytest.raises(BackendError, match=said):
+        load_backend(f"exec:{text}")
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("raise SystemExit('error: no device')", "exited with status 1.*on stderr it said: error: no device"),
+        ("print('Hello, I am the backend')", "the text 'Hello, I am the"),
+    ],
+)
+def test_no_hello(program, said):
+    with pytest.raises(BackendError, match=said):
+        load(shlex.join([sys.executable, "-c", program])).name  # noqa: B018
+
+
+# Runs
+
+
+def opproof(*arguments, cwd, timeout=120):
+    command = [sys.executable, "-m", "opproof.harness", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+VERDICTS = {
+    "neg": "ERROR", "abs": "TIMEOUT", "square": "ERROR", "exp": "ERROR", "sqrt": "TIMEOUT", "sin": "PASS",
+    "tan": "ERROR", "floor": "ERROR", "cos": "WRONG_SHAPE", "tanh": "WRONG_DTYPE", "log": "ERROR", "erf": "ERROR",
+    "ceil": "ERROR", "round": "ERROR", "sign": "WRONG_SHAPE", "relu": "PASS", "add": "PASS", "matmul": "PASS",
+}  # fmt: skip
+
+
+def test_each_fault_costs_its_own_case_only(tmp_path):
+    ops = ",".join(VERDICTS)
+    options = ["--dtype", "f32", "--level", "smoke", "--mode", "forward", "--timeout", "4", "-j", "1", "--quiet"]
+    done = opproof("run", "-b", f"exec:{DRILL}", "--op", ops, *options, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    results = read_results(tmp_path / "opproof-report")[1]
+    found = {op: {r.verdict for r in results if r.op == op} for op in VERDICTS}
+    assert found == {op: {verdict} for op, verdict in VERDICTS.items()}
+
+
+def test_no_child_outlives_the_run(tmp_path):
+    """A child that hangs, and closes its ears: its worker is ended by the pool's timeout, and it goes too."""
+    mark = tmp_path / "pids"
+    program = tmp_path / "hang.py"
+    text = (HERE / "_exec_backend.py").read_text(encoding="utf-8")
+    note = f"import os; open({str(mark)!r}, 'a').write(f'{{os.getpid()}}\\n')\n"
+    program.write_text(text.replace("import json\n", note + "import json\n", 1), encoding="utf-8")
+    command = shlex.join([sys.executable, str(program)])
+    case = ["--case", "sqrt[x=2x3;f32]", "--mode", "forward", "--timeout", "2", "-j", "1", "--quiet"]
+    opproof("run", "-b", f"exec:{command}", *case, cwd=tmp_path)
+    assert [r.verdict for r in read_results(tmp_path / "opproof-report")[1]] == ["TIMEOUT"]
+    pids = [int(line) for line in mark.read_text(encoding="utf-8").split()]
+    assert pids
+    ends = time.monotonic() + 5
+    while any(_alive(pid) for pid in pids) and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert not [pid for pid in pids if _alive(pid)]
+
+
+def _alive(pid):
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def test_missing_command_is_a_wrong_call(tmp_path):
+    done = opproof("run", "-b", "exec:no-such-command-1", "--op", "relu", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+# Examples
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_example_in_c(tmp_path):
+    folder = EXAMPLES / "exec_c"
+    sources = [str(folder / "backend.c"), str(folder / "frames.c")]
+    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-o", str(tmp_path / "backend"), *sources], check=True)
+    command = f"exec:{tmp_path / 'backend'}"
+    checked = opproof("check-backend", command, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    options = ["--op", "relu,add,matmul", "--dtype", "f32", "--level", "smoke", "-j", "1", "--quiet"]
+    done = opproof("run", "-b", command, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "passes" in done.stdout
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None or not (EXAMPLES / "node_tfjs" / "node_modules").is_dir(),
+    reason="no node, or no examples/node_tfjs/node_modules",
+)
+def test_example_tfjs(tmp_path):
+    folder = EXAMPLES / "node_tfjs"
+    options = ["--dtype", "f32", "--level", "smoke", "--known", str(folder / "known.toml"), "--quiet"]
+    done = opproof("run", "-b", f"exec:node {folder / 'backend.js'}", *options, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stdout
+    results = read_results(tmp_path / "opproof-report")[1]
+    for mode, least in (("forward", 100), ("gradient", 80)):
+        assert len({r.op for r in results if r.mode == mode and r.verdict == "PASS"}) >= least
