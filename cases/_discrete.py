@@ -30,18 +30,20 @@ _SHAPES = (
 
 def comparisons() -> list[str]:
     """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values."""
-    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "normal")
+    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "wide")
 
 
 def truths() -> list[str]:
     """STANDARD rows of a logical operator: zeros in turn, then special values."""
-    return _rows(("signs", "zeros"), ("special", "exact", "tiny"), "ties")
+    return _rows(("signs", "zeros"), ("special", "exact", "tiny"), "")
 
 
 def _rows(fills: tuple[str, ...], once: tuple[str, ...], scalar: str) -> list[str]:
-    """`scalar` is the fill where one tensor is a single number, which might decide all elements."""
+    """`scalar` is the fill where one tensor is a single number, which might decide all elements; no such rows without it."""
     turn = []
     for i, (a, b, rest) in enumerate(_SHAPES):
+        if "0d" in (a, b) and not scalar:
+            continue
         fill = scalar if "0d" in (a, b) else fills[i % len(fills)]
         turn.append(join(f"a={a}", f"b={b}", rest, f"fill={fill}"))
     return [*turn, *(f"a=12x131;b=12x131;fill={fill}" for fill in once)]

@@ -98,7 +98,8 @@ def _header(headers: Sequence[Header]) -> Header:
 def selection_of(header: Header) -> Selection:
     """What the run was asked, read back from its header."""
     saved = header.options.get("selection", {})
-    return Selection(**{n: tuple(v) if isinstance(v, list) else v for n, v in saved.items()})
+    fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in saved.items()}
+    return Selection(**{n: v for n, v in fields.items() if n in Selection.__dataclass_fields__})
 
 
 def _planned(header: Header) -> set[tuple[str, str, str]] | None:

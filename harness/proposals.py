@@ -18,6 +18,7 @@ from opproof.reports import FAILED, Result
 
 #: Parts of an id that a pattern may name at once.
 _PARTS = 2
+_KEYS = ("pattern", "reason", "backend", "mode", "verdict")
 _SHAPE = re.compile(r"\w+=(0d|\d+,|\d+(x\d+)+|@\w+)")
 
 
@@ -44,8 +45,8 @@ def read(path: Path) -> list[Known]:
         raise UsageError(f"{path}: expected [[known]] tables.")
     found = []
     for entry in entries:
-        texts = {name: str(entry.get(name, "")) for name in ("pattern", "reason", "backend", "mode", "verdict")}
-        found.append(Known(**texts, regex=pattern_regex(texts["pattern"])))
+        pattern, reason, backend, mode, verdict = (str(entry.get(name, "")) for name in _KEYS)
+        found.append(Known(pattern, reason, backend, mode, verdict, regex=pattern_regex(pattern)))
     return found
 
 
@@ -88,7 +89,8 @@ def _cover(op: str, failing: Sequence[Result], others: Sequence[str]) -> list[Pr
     """
     candidates = [(p, rank, pattern_regex(p)) for p, rank in _candidates(op, failing).items()]
     candidates = [c for c in candidates if not any(map(c[2].fullmatch, others))]
-    left, found = list(failing), []
+    left = list(failing)
+    found: list[Proposal] = []
     while left:
         sized = [(sum(regex.fullmatch(r.case) is not None for r in left), rank, p) for p, rank, regex in candidates]
         size, _, pattern = max(sized, default=(0, 0, ""))
