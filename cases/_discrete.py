@@ -30,7 +30,7 @@ _SHAPES = (
 
 def comparisons() -> list[str]:
     """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values."""
-    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "wide")
+    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "kink")
 
 
 def truths() -> list[str]:
