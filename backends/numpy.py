@@ -41,7 +41,11 @@ def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) ->
 
 
 def gradients(
-    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], cotangents: Sequence[Array], needs: Sequence[bool]
+    op: Op,
+    inputs: Sequence[Array | None],
+    params: Mapping[str, Any],
+    cotangents: Sequence[Array],
+    needs: Sequence[bool],
 ) -> list[Array | None]:
     """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp."""
     if op.vjp is None:

@@ -31,7 +31,8 @@ STORES_GRADIENT = frozenset(
         "conv2d_depthwise conv3d conv_transpose1d conv_transpose2d cross_entropy cumprod div embedding erf "
         "group_norm im2col im2col_3d index_select instance_norm kl_div l2_norm layer_norm lerp "
         "local_response_norm log_softmax logsigmoid logsumexp matmul max_pool1d max_pool2d mul mul_mat_id "
-        "outer_product pad pow prelu repeat scaled_dot_product_attention softsign ssm_conv std take_along_dim tanhshrink var"
+        "outer_product pad pow prelu repeat scaled_dot_product_attention softsign ssm_conv std "
+        "take_along_dim tanhshrink var"
     ).split()
 )
 

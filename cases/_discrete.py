@@ -39,7 +39,7 @@ def truths() -> list[str]:
 
 
 def _rows(fills: tuple[str, ...], once: tuple[str, ...], scalar: str) -> list[str]:
-    """`scalar` is the fill where one tensor is a single number, which might decide all elements; no such rows without it."""
+    """`scalar` is the fill where one tensor is a single number, which might decide all; "" leaves these rows out."""
     turn = []
     for i, (a, b, rest) in enumerate(_SHAPES):
         if "0d" in (a, b) and not scalar:

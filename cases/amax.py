@@ -23,6 +23,6 @@ STANDARD = [
     "x=0x3;dim=-1",
     "x=2x1031;dim=-1",
     "x=5x9;dim=-1;layout=gapped",
-    "x=5x63;dim=-1;layout=broadcast",
+    "x=5x7x9;dim=1;layout=broadcast",
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

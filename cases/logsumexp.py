@@ -31,7 +31,7 @@ STANDARD = [
     "x=4x9;dim=0;fill=ties",
     "x=5x4;dim=-1;fill=constant",
     "x=17x3;dim=-1;fill=zeros",
-    "x=3x1031;dim=-1;f16",
+    "x=9x1031;dim=-1;fill=wide;f16",
 ]
 FULL = [
     "x=9x12289;dim=-1;fill=wide;f32",

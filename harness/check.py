@@ -83,6 +83,7 @@ def _behaviour(backend: Exec, op: str) -> list[tuple[Any, ...]]:
         ("the same call after another", "the same bytes as the first time", _twice, backend, op),
         ("an operator that nobody has", "a frame of kind unsupported, with a reason", _declines, backend),
         ("going on after declining", "outputs", _forward, backend, op, _values((3, 4), "f32")),
+        ("standard error", "anything, or nothing; it is read all the time", _stderr, backend),
         ("the end of standard input", "the command exits within 5 s", _ends, backend),
     ]
 
@@ -185,6 +186,10 @@ def _declines(backend: Exec) -> str:
     if backend.supports(UNKNOWN, ["f32"], {}) is not True:
         return "its list of operators does not have it"
     raise Wrong(f"outputs for {UNKNOWN}")
+
+
+def _stderr(backend: Exec) -> str:
+    return backend.said().removeprefix("; ") if backend.said() else "silent"
 
 
 def _ends(backend: Exec) -> str:

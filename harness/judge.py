@@ -56,7 +56,8 @@ def judge(
 
     `expected` saves the reference's work where many answers to one question are judged.
     """
-    message, comparisons = "", []
+    message = ""
+    comparisons: Sequence[Comparison | None] = []
     by_reference = mode == "forward" or op.vjp is not None
     if expected is None:
         if by_reference:

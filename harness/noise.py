@@ -113,7 +113,7 @@ class Noisy(NDArrayOperatorsMixin):
 
     def astype(self, dtype: Any, copy: bool = True) -> Noisy:
         if np.dtype(dtype) != np.float64:
-            raise TypeError(f"a noisy array was converted to {np.dtype(dtype)}; a reference computes in its inputs' dtype.")
+            raise TypeError(f"a noisy array was converted to {np.dtype(dtype)}; references keep the inputs' dtype.")
         return Noisy(self.exact.copy(), self.runs.copy(), self.source) if copy else self
 
     def reshape(self, *shape: Any) -> Noisy:

@@ -136,9 +136,16 @@ class Pool:
     def _failed(self, task: Task, verdict: str, message: str, seconds: float = 0.0) -> Result:
         case = Case.parse(task.case)
         return Result(
-            case=task.case, op=case.op, dtype=case.dtype, backend=task.backend, mode=task.mode,
-            verdict=verdict, message=message, seconds=seconds, repro=worker.repro(replace(task, soft=False, alone=False)),
-        )  # fmt: skip
+            case=task.case,
+            op=case.op,
+            dtype=case.dtype,
+            backend=task.backend,
+            mode=task.mode,
+            verdict=verdict,
+            message=message,
+            seconds=seconds,
+            repro=worker.repro(replace(task, soft=False, alone=False)),
+        )
 
     def _said(self, pid: int | None) -> str:
         """The last line that the dead worker printed."""

@@ -71,7 +71,7 @@ def _title(case: Case, results: Sequence[Result]) -> str:
     rows += [f"{r.backend}, {r.mode}: {r.verdict}{f' ({r.diagnosis})' if r.diagnosis else ''}" for r in results]
     if case.layout != "contiguous":
         rows.append(f"The backend got these values in another layout: {case.layout}.")
-    rows += ["", "Prints what the float64 reference expects at the worst elements, and what came back there."]
+    rows += ["", "Prints what the float64 reference expects, and what came back at the worst elements."]
     text = "\n".join(" ".join(row.split()) for row in rows)
     return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'
 
@@ -121,7 +121,10 @@ def _with_opproof(case: Case, folders: Sequence[str]) -> str:
 
 
 def _comparison(results: Sequence[Result]) -> str:
-    """The worst elements of the records, and how to print them."""
+    """The worst elements of the records, and how to print them; all that is expected where there are none."""
+    if all(r.worst is None for r in results):
+        rows = ["for name, array in {**found, **{f'gradient of {n}': a for n, a in gradients.items()}}.items():"]
+        return "\n".join([*rows, "    print(name, np.shape(array))", "    print(array)"])
     rows = ["# Where the largest errors are: mode, tensor, element, what the backend gave, how far off it may be."]
     rows += ["worst = ["]
     for r in results:

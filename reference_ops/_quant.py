@@ -27,7 +27,8 @@ def block(type: str) -> tuple[int, int]:
     if type.upper() not in gguf.GGMLQuantizationType.__members__:
         known = ", ".join(m.lower() for m in gguf.GGMLQuantizationType.__members__)
         raise ValueError(f"unknown quantised type {type!r}: gguf knows {known}.")
-    return gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[type.upper()]]
+    sizes: tuple[int, int] = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[type.upper()]]
+    return sizes
 
 
 def decode(data: Bytes, type: str) -> NDArray[np.float32]:

@@ -77,6 +77,13 @@ def test_it_prints_what_the_record_says(tmp_path):
     assert "torch gave nan" in lines[1]
 
 
+def test_without_a_worst_element_it_prints_what_is_expected(tmp_path):
+    case = Case.parse("relu[x=2x3;f32]")
+    crash = samples.result(str(case), "forward", verdict="CRASH", message="SIGSEGV")
+    lines = run(tmp_path, script(case, [crash])).splitlines()
+    assert [line for line in lines if "(" in line] == ["y (2, 3)", "gradient of x (2, 3)"]
+
+
 def test_special_numbers_and_exact_digits():
     for text in ("relu[x=5x9;f16;fill=special]", "relu[x=3x5;bf16]", "relu[x=3x5;f64]", "relu[x=0x5;f32]"):
         case = Case.parse(text)

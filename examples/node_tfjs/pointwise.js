@@ -43,7 +43,6 @@ module.exports = {
   lerp: ([a, b, weight]) => tf.add(a, tf.mul(weight, tf.sub(b, a))),
   scale: ([x], { s, b }) => tf.add(tf.mul(x, s), b),
   silu: ([x]) => tf.mul(x, tf.sigmoid(x)),
-  floor_divide: ([a, b]) => tf.floor(tf.div(a, b)),
   logical_not: ([x]) => tf.logicalNot(bool(x)),
   logical_and: ([a, b]) => tf.logicalAnd(bool(a), bool(b)),
   logical_or: ([a, b]) => tf.logicalOr(bool(a), bool(b)),

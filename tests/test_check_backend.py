@@ -1,0 +1,144 @@
+"""opproof check-backend: an honest command passes, and each slip of an author's is named."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
+
+HERE = Path(__file__).parent
+
+# A backend of relu alone, in which one line is another for each slip.
+PROGRAM = """
+import json, os, struct, sys, time
+import numpy as np
+
+NAMES = {"F32": "<f4", "F64": "<f8"}
+
+def read():
+    head = sys.stdin.buffer.read(8)
+    if len(head) < 8:
+        at_end()
+        sys.exit()
+    blob = sys.stdin.buffer.read(struct.unpack("<Q", head)[0])
+    size = struct.unpack("<Q", blob[:8])[0]
+    header = json.loads(blob[8:8 + size])
+    metadata, tensors = header.pop("__metadata__"), {}
+    for name, t in header.items():
+        begin, end = t["data_offsets"]
+        data = blob[8 + size:][begin:end]
+        tensors[name] = np.frombuffer(data, NAMES[t["dtype"]]).reshape(t["shape"]) if t["dtype"] in NAMES else None
+    return metadata, tensors
+
+def at_end():
+    pass
+
+def write(metadata, tensors):
+    header, data = {"__metadata__": metadata}, b""
+    for name, a in tensors.items():
+        bytes_ = a.tobytes()
+        dtype = {"<f4": "F32", "<f8": "F64", "<i4": "I32"}[a.dtype.str]
+        header[name] = {"dtype": dtype, "shape": list(a.shape), "data_offsets": [len(data), len(data) + len(bytes_)]}
+        data += bytes_
+    text = json.dumps(header).encode()
+    blob = struct.pack("<Q", len(text)) + text + data
+    sys.stdout.buffer.write(struct.pack("<Q", len(blob)) + blob)
+    sys.stdout.buffer.flush()
+
+calls = 0
+
+def compute(m, t):
+    x = t["input.0"]
+    if m["op"] != "relu" or x is None:
+        return {"kind": "unsupported", "reason": "relu of f32 and f64 only"}, {}
+    if m["kind"] == "vjp":
+        return {"kind": "gradients"}, {"gradient.0": np.where(x > 0, t["cotangent.0"], 0).astype(x.dtype)}
+    return {"kind": "outputs"}, {"output.0": np.maximum(x, 0)}
+
+while True:
+    m, t = read()
+    if m["kind"] == "hello":
+        answer, out = {"kind": "hello", "name": "small"}, {}
+    else:
+        answer, out = compute(m, t)
+    write({**answer, "id": m["id"]}, out)
+"""
+
+
+def check(tmp_path, old="", new="", *options):
+    program = tmp_path / "small.py"
+    assert old in PROGRAM
+    program.write_text(PROGRAM.replace(old, new, 1) if old else PROGRAM, encoding="utf-8")
+    command = [sys.executable, "-m", "opproof.harness", "check-backend", "--timeout", "2", *options]
+    spec = f"exec:{shlex.join([sys.executable, str(program)])}"
+    return subprocess.run([*command, spec], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_honest(tmp_path):
+    done = check(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "declined  relu, bf16: relu of f32 and f64 only" in done.stdout
+    assert "ok        relu, vjp" in done.stdout
+    assert done.stdout.endswith("It speaks the protocol.\n")
+
+
+SLIPS = {
+    "big-endian": ('struct.pack("<Q", len(blob))', 'struct.pack(">Q", len(blob))', "little-endian u64; got the bytes"),
+    "length counts itself": ("len(blob)) + blob", "len(blob) + 8) + blob", "bytes came, of"),
+    "text": ("calls = 0", "print('ready', flush=True)", "expected a frame"),
+    "no id": ('{**answer, "id": m["id"]}', "answer", "has id None; expected '1'"),
+    "number in metadata": ('"id": m["id"]}', '"id": m["id"], "n": 1}', "strings only, such as 'n'"),
+    "no name": ('"name": "small"', '"title": "small"', "the hello has no name"),
+    "another kind": ('{"kind": "outputs"}', '{"kind": "output"}', "of kind 'output'; expected 'outputs'"),
+    "another name": ('"output.0"', '"y"', "a tensor 'y'; expected output.0"),
+    "columns": ("np.maximum(x, 0)}", "np.maximum(x, 0).T.reshape(x.shape)}", "column by column"),
+    "column bytes": ("bytes_ = a.tobytes()", "bytes_ = a.tobytes(order='F')", "column by column"),
+    "zeros": ("np.maximum(x, 0)}", "0 * x}", "all zeros"),
+    "another dtype": ("np.maximum(x, 0)}", "np.maximum(x, 0).astype(np.float64)}", "output.0 in f64, expected f32"),
+    "another shape": ("np.maximum(x, 0)}", "np.maximum(x, 0)[None]}", "output.0 of shape [1, 3, 4], expected [3, 4]"),
+    "0-d as 1-d": ("np.maximum(x, 0)}", "np.atleast_1d(np.maximum(x, 0))}", "output.0 of shape [1], expected []"),
+    "fails for empty": ("    x = t", "    assert t['input.0'] is None or t['input.0'].size\n    x = t", "AssertionError"),
+    "takes any operator": ('m["op"] != "relu" or ', "", "outputs for no_such_operator"),
+    "gradient missing": ('"gradient.0": np', '"gradient.1": np', "no tensor gradient.0, but gradient.1"),
+    "remembers": ("np.maximum(x, 0)}", "np.maximum(x, 0) + globals().__setitem__('calls', calls + 1) if 0 else "
+                  "(globals().__setitem__('calls', calls + 1), np.maximum(x, 0) * x.dtype.type(1 + calls * 1e-5))[1]}",
+                  "left something behind"),
+    "never ends": ("    pass", "    time.sleep(60)", "had to be killed"),
+    "closes at the first": ('write({**answer, "id": m["id"]}, out)', 'write({**answer, "id": m["id"]}, out); sys.exit(3)',
+                            "exited with status 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_slips_are_named(slip, tmp_path):
+    old, new, said = SLIPS[slip]
+    done = check(tmp_path, old, new)
+    assert done.returncode == 1, done.stdout
+    assert said in done.stdout, done.stdout
+    assert "expected  " in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_stderr_is_shown(tmp_path):
+    done = check(tmp_path, "calls = 0", "sys.stderr.write('warming up\\n')")
+    assert done.returncode == 0, done.stdout
+    assert "warming up" in done.stdout
+
+
+def test_another_operator(tmp_path):
+    assert check(tmp_path, "", "", "--op", "tan").returncode == 0  # declined is an answer
+    done = check(tmp_path, "", "", "--op", "matmul")
+    assert done.returncode == 2
+    assert "give an operator of x alone" in done.stderr
+
+
+@pytest.mark.parametrize("spec", ["torch", "exec:", "exec:no-such-command-1"])
+def test_wrong_calls(spec, tmp_path):
+    command = [sys.executable, "-m", "opproof.harness", "check-backend", spec]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
