@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,10 +34,13 @@ class Child:
 
     def __init__(self, command: Sequence[str]) -> None:
         self.command, self.buffer, self.tail = command, bytearray(), b""
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-            start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509 - nothing but one system call
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            # Python 3.12 and later warn of forking with threads; between fork and exec runs one system call
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+                start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509
+            )  # fmt: skip
         self.pipes = [p.fileno() for p in (self.process.stdin, self.process.stdout, self.process.stderr) if p]
         for pipe in self.pipes:
             os.set_blocking(pipe, False)

@@ -70,7 +70,7 @@ def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
             raise FrameError(f"__metadata__ holds {key}: {value!r}; safetensors allows strings only, such as {key!r}: "
                              f"{json.dumps(json.dumps(value))}")  # fmt: skip
     try:
-        found = safetensors.deserialize(blob)
+        found = safetensors.deserialize(blob)  # type: ignore[no-untyped-call, unused-ignore]
     except safetensors.SafetensorError as error:
         raise FrameError(f"the blob of {len(blob)} bytes is not safetensors: {error}") from None
     return metadata, {name: _array(name, view) for name, view in found}

@@ -1,6 +1,6 @@
 """Finding and loading ggml: its shared libraries, and where its public struct keeps what has no accessor.
 
-Searched: the folder or file that OPPROOF_GGML names, else the libraries in the wheel of pywhispercpp.
+Searched: the folder or file asked for, else the one that OPPROOF_GGML names, else the wheel of pywhispercpp.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class InitParams(ctypes.Structure):
     _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
 
 
-def load_library() -> Library:
-    """ggml, ready for use. Raises BackendError with one sentence that says what to do."""
+def load_library(asked: str = "") -> Library:
+    """The ggml at `asked`, or the one found, ready for use. Raises BackendError, one sentence that says what to do."""
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort would start gdb for each, which takes seconds
-    path, files = _find()
+    path, files = _find(asked)
     try:
-        handles = [ctypes.CDLL(str(f), mode=ctypes.RTLD_GLOBAL) for f in files]
+        handles = [ctypes.CDLL(str(f)) for f in files]  # not global: two builds in one process keep to themselves
     except OSError as error:
         raise BackendError(f"backend ggml: {path} could not be loaded: {error}.") from None
     searched = tuple(reversed(handles))
@@ -69,8 +69,11 @@ def load_library() -> Library:
             _function(searched, name)
     except Unsupported:
         raise BackendError(
-            f"backend ggml: {path} is no ggml with a CPU backend; OPPROOF_GGML takes a libggml, or a folder of them."
+            f"backend ggml: {path} is no ggml with a CPU backend; give a libggml, or a folder of them."
         ) from None
+    places = {ctypes.cast(h.ggml_init, ctypes.c_void_p).value for h in handles if hasattr(h, "ggml_init")}
+    if len(places) > 1:  # the loader took the base library of another build, for it has the same name
+        raise BackendError(f"backend ggml: {path} meets another ggml of the same name; validate each in its own run.")
     _function(searched, "ggml_cpu_init")()  # fills the table of f16, without which every f16 reads as zero
     return Library(path, _version(searched), searched, _layout(searched))
 
@@ -82,12 +85,16 @@ def _function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
     raise Unsupported(f"this ggml has no {name}")
 
 
-def _find() -> tuple[Path, list[Path]]:
-    """What was asked for, and the files to load in order."""
-    if asked := os.environ.get("OPPROOF_GGML"):
-        path = Path(asked)
+def _find(asked: str) -> tuple[Path, list[Path]]:
+    """The place, and the files to load in order."""
+    for place, said in ((asked, f"ggml:{asked}"), (os.environ.get("OPPROOF_GGML", ""), "OPPROOF_GGML")):
+        if not place:
+            continue
+        path = Path(place)
         if not path.exists():
-            raise BackendError(f"backend ggml: OPPROOF_GGML={asked} does not exist; give a libggml or its folder.")
+            raise BackendError(
+                f"backend ggml: {said} names {place}, which does not exist; give a libggml or its folder."
+            )
         if path.is_dir() or path.name.startswith("libggml-"):
             return path, _ordered(path if path.is_dir() else path.parent)
         return path, [path]

@@ -1,6 +1,7 @@
 """ggml: the C library itself, through its graph API.
 
-`-b ggml` takes the library in the wheel of pywhispercpp, or what OPPROOF_GGML names (a libggml or a folder of them).
+`-b ggml` takes the library in the wheel of pywhispercpp, or what OPPROOF_GGML names (a libggml or a folder of them);
+`-b ggml:/path/to/lib` another build.
 Values are one forward graph; gradients come from ggml_build_backward_expand of the loss sum(y g), g our cotangent.
 """
 
@@ -30,7 +31,7 @@ from opproof.backends._ggml_graph import Device, Graph, Tensor, open_device
 from opproof.backends._ggml_library import load_library
 from opproof.backends._ggml_probe import refusal
 from opproof.backends._ggml_run import differentiate, gradients, run
-from opproof.backends._protocol import BackendError, Unsupported, float_name
+from opproof.backends._protocol import Unsupported, float_name
 
 Array = NDArray[Any]
 
@@ -133,7 +134,5 @@ def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: S
 
 
 def create(variant: str = "") -> Ggml:
-    """The backend; it has no variants. Raises BackendError where no ggml can be loaded."""
-    if variant:
-        raise BackendError(f"backend ggml has no variant {variant!r}; OPPROOF_GGML chooses another build.")
-    return Ggml(open_device(load_library()))
+    """The backend of the ggml at the path `variant`. Raises BackendError where none can be loaded."""
+    return Ggml(open_device(load_library(variant)))

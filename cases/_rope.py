@@ -18,7 +18,7 @@ _ROWS = (
     ("2x5x3x24", "5,", f"n_dims=20;mode=neox;ff;{_YARN};attn_factor=0.8", "layout=sliced"),
     ("2x5x3x32", "5,", f"n_dims=32;{_YARN};beta_fast=8.0;beta_slow=2.0;freq_base=100.0", ""),
     ("2x5x3x32", "5,", "n_dims=32;freq_scale=0.25;ext_factor=1.0;n_ctx_orig=4096;beta_fast=8.0", ""),
-    ("2x5x3x21", "5,", "n_dims=16;ff", "layout=permuted;needs=freq_factors"),
+    ("2x5x3x21", "5,", "n_dims=20;ff", "layout=permuted;needs=freq_factors"),
     ("2x5x3x33", "5,", "n_dims=20;mode=neox;ff", "layout=gapped;needs=freq_factors"),
     ("2x5x3x20", "5,", "n_dims=16;ff", "layout=offset"),
     ("2x5x3x24", "4x5", "n_dims=24;mode=mrope;sections=(4,3,5,0)", "layout=transposed"),

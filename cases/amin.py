@@ -10,6 +10,7 @@ STANDARD = [
     "x=4x9;dim=0;fill=kink;layout=transposed",
     "x=3x5;dim=-1;fill=constant",
     "x=5x9;dim=0;fill=zeros",
+    "x=1031x3;dim=-1",
 ]
 
 __all__ = ["FULL", "SMOKE", "STANDARD"]

@@ -28,6 +28,7 @@ STANDARD = [
     "x=3x768;dim=0",
     "x=5x1031;dim=-1",
     "x=5x4099;dim=-1;f32",
+    "x=1031x3;dim=-1;layout=sliced",
 ]
 FULL = [
     "x=2x12289;dim=-1",

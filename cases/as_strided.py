@@ -21,6 +21,7 @@ STANDARD = [
     "x=65,;size=(63,3);stride=(1,1);fill=signs",
     "x=3x97;size=(3,9);stride=(97,11);fill=extreme",
     "x=2x1031;size=(1031,2);stride=(1,1031)",
+    "x=9x131;size=(9,67);stride=(131,1);storage_offset=60",
 ]
 FULL = [
     "x=2x12289;size=(12289,2);stride=(1,12289)",

@@ -33,6 +33,7 @@ STANDARD = [
     "x=4x3x7;running_mean=3,;running_var=3,;training=true;layout=offset",
     "x=4x3x7;running_mean=3,;running_var=3,;weight=3,;bias=3,;layout=weight:offset,running_mean:sliced,running_var:offset,bias:sliced",
     "x=0x3x5;running_mean=3,;running_var=3,;weight=3,;bias=3,",
+    "x=4x3x7;running_mean=3,;running_var=3,;weight=3,;layout=offset",
 ]
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",

@@ -13,5 +13,7 @@ STANDARD = [
     "data=0x18;type=q4_0;f32",
     "data=130x17;type=mxfp4;f32",
     "data=2x1122;type=q8_0;f32",
+    "data=33x18;type=q4_0;f32;layout=sliced",
+    "data=5x34;type=q8_0;f32;layout=broadcast",
 ]
 FULL = ["data=2x13056;type=q8_0;f32", "data=65537x18;type=q4_0;f32"]

@@ -27,5 +27,6 @@ STANDARD = [
     "weight=7x9;indices=3x5;layout=indices:gapped",
     "weight=7x9;indices=3x5;layout=indices:offset",
     "weight=7x9;indices=3x5;layout=indices:broadcast",
+    "weight=9x33;indices=2x3x2;layout=offset",
 ]
 FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

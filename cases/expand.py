@@ -29,6 +29,7 @@ STANDARD = [
     "x=1x3x5x9;shape=(2,3,5,9);layout=permuted",
     "x=0x1;shape=(0,3)",
     "x=2x3x5x1;shape=(2,3,5,9);layout=gapped",
+    "x=2x3x5x1;shape=(2,3,5,9);layout=permuted",
 ]
 FULL = [
     "x=3x1031;shape=(2,3,1031)",

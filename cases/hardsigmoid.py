@@ -7,5 +7,6 @@ STANDARD = [
     *elementwise(kinks=True, drop=("small",)),
     "x=4x19;fill=halves;layout=sliced",
     "x=6x11;fill=small;f32",
+    "x=5x33;fill=wide;layout=broadcast",
 ]
 FULL = full_elementwise()

@@ -23,6 +23,8 @@ STANDARD = [
     "x=1x2x3x3x33;kernel_size=2",
     "x=1x2x2x3x65;kernel_size=(1,2,3);padding=(0,1,0)",
     "x=2x3x4x5x3;kernel_size=2;layout=sliced",
+    "x=1x1x5x7x35;kernel_size=(1,3,3)",
+    "x=2x3x4x5x3;kernel_size=2;layout=permuted",
 ]
 FULL = [
     "x=1x2x33x17x9;kernel_size=3;padding=1",

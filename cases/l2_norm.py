@@ -27,6 +27,8 @@ STANDARD = [
     "x=3x768;dim=-1",
     "x=2x1031;dim=-1",
     "x=2x4099;dim=-1;f32",
+    "x=65x2;dim=-1;fill=signs",
+    "x=65x2;dim=-1;eps=1.0;fill=signs",
 ]
 FULL = [
     "x=2x12289;dim=-1",

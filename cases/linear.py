@@ -33,6 +33,7 @@ STANDARD = [
     "x=2x4099;weight=3x4099;bias=3,;f16,bf16",
     "x=7x33;weight=5x33;bias=5,;layout=x:gapped,weight:broadcast",
     "x=7x33;weight=5x33;bias=5,;layout=weight:sliced",
+    "x=37x9;weight=33x9;bias=33,",
 ]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",

@@ -32,6 +32,7 @@ STANDARD = [
     "x=5x4;dim=-1;fill=constant",
     "x=17x3;dim=-1;fill=zeros",
     "x=9x1031;dim=-1;fill=wide;f16",
+    "x=1031x3;dim=-1;layout=sliced",
 ]
 FULL = [
     "x=9x12289;dim=-1;fill=wide;f32",

@@ -21,5 +21,6 @@ STANDARD = [
     "x=3x0;mask=3x1;value=1.0",
     "x=5x1031;mask=5x1031;value=-inf;f32",
     "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
+    "x=2x3x4x7;mask=2x3x4x7;value=-1.5;layout=mask:permuted",
 ]
 FULL = ["x=2x12289;mask=12289,;value=-inf", "x=65537x3;mask=65537x1;value=0.0"]

@@ -19,6 +19,7 @@ STANDARD = [
     _row("q4_k", "3", 256, 5, "layout=b:transposed"),
     _row("q6_k", "4x2", 256, 3, "layout=a:broadcast"),
     _row("q4_0", "33", 32, 1),
+    _row("q5_1", "33", 32, 35),
     _row("q8_0", "65", 32, 3, "fill=zeros"),
     _row("q4_0", "3", 64, 5, "fill=offset"),
     _row("q8_0", "3", 64, 5, "fill=small;f32,bf16"),

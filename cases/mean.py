@@ -3,6 +3,6 @@
 from opproof.cases._reduce import FULL, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
-STANDARD = [*one_axis(), *SEVERAL]
+STANDARD = [*one_axis(), *SEVERAL, "x=1031x3;dim=-1;layout=sliced"]
 
 __all__ = ["FULL", "SMOKE", "STANDARD"]

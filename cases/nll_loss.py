@@ -28,5 +28,7 @@ STANDARD = [
     "x=0x5;target=0,;reduction=sum",
     "x=7x33;target=7,;layout=target:broadcast",
     "x=2x5x7;target=2x7;reduction=none;layout=target:transposed",
+    "x=1037x3;target=1037,;reduction=none",
+    "x=37x5;target=37,;weight=5,;reduction=none;layout=sliced",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

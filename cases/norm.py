@@ -30,6 +30,7 @@ STANDARD = [
     "x=3x0;p=1.0;dim=-1",
     "x=5x1031;p=2.0;dim=-1;f32,f16",
     "x=2x4099;p=1.0;dim=-1;f32",
+    "x=1031x3;dim=-1;layout=sliced",
 ]
 FULL = [
     "x=2x12289;p=2.0;dim=-1",

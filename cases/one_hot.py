@@ -17,6 +17,7 @@ STANDARD = [
     "index=0,;num_classes=4;f32",
     "index=9,;num_classes=257;f32",
     "index=2,;num_classes=1031;f32",
+    "index=21,;num_classes=66;f32",
     "index=257,;num_classes=3;f32",
 ]
 FULL = [

@@ -20,6 +20,7 @@ STANDARD = [
     "x=1x100x2x3;upscale_factor=5",
     "x=1x4x33x65;upscale_factor=2",
     "x=0x4x3x5;upscale_factor=2",
+    "x=1x9x3x7;upscale_factor=3;layout=transposed",
 ]
 FULL = [
     "x=1x12x129x65;upscale_factor=2",

@@ -25,5 +25,6 @@ STANDARD = [
     "x=1x1x7x1;weight=1,",
     "x=33x5x67;weight=5,",
     "x=5x1031;weight=1,;f32",
+    "x=3x66;weight=66,;fill=special",
 ]
 FULL = ["x=2x12289;weight=12289,", "x=65537x3;weight=3,"]

@@ -22,6 +22,6 @@ STANDARD = [
     "x=2x3;repeats=(5,2,4);fill=signs;layout=transposed",
     "x=2x3;repeats=(1031,1)",
     "x=3x2;repeats=(1,257)",
-    "x=4x97;repeats=(2,1)",
+    "x=11x97;repeats=(2,1)",
 ]
 FULL = ["x=2x1031;repeats=(2,1)", "x=2x3;repeats=(1,12289)", "x=1x3;repeats=(65537,1)"]

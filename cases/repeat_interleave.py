@@ -23,7 +23,7 @@ STANDARD = [
     "x=2x3;repeats=65;dim=1;fill=signs;layout=transposed",
     "x=3x2;repeats=257;dim=1",
     "x=2x3;repeats=1031;dim=0",
-    "x=6x97;repeats=2;dim=0;layout=transposed",
+    "x=11x97;repeats=2;dim=0;layout=transposed",
 ]
 FULL = [
     "x=2x1031;repeats=2;dim=0",

@@ -17,6 +17,7 @@ STANDARD = [
     "x=5x8;dim=0;fill=zeros",
     "x=5x11;dim=-1;fill=small",
     "x=4x1;dim=-1;correction=0",
+    "x=1031x5;dim=-1",
 ]
 FULL = [
     "x=2x12289;dim=-1",

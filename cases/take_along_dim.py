@@ -27,6 +27,7 @@ STANDARD = [
     "x=5x7x66;indices=5x3x66;dim=1;layout=indices:permuted",
     "x=7x9;indices=7x5;dim=1;layout=indices:broadcast",
     "x=7x9;indices=7x5;dim=1;layout=indices:gapped",
+    "x=5x7x66;indices=5x5x66;dim=1",
 ]
 FULL = [
     "x=2x12289;indices=1x5;dim=1",

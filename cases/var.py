@@ -16,6 +16,7 @@ STANDARD = [
     "x=5x9x4;dim=1;fill=constant",
     "x=9x33;dim=-1;fill=extreme;layout=sliced;f32,bf16",
     "x=5x11;dim=-1;fill=small;f32,bf16",
+    "x=1031x5;dim=-1",
 ]
 FULL = [
     "x=2x12289;dim=-1",

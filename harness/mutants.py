@@ -72,6 +72,7 @@ class Profile:
     graded: frozenset[int]  # arguments with a gradient
     read: frozenset[int]  # arguments whose values the results depend on
     results: int  # how many outputs, or gradients, there are at most
+    discrete: bool  # some result is whole numbers or truth values
     moving: bool  # some result is a float other than zero
     rank: int  # the most axes that a result has
     cotangent_rank: int  # the most axes that an output has
@@ -94,6 +95,14 @@ class Profile:
 def is_float(x: Array | None) -> bool:
     """Whether `x` is a float array, bfloat16 included."""
     return x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16")
+
+
+def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
+    """Every non-empty array changed, whole numbers and truth values too."""
+    return [
+        change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else changed(y, change)
+        for y in arrays
+    ]
 
 
 def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:

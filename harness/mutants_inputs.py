@@ -19,13 +19,15 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         name = profile.inputs[i]
         yield Mutant(f"{name} taken for zeros", _with(i, np.zeros_like), must_show=i in profile.read)
         for width in (8, 32):
-            yield Mutant(f"inner axis of {name} past a multiple of {width} dropped", _with(i, _tail(width)), must_show=False)
+            yield Mutant(
+                f"inner axis of {name} past a multiple of {width} dropped", _with(i, _tail(width)), must_show=False
+            )
         yield Mutant(f"last row of {name} dropped", _with(i, _last_row), must_show=False)
         if name in profile.op.optional:
             yield Mutant(f"{name} ignored", _absent(i))
     for i, j in profile.pairs():
         yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swapped(i, j), must_show=False)
-    if any(case.fill == "special" for case in profile.cases):
+    if profile.read and any(case.fill == "special" for case in profile.cases):
         yield Mutant("NaN taken for 0", _all(lambda x: np.where(np.isnan(x), 0, x)))
         yield Mutant("infinity taken for the largest number", _finite, must_show=False)
     yield from _indices(profile)
@@ -155,7 +157,6 @@ def _first_row(g: Array) -> Array:
 
 def _last_for_all(g: Array) -> Array:
     return np.repeat(g[-1:], len(g), axis=0) if g.ndim else g
-
 
 
 def _saved(change: Change) -> Callable[[Call], Arrays]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,17 @@ Change = Callable[[Array, NDArray[np.uint8]], Array]
 def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     for i, name in enumerate(profile.inputs):
-        if i not in profile.read:
+        if i not in profile.read or (profile.op.variadic and i > 1):
             continue
-        yield Mutant(f"strides of {name} ignored", _inputs(packed, i))
+        if any(prod(case.shapes.get(name, ())) > 1 for case in profile.cases):
+            yield Mutant(f"strides of {name} ignored", _inputs(packed, i))
         yield Mutant(f"storage offset of {name} ignored", _inputs(from_start, i))
     rank = max((len(s) for c in profile.cases for n, s in c.shapes.items() if _is_read(n, profile)), default=0)
     for layout, (kind, least) in _KINDS.items():
         if rank >= least:
-            yield Mutant(f"{layout} inputs read as contiguous", _inputs(lambda x, b, k=kind: packed(x, b) if k(x) else x))
+            yield Mutant(
+                f"{layout} inputs read as contiguous", _inputs(lambda x, b, k=kind: packed(x, b) if k(x) else x)
+            )
     if profile.mode == "gradient" and profile.moving and profile.cotangent_rank:
         yield Mutant("strides of the cotangent ignored", _cotangents(packed))
         yield Mutant("storage offset of the cotangent ignored", _cotangents(from_start))
@@ -61,7 +65,7 @@ def _transposed(x: Array) -> bool:
 
 
 def _permuted(x: Array) -> bool:
-    return x.ndim > 2 and x.strides[0] == x.itemsize and min(x.shape) > 1
+    return x.ndim > 2 and x.strides[0] == x.itemsize and x.shape[0] > 1
 
 
 def _sliced(x: Array) -> bool:

@@ -30,14 +30,18 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         if name in ("dim", "dims", "dim0", "dim1") and profile.op.name != "timestep_embedding":
             yield Mutant(f"{name}: next axis", _next_axis(name), must_show=forward)
         elif float in kinds:
-            yield Mutant(f"{name} 2 % more", _with(name, lambda v: v * 1.02 if isinstance(v, float) else v), must_show=False)
+            yield Mutant(
+                f"{name} 2 % more", _with(name, lambda v: v * 1.02 if isinstance(v, float) else v), must_show=False
+            )
             yield Mutant(f"{name} zero", _with(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False)
         elif bool in kinds:
             yield Mutant(f"{name} inverted", _with(name, lambda v: not v), must_show=forward)
         elif int in kinds:
             yield Mutant(f"{name} one more", _with(name, lambda v: v + 1 if isinstance(v, int) else v), must_show=False)
         if any(isinstance(v, tuple) and len(set(v)) > 1 for v in seen):
-            yield Mutant(f"{name} reversed", _with(name, lambda v: v[::-1] if isinstance(v, tuple) else v), must_show=False)
+            yield Mutant(
+                f"{name} reversed", _with(name, lambda v: v[::-1] if isinstance(v, tuple) else v), must_show=False
+            )
             yield Mutant(
                 f"first of {name} for all",
                 _with(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v),

@@ -19,7 +19,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     if not profile.moving and profile.mode == "gradient":
         return
-    for name in ("bf16", "f16") if profile.floats else ():
+    for name in ("bf16", "f16") if profile.floats & profile.read or profile.mode == "gradient" else ():
         yield Mutant(f"inputs rounded to {name}", _inputs(_rounded(name)), ("f32",))
         if profile.moving:
             yield of_results(f"results rounded to {name}", _rounded(name), dtypes=("f32",))

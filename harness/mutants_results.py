@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile, changed, of_results
+from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile, changed, of_results, on_all
 
 Change = Callable[[Array], Array]
 
@@ -29,9 +29,9 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         yield of_results("one element zeroed", _one(lambda v: 0 * v))
         yield of_results("one element times 1.001", _one(lambda v: 1.001 * v))
         yield of_results("one element NaN", _one(lambda v: np.nan * v))
-        if profile.rank:
-            yield from _places(profile.rank)
         yield from _one_result(profile)
+    if profile.rank and (profile.moving or profile.discrete):
+        yield from _places(profile)
     if profile.read or (profile.mode == "gradient" and profile.moving):
         yield Mutant("the call before's results", _stale)
         if profile.rank:
@@ -40,18 +40,29 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         yield from _discrete()
 
 
-def _places(rank: int) -> Iterator[Mutant]:
+def _places(profile: Profile) -> Iterator[Mutant]:
+    """Elements that come out wrong, or come from elsewhere, by where they stand."""
+
+    def of(name: str, change: Change, *, must_show: bool = True) -> Mutant:
+        return Mutant(name, lambda call: on_all(change, call.right), must_show=must_show)
+
+    rank, uniform = profile.rank, "constant" in profile.op.trivial(profile.mode)
     for width in (4, 8, 16, 32):
-        yield of_results(f"inner axis past a multiple of {width} zero", _tail(width))
-        yield of_results(f"memory past a multiple of {width} zero", _memory_tail(width))
+        yield of(f"inner axis past a multiple of {width} zero", _tail(width))
+        yield of(f"memory past a multiple of {width} zero", _memory_tail(width))
     for count in (256, 1024):
-        yield of_results(f"memory past element {count} zero", _past(count))
-    yield of_results("first row everywhere", _first_along(0), must_show=rank > 1)
-    yield of_results("first slice of axis 1 everywhere", _first_along(1), must_show=False)
-    yield of_results("last row times 1.5", _scaled_row(-1))
-    yield of_results("first row times 1.5", _scaled_row(0))
-    yield of_results("one on along the inner axis", lambda y: np.roll(y, 1, -1) if y.ndim else y)
-    yield of_results("last two axes swapped", lambda y: np.swapaxes(y, -1, -2).reshape(y.shape) if y.ndim > 1 else y, must_show=rank > 1)
+        yield of(f"memory past element {count} zero", _past(count))
+    yield of("first row everywhere", _first_along(0), must_show=rank > 1 and not uniform)
+    yield of("first slice of axis 1 everywhere", _first_along(1), must_show=False)
+    if profile.moving:
+        yield of_results("last row times 1.5", _scaled_row(-1))
+        yield of_results("first row times 1.5", _scaled_row(0))
+    yield of("one on along the inner axis", lambda y: np.roll(y, 1, -1) if y.ndim else y, must_show=not uniform)
+    yield of("last two axes swapped", _swapped, must_show=rank > 1 and not uniform)
+
+
+def _swapped(y: Array) -> Array:
+    return np.swapaxes(y, -1, -2).reshape(y.shape) if y.ndim > 1 else y
 
 
 def _one(change: Change) -> Change:

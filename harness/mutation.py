@@ -146,6 +146,7 @@ def profile(op: Op, mode: str, posed: Sequence[Trial]) -> Profile:
         graded=frozenset(i for t in posed for i, need in enumerate(t.outcome.needs) if need),
         read=frozenset(i for i in range(len(labels)) if any(t.reads(i) for t in posed)),
         results=max((len(t.honest) for t in posed), default=0),
+        discrete=any(y.dtype.kind in "iub" for y in results),
         moving=any(y.dtype.kind not in "iub" and np.any(np.asarray(y, np.float64) != 0) for y in results),
         rank=max((y.ndim for y in results), default=0),
         cotangent_rank=max((g.ndim for t in posed for g in t.outcome.cotangents), default=0),

@@ -63,8 +63,12 @@ def _named(names: Iterable[str]) -> Callable[[Op], bool]:
 
 
 def _but(names: str) -> Callable[[Op], bool]:
-    unwanted = frozenset(names.split()) | families.NO_FLOATS
+    unwanted = frozenset(names.split())
     return lambda op: op.name not in unwanted
+
+
+def _floats_but(names: str) -> Callable[[Op], bool]:
+    return _but(f"{names} {' '.join(families.NO_FLOATS)}")
 
 
 def _fill(*fills: str) -> Parts:
@@ -125,15 +129,15 @@ def _layout(layout: str) -> Parts:
 def _alone(case: Case, op: Op) -> list[str]:
     """Whether one tensor alone is not contiguous while others are."""
     del op
-    odd = {name for layout in ("transposed", "permuted", "sliced", "gapped", "broadcast") for name in laid(case, layout)}
+    odd = {
+        name for layout in ("transposed", "permuted", "sliced", "gapped", "broadcast") for name in laid(case, layout)
+    }
     return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
 
 
 def _leading(case: Case) -> bool:
     """Leading axes longer than 1 and all distinct."""
-    return any(
-        len(s) >= 3 and min(s[:-1]) > 1 and len(set(s[:-1])) == len(s) - 1 for s in case.shapes.values()
-    )
+    return any(len(s) >= 3 and min(s[:-1]) > 1 and len(set(s[:-1])) == len(s) - 1 for s in case.shapes.values())
 
 
 def _broadcasts(case: Case) -> bool:
@@ -214,13 +218,17 @@ def _fraction(case: Case) -> bool:
 
 def _differentiable(op: Op) -> list[str]:
     """Tensors that may have a gradient, as far as names tell."""
-    return [n for n in op.tensors if n not in ("index", "indices", "ids", "target", "positions", "mask", "condition", "keep")]
+    return [
+        n
+        for n in op.tensors
+        if n not in ("index", "indices", "ids", "target", "positions", "mask", "condition", "keep")
+    ]
 
 
 _FLOAT = families.has_float
 _SCALARS = "arange"
 _MANY = _but("arange")  # operators with tensors at all
-_SPECIAL = _but(
+_SPECIAL = _floats_but(
     # undefined order or products with NaN, or arithmetic in which a NaN reaches everything
     "topk argsort sort acc add1 lerp dot bmm matmul linear outer_product mul_mat_id add_id add_rel_pos matmul_quantized "
     "conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d col2im im2col_back upsample_bilinear "
@@ -230,7 +238,7 @@ _SPECIAL = _but(
     "opt_step_adamw silu_back get_rows_back repeat_back pool_2d_back quantize timestep_embedding max_pool1d max_pool2d "
     "cumprod prod count_equal get_rel_pos"
 )
-_EXTREME = _but(
+_EXTREME = _floats_but(
     # sums of products, in which size is no special case, and what is bounded or discrete
     "dot bmm matmul linear outer_product mul_mat_id matmul_quantized conv1d conv2d conv2d_depthwise conv3d lerp "
     "conv_transpose1d conv_transpose2d solve_triangular ssm_conv ssm_scan wkv6 wkv7 gated_linear_attn gated_delta_net "
@@ -244,11 +252,24 @@ def _multilinear(op: Op) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("parameters", "every parameter at a value other than its default", 25, lambda op: bool(op.params), _params_met, _param_parts),
+    Rule(
+        "parameters",
+        "every parameter at a value other than its default",
+        25,
+        lambda op: bool(op.params),
+        _params_met,
+        _param_parts,
+    ),
     Rule("1-9", "an axis of 1 to 9", 25, _MANY, _size((1, 9))),
     Rule("31-33", "an axis of 31 to 33", 25, _MANY, _size((31, 33))),
     Rule("63-66", "an axis of 63 to 66", 25, _MANY, _size((63, 66))),
-    Rule("96+", "an axis of 96 to 132, 250 to 260 or 768", 25, _but("arange upsample_nearest upsample_bilinear upsample_bicubic im2col_3d"), _size((96, 132), (250, 260), (768, 768))),
+    Rule(
+        "96+",
+        "an axis of 96 to 132, 250 to 260 or 768",
+        25,
+        _but("arange upsample_nearest upsample_bilinear upsample_bicubic im2col_3d"),
+        _size((96, 132), (250, 260), (768, 768)),
+    ),
     Rule("transposed", "every tensor transposed", 22, _MANY, _layout("transposed"), _layout_parts("transposed")),
     Rule("sliced", "every tensor step-sliced", 22, _MANY, _layout("sliced"), _layout_parts("sliced")),
     Rule("gapped", "every tensor with gaps between rows", 22, _MANY, _layout("gapped"), _layout_parts("gapped")),
@@ -256,41 +277,220 @@ RULES: tuple[Rule, ...] = (
     Rule("stride 0", "every tensor broadcast in memory", 22, _MANY, _layout("broadcast"), _layout_parts("broadcast")),
     Rule("one alone", "one tensor strided, the others not", 22, lambda op: _MANY(op) and len(op.tensors) > 1, _alone),
     Rule("contiguous", "and all contiguous", 22, _MANY, _when(lambda c: c.layout == "contiguous")),
-    Rule("zeros", "exact zeros", 20, _but("log log2 rsqrt reciprocal one_hot topk count_equal"), _fill("zeros", "ties", "halves", "kink", "exact", "signs", "special")),
-    Rule("ties", "ties where elements are ordered", 20, _named(families.ORDERED), _fill("ties", "constant", "kink", "zeros")),
-    Rule("constant", "constant rows", 20, _named(families.NORMALISATIONS - {"batch_norm", "rms_norm_back"} | {"softmax", "log_softmax", "std", "var"}), _fill("constant", "ties", "zeros")),
-    Rule("kink", "inputs on the kink", 20, lambda op: op.kinks is not None and op.vjp is not None and op.name not in ("topk",), _fill("kink", "ties", "constant", "zeros", "halves")),
+    Rule(
+        "zeros",
+        "exact zeros",
+        20,
+        _floats_but("log log2 rsqrt reciprocal one_hot topk count_equal"),
+        _fill("zeros", "ties", "halves", "kink", "exact", "signs", "special"),
+    ),
+    Rule(
+        "ties",
+        "ties where elements are ordered",
+        20,
+        _named(families.ORDERED),
+        _fill("ties", "constant", "kink", "zeros"),
+    ),
+    Rule(
+        "constant",
+        "constant rows",
+        20,
+        _named(families.NORMALISATIONS - {"batch_norm", "rms_norm_back"} | {"softmax", "log_softmax", "std", "var"}),
+        _fill("constant", "ties", "zeros"),
+    ),
+    Rule(
+        "kink",
+        "inputs on the kink",
+        20,
+        lambda op: op.kinks is not None and op.vjp is not None and op.name not in ("topk",),
+        _fill("kink", "ties", "constant", "zeros", "halves"),
+    ),
     Rule("halves", "exact halves", 20, _named(families.ROUNDING), _fill("halves", "kink")),
-    Rule("leading", "rank 3 or more, leading axes longer than 1 and distinct", 17, _but("arange dot one_hot embedding_quantized diag get_rel_pos timestep_embedding window_unpartition"), _when(_leading)),
+    Rule(
+        "leading",
+        "rank 3 or more, leading axes longer than 1 and distinct",
+        17,
+        _but("arange dot one_hot embedding_quantized diag get_rel_pos timestep_embedding window_unpartition"),
+        _when(_leading),
+    ),
     Rule("Hq, Hk", "more query heads than key heads", 17, _named({"scaled_dot_product_attention"}), _when(_heads)),
     Rule("extreme", "magnitudes of 15 to 1e7", 16, _EXTREME, _fill("extreme", "candle-2114")),
     Rule("NaN, inf", "NaN and infinities", 12, _SPECIAL, _fill("special")),
     Rule("masked", "rows masked in full", 12, _named(families.ATTENTION), _when(lambda c: "keep" in c.shapes)),
-    Rule("> 1024", "an axis longer than 1024", 12, _but("arange gated_delta_net gated_linear_attn wkv6 wkv7"), _size((1025, 10**9)), level="full"),
-    Rule("> 4096", "a row longer than 4096", 12, _named(families.LONG_SUMS - families.LOSSES - {"group_norm", "instance_norm", "batch_norm", "mul_mat_id", "scaled_dot_product_attention", "bmm"}), _size((4097, 10**9))),
-    Rule("> 12288", "a row longer than 12288", 12, _named(families.unary() | (families.REDUCTIONS - {"prod", "cumprod"})), _size((12289, 10**9)), level="full"),
+    Rule(
+        "> 1024",
+        "an axis longer than 1024",
+        12,
+        _but("arange gated_delta_net gated_linear_attn wkv6 wkv7"),
+        _size((1025, 10**9)),
+        level="full",
+    ),
+    Rule(
+        "> 4096",
+        "a row longer than 4096",
+        12,
+        _named(
+            families.LONG_SUMS
+            - families.LOSSES
+            - {"group_norm", "instance_norm", "batch_norm", "mul_mat_id", "scaled_dot_product_attention", "bmm"}
+        ),
+        _size((4097, 10**9)),
+    ),
+    Rule(
+        "> 12288",
+        "a row longer than 12288",
+        12,
+        _named(families.unary() | (families.REDUCTIONS - {"prod", "cumprod"})),
+        _size((12289, 10**9)),
+        level="full",
+    ),
     Rule("groups", "groups with stride on odd sizes", 12, _named(families.GROUPED), _when(_groups)),
-    Rule("dilation", "stride other than dilation, both set", 12, _named(families.CONVOLUTIONS), _when(lambda c: {"stride", "dilation"} <= set(c.kwargs) and c.kwargs["stride"] != c.kwargs["dilation"])),
-    Rule("depthwise", "one channel a group", 12, _named(families.GROUPED), _when(lambda c: c.kwargs.get("groups", 1) == c.shapes["x"][1] > 1)),
-    Rule("long 16-bit sums", "a sum of more than 1000 terms in f16 or bf16", 10, _named(families.LONG_SUMS), _when(_long)),
-    Rule("65535 rows", "more than 65535 rows", 9, _named(families.unary() | families.REDUCTIONS - {"prod", "cumprod"}), _size((65536, 10**9)), level="full"),
-    Rule("H, W", "H other than W, and kernels likewise", 9, _named(families.PLANES - {"pixel_shuffle", "window_partition", "window_unpartition"}), _when(_uneven)),
-    Rule("permutation", "a permutation that is not its own inverse", 9, _named({"permute"}), _when(lambda c: _not_involution(c.kwargs["dims"]))),
-    Rule("remainder", "(n + 2p - d(k-1) - 1) mod s other than 0", 9, _named(families.WINDOWED - {"conv_transpose1d", "conv_transpose2d", "col2im", "im2col_back", "pool_2d_back"}), _when(_remainder)),
+    Rule(
+        "dilation",
+        "stride other than dilation, both set",
+        12,
+        _named(families.CONVOLUTIONS),
+        _when(lambda c: {"stride", "dilation"} <= set(c.kwargs) and c.kwargs["stride"] != c.kwargs["dilation"]),
+    ),
+    Rule(
+        "depthwise",
+        "one channel a group",
+        12,
+        _named(families.GROUPED),
+        _when(lambda c: c.kwargs.get("groups", 1) == c.shapes["x"][1] > 1),
+    ),
+    Rule(
+        "long 16-bit sums", "a sum of more than 1000 terms in f16 or bf16", 10, _named(families.LONG_SUMS), _when(_long)
+    ),
+    Rule(
+        "65535 rows",
+        "more than 65535 rows",
+        9,
+        _named(families.unary() | families.REDUCTIONS - {"prod", "cumprod"}),
+        _size((65536, 10**9)),
+        level="full",
+    ),
+    Rule(
+        "H, W",
+        "H other than W, and kernels likewise",
+        9,
+        _named(families.PLANES - {"pixel_shuffle", "window_partition", "window_unpartition"}),
+        _when(_uneven),
+    ),
+    Rule(
+        "permutation",
+        "a permutation that is not its own inverse",
+        9,
+        _named({"permute"}),
+        _when(lambda c: _not_involution(c.kwargs["dims"])),
+    ),
+    Rule(
+        "remainder",
+        "(n + 2p - d(k-1) - 1) mod s other than 0",
+        9,
+        _named(families.WINDOWED - {"conv_transpose1d", "conv_transpose2d", "col2im", "im2col_back", "pool_2d_back"}),
+        _when(_remainder),
+    ),
     Rule("resize", "a resize by no whole number", 9, _named(families.RESIZES), _when(lambda c: _fraction(c))),
-    Rule("empty", "an axis of 0", 9, _but("arange one_hot dequantize embedding_quantized matmul_quantized quantize as_strided get_rel_pos"), _when(lambda c: 0 in _sizes(c))),
-    Rule("size 1", "a reduction over one element", 9, _named(families.REDUCTIONS | families.NORMALISATIONS - {"batch_norm"}), _when(lambda c: 1 in _sizes(c))),
-    Rule("pads", "padding", 9, _named(families.WINDOWED | {"pad"}), _when(lambda c: any(c.kwargs.get(n) not in (None, 0, (0, 0)) for n in ("padding", "pad")))),
+    Rule(
+        "empty",
+        "an axis of 0",
+        9,
+        _but("arange one_hot dequantize embedding_quantized matmul_quantized quantize as_strided get_rel_pos"),
+        _when(lambda c: 0 in _sizes(c)),
+    ),
+    Rule(
+        "size 1",
+        "a reduction over one element",
+        9,
+        _named(families.REDUCTIONS | families.NORMALISATIONS - {"batch_norm"}),
+        _when(lambda c: 1 in _sizes(c)),
+    ),
+    Rule(
+        "pads",
+        "padding",
+        9,
+        _named(families.WINDOWED | {"pad"}),
+        _when(lambda c: any(c.kwargs.get(n) not in (None, 0, (0, 0)) for n in ("padding", "pad"))),
+    ),
     Rule("ceil_mode", "ceil_mode", 9, _named(families.POOLS), _when(lambda c: c.kwargs.get("ceil_mode"))),
     Rule("repeated", "repeated, unsorted indices", 8, _named(families.INDEXED), _when(_over)),
-    Rule("negative", "inputs all negative", 7, _named(families.unary() - {"log", "log2", "sqrt", "rsqrt", "acos", "asin", "log1p", "step", "sign", "relu", "relu6", "hardtanh"} | {"amax", "max_pool1d", "max_pool2d", "argmax", "softmax", "logsumexp"}), _fill("negative")),
-    Rule("broadcast", "operands of other shapes, the gradient summed", 7, _named(families.BROADCASTING), _when(_broadcasts)),
-    Rule("given twice", "one tensor as both operands", 6, _named("add mul matmul geglu swiglu count_equal stack concat".split()), _when(lambda c: any(isinstance(s, str) for _, s in c.tensors))),
-    Rule("some need", "only some inputs need a gradient", 4, lambda op: op.vjp is not None and len(_differentiable(op)) > 1 and op.name not in ("nll_loss", "matmul_quantized"), _when(lambda c: c.needs is not None)),
-    Rule("offset mean", "large mean, small spread", 2, _named(families.NORMALISATIONS - {"rms_norm_back"} | {"var", "std", "softmax", "log_softmax", "logsumexp", "mean"}), _fill("offset")),
+    Rule(
+        "negative",
+        "inputs all negative",
+        7,
+        _named(
+            families.unary()
+            - {"log", "log2", "sqrt", "rsqrt", "acos", "asin", "log1p", "step", "sign", "relu", "relu6", "hardtanh"}
+            | {"amax", "max_pool1d", "max_pool2d", "argmax", "softmax", "logsumexp"}
+        ),
+        _fill("negative"),
+    ),
+    Rule(
+        "broadcast",
+        "operands of other shapes, the gradient summed",
+        7,
+        _named(families.BROADCASTING),
+        _when(_broadcasts),
+    ),
+    Rule(
+        "given twice",
+        "one tensor as both operands",
+        6,
+        _named("add mul matmul geglu swiglu count_equal stack concat".split()),
+        _when(lambda c: any(isinstance(s, str) for _, s in c.tensors)),
+    ),
+    Rule(
+        "some need",
+        "only some inputs need a gradient",
+        4,
+        lambda op: (
+            op.vjp is not None and len(_differentiable(op)) > 1 and op.name not in ("nll_loss", "matmul_quantized")
+        ),
+        _when(lambda c: c.needs is not None),
+    ),
+    Rule(
+        "offset mean",
+        "large mean, small spread",
+        2,
+        _named(
+            families.NORMALISATIONS - {"rms_norm_back"} | {"var", "std", "softmax", "log_softmax", "logsumexp", "mean"}
+        ),
+        _fill("offset"),
+    ),
     Rule("exact", "small integers, compared bit for bit", 0, _multilinear, _fill("exact", "signs")),
-    Rule("mask, batch, ALiBi", "mask with a batch and ALiBi", 0, _named(families.ATTENTION), _when(lambda c: {"mask", "attn_mask"} & set(c.shapes) and c.kwargs.get("max_bias") and next(iter(c.shapes.values()))[0] > 1)),
-    Rule("partial rope, strided", "partial rotation of strided tensors", 0, _named(families.ROPE), _when(lambda c: c.kwargs["n_dims"] != next(iter(c.shapes.values()))[-1] and _strided(c))),
-    Rule("causal, GQA, lengths", "causal with grouped heads and unequal lengths", 0, _named({"scaled_dot_product_attention"}), _when(lambda c: c.kwargs.get("is_causal") and _heads(c) and c.shapes["query"][2] != c.shapes["key"][2])),
-    Rule("broadcast, strided", "operands of other shapes, strided", 0, _named(families.BROADCASTING), _when(lambda c: _broadcasts(c) and _strided(c))),
+    Rule(
+        "mask, batch, ALiBi",
+        "mask with a batch and ALiBi",
+        0,
+        _named(families.ATTENTION),
+        _when(
+            lambda c: (
+                {"mask", "attn_mask"} & set(c.shapes)
+                and c.kwargs.get("max_bias")
+                and next(iter(c.shapes.values()))[0] > 1
+            )
+        ),
+    ),
+    Rule(
+        "partial rope, strided",
+        "partial rotation of strided tensors",
+        0,
+        _named(families.ROPE),
+        _when(lambda c: c.kwargs["n_dims"] != next(iter(c.shapes.values()))[-1] and _strided(c)),
+    ),
+    Rule(
+        "causal, GQA, lengths",
+        "causal with grouped heads and unequal lengths",
+        0,
+        _named({"scaled_dot_product_attention"}),
+        _when(lambda c: c.kwargs.get("is_causal") and _heads(c) and c.shapes["query"][2] != c.shapes["key"][2]),
+    ),
+    Rule(
+        "broadcast, strided",
+        "operands of other shapes, strided",
+        0,
+        _named(families.BROADCASTING),
+        _when(lambda c: _broadcasts(c) and _strided(c)),
+    ),
 )

@@ -13,9 +13,7 @@ CONTRACTIONS = frozenset("matmul linear bmm dot mul_mat_id matmul_quantized".spl
 REDUCTIONS = frozenset(
     "sum mean prod amax amin var std norm logsumexp cumsum cumprod argmax argmin any all softmax log_softmax".split()
 )
-NORMALISATIONS = frozenset(
-    "layer_norm rms_norm group_norm instance_norm batch_norm l2_norm rms_norm_back".split()
-)
+NORMALISATIONS = frozenset("layer_norm rms_norm group_norm instance_norm batch_norm l2_norm rms_norm_back".split())
 LOSSES = frozenset(
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss bce_with_logits kl_div cross_entropy_loss_back".split()
 )
