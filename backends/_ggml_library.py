@@ -87,14 +87,11 @@ def _function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
 
 def _find(asked: str) -> tuple[Path, list[Path]]:
     """The place, and the files to load in order."""
-    for place, said in ((asked, f"ggml:{asked}"), (os.environ.get("OPPROOF_GGML", ""), "OPPROOF_GGML")):
-        if not place:
-            continue
+    if place := os.environ.get("OPPROOF_GGML", "") if not asked else asked:
         path = Path(place)
         if not path.exists():
-            raise BackendError(
-                f"backend ggml: {said} names {place}, which does not exist; give a libggml or its folder."
-            )
+            said = f"ggml:{place}" if asked else f"OPPROOF_GGML={place}"
+            raise BackendError(f"backend ggml: {said} names no file; give a libggml or the folder of its libraries.")
         if path.is_dir() or path.name.startswith("libggml-"):
             return path, _ordered(path if path.is_dir() else path.parent)
         return path, [path]

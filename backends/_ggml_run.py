@@ -12,6 +12,7 @@ from opproof.backends._ggml_library import QUANTISED, TYPES
 from opproof.backends._ggml_memory import Array, dtype_of
 from opproof.backends._protocol import BackendFailed, Unsupported
 
+_POISON = 0xFF  # as bytes of a float, NaN in all types
 _ZONE = 2**14  # bytes of the last tensor, which nobody computes
 
 
@@ -81,7 +82,7 @@ def _compute(g: Graph) -> None:
     g.buffer = ctypes.c_void_p(allocate(g.context, g.device.backend))
     if not g.buffer:
         raise MemoryError("ggml_backend_alloc_ctx_tensors gave no memory")
-    g.library.function("ggml_backend_buffer_clear")(g.buffer, ctypes.c_uint8(0xFF))  # NaN in all types
+    g.library.function("ggml_backend_buffer_clear")(g.buffer, ctypes.c_uint8(_POISON))
     if g.gradient:
         g.do("ggml_graph_reset", g.graph)
     status = g.library.function("ggml_backend_graph_compute")(g.device.backend, g.graph)
@@ -91,21 +92,18 @@ def _compute(g: Graph) -> None:
 
 
 def _look_behind(g: Graph, buffer: ctypes.c_void_p) -> None:
-    """Raise BackendFailed where the poison behind a tensor, up to the next one, or in the last one, is written."""
-    base, size, alignment = (
-        g.pointer(f"ggml_backend_buffer_get_{what}", buffer) for what in ("base", "size", "alignment")
-    )
+    """Raise BackendFailed where the poison between tensors, or in the last one, was written."""
+    base, size = (g.pointer(f"ggml_backend_buffer_get_{what}", buffer) for what in ("base", "size"))
+    free = np.ones(size, np.bool_)
     pointer = g.pointer("ggml_get_first_tensor", g.context)
-    while pointer:
-        handle = ctypes.c_void_p(pointer)
-        following = g.pointer("ggml_get_next_tensor", g.context, handle)
-        data, nbytes = g.pointer("ggml_get_data", handle), g.pointer("ggml_nbytes", handle)
-        if base <= data < base + size and not g.asks("ggml_is_view", Tensor(pointer, ())):
-            start = data if not following else data + nbytes
-            behind = ctypes.string_at(start, nbytes if not following else -nbytes % alignment)
-            if written := len(behind) - behind.count(b"\xff"):
-                raise BackendFailed(f"ggml wrote {written} bytes behind the end of a tensor")
+    while following := g.pointer("ggml_get_next_tensor", g.context, ctypes.c_void_p(pointer)):
+        data, nbytes = (g.pointer(f, ctypes.c_void_p(pointer)) for f in ("ggml_get_data", "ggml_nbytes"))
+        if base <= data < base + size:
+            free[data - base : data - base + nbytes] = False
         pointer = following
+    memory: Array = np.ndarray((size,), np.uint8, (ctypes.c_char * size).from_address(base))
+    if written := int(np.count_nonzero(memory[free] != _POISON)):
+        raise BackendFailed(f"ggml wrote {written} bytes behind the end of a tensor")
 
 
 def _check(g: Graph) -> None:

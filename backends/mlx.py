@@ -27,7 +27,7 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
             "batch_norm bce_with_logits celu conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
             "conv_transpose2d cross_entropy cumsum elu gelu gelu_quick group_norm index_add instance_norm "
             "layer_norm leaky_relu log_softmax logsumexp mish opt_step_adamw opt_step_sgd rope scale "
-            "scaled_dot_product_attention scatter_add selu silu"
+            "scaled_dot_product_attention scatter_add selu silu std"
         ).split()
     ),
     "gradient": frozenset(

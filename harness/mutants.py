@@ -141,17 +141,18 @@ def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool =
 def mutants_of(profile: Profile) -> list[Mutant]:
     """All mutants of one operator in one mode."""
     from opproof.harness import (
+        mutants_gradients,
         mutants_inputs,
         mutants_memory,
         mutants_params,
         mutants_precision,
         mutants_results,
         mutants_rules,
+        mutants_sums,
     )
 
-    families = (
-        mutants_results, mutants_inputs, mutants_params, mutants_memory, mutants_precision, mutants_rules,
-    )  # fmt: skip
+    elsewhere = (mutants_inputs, mutants_params, mutants_memory, mutants_precision)
+    families = (mutants_results, *elsewhere, mutants_gradients, mutants_rules, mutants_sums)
     found = [m for family in families for m in family.mutants(profile)]
     assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
     return found

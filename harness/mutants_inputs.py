@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -30,9 +28,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     if profile.read and any(case.fill == "special" for case in profile.cases):
         yield Mutant("NaN taken for 0", _all(lambda x: np.where(np.isnan(x), 0, x)))
         yield Mutant("infinity taken for the largest number", _finite, must_show=False)
-    yield from _indices(profile)
-    if profile.mode == "gradient":
-        yield from _gradient(profile)
+    yield from _indices()
 
 
 def _with(i: int, change: Change) -> Callable[[Call], Arrays]:
@@ -110,7 +106,7 @@ def _finite(call: Call) -> Arrays:
     return call.again(inputs=[change(x) for x in call.inputs])
 
 
-def _indices(profile: Profile) -> Iterator[Mutant]:
+def _indices() -> Iterator[Mutant]:
     """Indices that are taken for sorted, for all alike; none where the operator has no indices."""
 
     def of(name: str, change: Change) -> Mutant:
@@ -127,64 +123,3 @@ def _indices(profile: Profile) -> Iterator[Mutant]:
     yield of("indices taken for sorted", lambda x: np.sort(x, axis=-1) if x.ndim else x)
     yield of("first index for all", lambda x: np.full_like(x, x.flat[0]))
     yield of("indices one less", lambda x: np.maximum(x - 1, 0))
-
-
-def _gradient(profile: Profile) -> Iterator[Mutant]:
-    if profile.moving:
-        yield Mutant("cotangent of ones", _cotangent(np.ones_like))
-        if profile.cotangent_rank:
-            yield Mutant("cotangent constant", _cotangent(lambda g: np.full_like(g, g.flat[0]) if g.size else g))
-            yield Mutant("first row of the cotangent for all", _cotangent(_first_row), must_show=False)
-            yield Mutant("last row of the cotangent for all", _cotangent(_last_for_all), must_show=False)
-    yield Mutant("saved output taken for zeros", _saved(np.zeros_like), must_show=False)
-    yield Mutant("saved output taken for ones", _saved(np.ones_like), must_show=False)
-    yield Mutant("derivative at the output", _at_output, must_show=False)
-    if len(profile.graded) > 1:
-        yield Mutant("gradients in the order of the inputs that need one", _compressed)
-
-
-def _cotangent(change: Change) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
-        assert call.cotangents is not None
-        return call.again(cotangents=[change(g) for g in call.cotangents])
-
-    return results
-
-
-def _first_row(g: Array) -> Array:
-    return np.repeat(g[:1], len(g), axis=0) if g.ndim else g
-
-
-def _last_for_all(g: Array) -> Array:
-    return np.repeat(g[-1:], len(g), axis=0) if g.ndim else g
-
-
-def _saved(change: Change) -> Callable[[Call], Arrays]:
-    def results(call: Call) -> Arrays:
-        vjp = call.op.vjp
-        assert vjp is not None
-
-        def with_changed(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
-            other = tuple(map(change, y)) if isinstance(y, tuple) else change(y)
-            return vjp(g, other, *tensors, **params)
-
-        return call.again(op=replace(call.op, vjp=with_changed))
-
-    return results
-
-
-def _at_output(call: Call) -> Arrays:
-    y = call.again(cotangents=None)[0]
-    x = call.inputs[0]
-    if x is None or y is None or y.shape != x.shape or not is_float(y):
-        return call.right
-    return call.again(inputs=[y, *call.inputs[1:]])
-
-
-def _compressed(call: Call) -> Arrays:
-    """Gradients of the first arguments stand where those of the needed ones belong."""
-    if all(call.needs[i] for i in range(len(call.needs)) if is_float(call.inputs[i])):
-        return call.right
-    every = call.again(needs=[is_float(x) for x in call.inputs])
-    given = iter([d for d in every if d is not None])
-    return [next(given) if need else None for need in call.needs]

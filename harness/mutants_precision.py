@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from opproof.cases._dtypes import DTYPES, round_to
-from opproof.harness.rules_ops import LONG_SUMS
 from opproof.harness.mutants import Array, Arrays, Call, Mutant, Profile, of_results, on_floats
+from opproof.harness.rules_ops import LONG_SUMS
 
 Change = Callable[[Array], Array]
 
@@ -120,7 +120,7 @@ def _sum(x: Array, axis: Any, keepdims: bool, name: str) -> Array:
     rest = tuple(a for a in range(x.ndim) if a not in axes)
     terms = np.transpose(x, (*axes, *rest)).reshape(-1, *(x.shape[a] for a in rest))
     total = np.zeros(terms.shape[1:], np.float32)
-    for total in _steps(terms, name):  # noqa: B007, PLR1704 - the last running sum
+    for total in _steps(terms, name):  # noqa: B007 - the last running sum
         pass
     return total.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if keepdims else total
 

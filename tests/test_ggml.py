@@ -176,7 +176,7 @@ def test_wrong_path(monkeypatch, tmp_path):
     from opproof.backends.ggml import create
 
     monkeypatch.setenv("OPPROOF_GGML", str(tmp_path / "libggml.so"))
-    with pytest.raises(BackendError, match=r"^backend ggml: OPPROOF_GGML names .* does not exist; give a.*\.$"):
+    with pytest.raises(BackendError, match=r"^backend ggml: OPPROOF_GGML=.* names no file; give a libggml[^.]*\.$"):
         create()
     monkeypatch.setenv("OPPROOF_GGML", str(tmp_path))
     with pytest.raises(BackendError, match=r"is no ggml with a CPU backend; give a libggml"):
@@ -186,7 +186,7 @@ def test_wrong_path(monkeypatch, tmp_path):
     monkeypatch.setenv("OPPROOF_GGML", str(text))
     with pytest.raises(BackendError, match=r"could not be loaded: "):
         create()
-    with pytest.raises(BackendError, match=r"^backend ggml: ggml:/no/such names /no/such, which does not exist"):
+    with pytest.raises(BackendError, match=r"^backend ggml: ggml:/no/such names no file"):
         create("/no/such")
 
 

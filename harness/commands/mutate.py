@@ -35,9 +35,7 @@ def command(*, names: tuple[str, ...], level: str, jobs: int, markdown: Path | N
             progress.update()
     if listed_only:
         for f in found:
-            click.echo(
-                f"{f.op} {f.name}: {f.killed_by if f.killed_by else 'survives' if f.counts else 'no defect here'}"
-            )
+            click.echo(f"{f.op} {f.name}: {f.killed_by or ('survives' if f.counts else 'no defect here')}")
     verdict = sorted_out(found, read_equivalent(EQUIVALENT), complete=not names and level == "standard")
     click.echo(table(verdict))
     for fate in verdict.survivors:

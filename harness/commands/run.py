@@ -14,7 +14,11 @@ from opproof.harness.usage import UsageError
 
 @click.command("run")
 @click.option(
-    "-b", "--backend", "backends", multiple=True, help="Name, ./file.py or ./library.so; several times for several."
+    "-b",
+    "--backend",
+    "backends",
+    multiple=True,
+    help="Name, ./file.py, ./library.so or exec:COMMAND; several times for several.",
 )
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
@@ -60,7 +64,9 @@ def command(**options: Any) -> int:
     from opproof.harness.plan import MODES, Selection
 
     if options["resume"] is None and not options["backends"]:
-        raise UsageError("no backend: give one with -b, such as -b torch, -b ./my_backend.py or -b ./libmine.so.")
+        raise UsageError(
+            "no backend: give one with -b, such as -b torch, -b ./my_backend.py, -b ./libmine.so or -b exec:COMMAND."
+        )
     selection = Selection(
         ops=listed(options["names"]),
         keyword=options["keyword"],

@@ -1,0 +1,143 @@
+"""Rules of cases: the record, and predicates that tell which parts of a rule a case meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from opproof.cases import Case
+from opproof.cases._layouts import layouts_of, storage_of
+from opproof.reference_ops import Op
+
+Parts = Callable[[Case, Op], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: `met` gives the parts that a case meets, `parts` those that an operator owes."""
+
+    name: str
+    text: str
+    bugs: int  # of the catalogued ones; 0 for a conjunction of other rules
+    applies: Callable[[Op], bool]
+    met: Parts
+    parts: Callable[[Op, Sequence[Case]], Iterable[str]] = lambda op, cases: ("",)  # noqa: ARG005
+    level: str = "standard"
+
+    def matches(self, case: Case, op: Op) -> bool:
+        """Whether the case meets some part of the rule."""
+        return bool(set(self.met(case, op)))
+
+    def missing(self, op: Op, cases: Sequence[Case]) -> list[str]:
+        """The parts that no case of the operator meets; empty where the rule does not apply."""
+        if not self.applies(op):
+            return []
+        owed = set(self.parts(op, cases))
+        return sorted(owed - {part for case in cases for part in self.met(case, op)})
+
+
+def when(test: Callable[[Case], object]) -> Parts:
+    """A rule without parts."""
+    return lambda case, _: ("",) if test(case) else ()
+
+
+def fill(*fills: str) -> Parts:
+    return when(lambda case: case.fill in fills)
+
+
+#: Parameters that are sizes of the result.
+_SIZES = ("output_size", "size", "shape", "num_classes")
+
+
+def sizes(case: Case) -> list[int]:
+    """Every axis of every tensor, and those that parameters give to the result."""
+    asked = [v for n, value in case.params if n in _SIZES for v in pair(value)]
+    return [*(n for shape in case.shapes.values() for n in shape), *(n for n in asked if isinstance(n, int))]
+
+
+def size(*ranges: tuple[int, int]) -> Parts:
+    return when(lambda case: any(low <= n <= high for n in sizes(case) for low, high in ranges))
+
+
+def param_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    del cases
+    return [n for n, default in op.params.items() if default is None or isinstance(default, int | float | str | tuple)]
+
+
+def params_met(case: Case, op: Op) -> list[str]:
+    return [n for n, v in case.params if n in op.params and v != op.params[n]]
+
+
+def laid(case: Case, layout: str) -> list[str]:
+    """Tensors that lie otherwise in memory than they would contiguously, by this layout."""
+    shapes = case.shapes
+    return [
+        name
+        for name, given in layouts_of(case).items()
+        if given == layout
+        and prod(shapes[name])
+        and (layout == "broadcast") <= (shapes[name][:1] > (1,))
+        and storage_of(shapes[name], layout) != storage_of(shapes[name], "contiguous")
+    ]
+
+
+def layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
+    """Tensors that have, in some case, axes enough to lie so."""
+    axes = {"transposed": 2, "gapped": 2, "permuted": 3, "broadcast": 2}.get(layout, 1)
+
+    def parts(op: Op, cases: Sequence[Case]) -> list[str]:
+        found = {n for c in cases for n, s in c.shapes.items() if sum(k > 1 for k in s) >= axes}
+        return sorted(found)[:2] if op.variadic else sorted(found)
+
+    return parts
+
+
+def layout(layout: str) -> Parts:
+    return lambda case, _: laid(case, layout)
+
+
+def alone(case: Case, op: Op) -> list[str]:
+    """Whether one tensor alone is not contiguous while others are."""
+    del op
+    odd = {
+        name for layout in ("transposed", "permuted", "sliced", "gapped", "broadcast") for name in laid(case, layout)
+    }
+    return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
+
+
+def leading(case: Case) -> bool:
+    """Leading axes longer than 1 and all distinct."""
+    return any(len(s) >= 3 and min(s[:-1]) > 1 and len(set(s[:-1])) == len(s) - 1 for s in case.shapes.values())
+
+
+def broadcasts(case: Case) -> bool:
+    return len(set(case.shapes.values())) > 1
+
+
+def pair(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def over(case: Case) -> bool:
+    """More indices than there are places: some repeat, in no order."""
+    return any(len(s) and max(s) > 4 for n, s in case.shapes.items() if n in ("index", "indices", "ids", "target"))
+
+
+def heads(case: Case) -> bool:
+    s = case.shapes
+    return "query" in s and s["query"][1] != s["key"][1]
+
+
+def long(case: Case) -> bool:
+    return case.dtype in ("f16", "bf16") and max(sizes(case), default=0) > 1000 and case.fill != "special"
+
+
+def strided(case: Case) -> bool:
+    return any(laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
+
+
+def not_involution(dims: object) -> bool:
+    assert isinstance(dims, tuple)
+    order = [int(d) % len(dims) for d in dims if isinstance(d, int)]
+    return any(order[d] != i for i, d in enumerate(order))
