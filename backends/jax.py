@@ -23,7 +23,7 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
     "forward": frozenset(
         (
             "avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
-            "conv_transpose2d cumsum gelu group_norm index_add instance_norm layer_norm linear log_softmax scale "
+            "conv_transpose2d cumsum gelu group_norm index_add instance_norm layer_norm linear log_softmax mish scale "
             "scaled_dot_product_attention scatter_add softmax upsample_bilinear"
         ).split()
     ),

@@ -25,7 +25,7 @@ def refused(capfd, *args):
 RUN = ("run", "-b", "numpy")
 CASE = (*RUN, "--case")
 CALLS = {
-    ("run",): "no backend: give one with -b, such as -b torch, -b ./my_backend.py or -b ./libmine.so.",
+    ("run",): "no backend: give one with -b, such as -b torch, -b ./my_backend.py, -b ./libmine.so or -b exec:COMMAND.",
     (*RUN, "-o", "sofmax"): "unknown operator 'sofmax'; did you mean softmax, ",
     (*RUN, "-o", "qqq"): "unknown operator 'qqq'; `opproof list ops` prints them all.",
     (*RUN, "-o", "_arrays"): "unknown operator '_arrays'; ",

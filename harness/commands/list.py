@@ -61,7 +61,6 @@ def backends(*, as_json: bool) -> None:
         {"backend": "./FILE.py", "from": "your file"},
         {"backend": "./LIBRARY.so", "from": "your C library (opproof.h)"},
         {"backend": "exec:COMMAND", "from": "a program in any language (docs/exec-protocol.md)"},
-,
     ]
     _print(rows, as_json=as_json)
 
