@@ -87,10 +87,11 @@ def _function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
 
 def _find(asked: str) -> tuple[Path, list[Path]]:
     """The place, and the files to load in order."""
-    if place := os.environ.get("OPPROOF_GGML", "") if not asked else asked:
-        path = Path(place)
+    places = [p for p in (asked, os.environ.get("OPPROOF_GGML", "")) if p]
+    if places:
+        path = Path(places[0])
         if not path.exists():
-            said = f"ggml:{place}" if asked else f"OPPROOF_GGML={place}"
+            said = f"ggml:{path}" if asked else f"OPPROOF_GGML={path}"
             raise BackendError(f"backend ggml: {said} names no file; give a libggml or the folder of its libraries.")
         if path.is_dir() or path.name.startswith("libggml-"):
             return path, _ordered(path if path.is_dir() else path.parent)

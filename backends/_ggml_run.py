@@ -101,7 +101,7 @@ def _look_behind(g: Graph, buffer: ctypes.c_void_p) -> None:
         if base <= data < base + size:
             free[data - base : data - base + nbytes] = False
         pointer = following
-    memory: Array = np.ndarray((size,), np.uint8, (ctypes.c_char * size).from_address(base))
+    memory: Array = np.ndarray((size,), np.uint8, memoryview((ctypes.c_char * size).from_address(base)))
     if written := int(np.count_nonzero(memory[free] != _POISON)):
         raise BackendFailed(f"ggml wrote {written} bytes behind the end of a tensor")
 

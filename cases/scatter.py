@@ -28,6 +28,8 @@ STANDARD = [
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=index:gapped,src:sliced",
     "x=5x9x6;index=4x1x5;src=4x1x5;dim=1;layout=index:permuted",
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=index:transposed",
+    "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:transposed",
+    "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:gapped",
 ]
 FULL = [
     "x=2x12289;index=1x12289;src=1x12289;dim=0",

@@ -26,6 +26,7 @@ STANDARD = [
     _row(2, 5, 3, 4, 2, 3, 6, "layout=dt:transposed"),
     _row(3, 2, 4, 4, 2, 3, 6, "layout=A:transposed,C:transposed,x:broadcast,dt:broadcast"),
     _row(3, 2, 4, 4, 2, 3, 6, "layout=A:broadcast,state:broadcast"),
+    _row(3, 2, 4, 4, 2, 3, 6, "layout=x:transposed,B:transposed"),
     _row(2, 2, 6, 4, 2, 3, 5, "fill=small;f32", columns=1),
     _row(2, 2, 4, 4, 2, 3, 5, "fill=offset", columns=1),
     _row(2, 2, 4, 4, 2, 3, 5, "fill=zeros", columns=1),

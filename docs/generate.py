@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+from opproof.cases import Case, cases_of
+from opproof.harness.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 
 DOCS = Path(__file__).parent
@@ -58,7 +61,47 @@ def _row(op: Op) -> str:
     return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
 
-PAGES = {"operators.md": operators_page}
+def coverage_page() -> str:
+    """docs/coverage.md."""
+    found = [load(n) for n in names()]
+    numbered = list(enumerate(RULES, 1))
+    lines = [
+        "# Coverage",
+        "",
+        "Generated from the cases by `docs/generate.py`; do not edit.",
+        "",
+        "Which rule is exercised by how many cases of each operator (dtypes counted apart), empty where it does not",
+        "apply. A test fails where an operator misses an applicable rule, or a part of one: a layout is owed by every",
+        "tensor, and every parameter another value. Rules are ranked by the number of catalogued bugs that need them;",
+        "those without a number are conjunctions.",
+        "",
+        "Every case is run under: " + ", ".join(f"{text} ({bugs})" for text, bugs in ALWAYS) + ".",
+        "",
+        "| | rule | a case has | bugs | operators | level |",
+        "| ---: | --- | --- | ---: | ---: | --- |",
+    ]
+    for i, rule in numbered:
+        cells = (str(i), rule.name, rule.text, str(rule.bugs) if rule.bugs else "",
+                 str(sum(rule.applies(op) for op in found)), rule.level)  # fmt: skip
+        lines.append(_cells(cells))
+    lines += ["", _cells(["operator", *(str(i) for i, _ in numbered)]), "| --- |" + " ---: |" * len(RULES)]
+    for op in found:
+        cases = {level: cases_of(op.name, level) for level in {rule.level for rule in RULES}}
+        lines.append(
+            _cells([op.name, *(str(_met(rule, op, cases[rule.level])) if rule.applies(op) else "" for rule in RULES)])
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _met(rule: Rule, op: Op, cases: list[Case]) -> int:
+    return sum(rule.matches(case, op) for case in cases)
+
+
+def _cells(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+
+
+PAGES = {"operators.md": operators_page, "coverage.md": coverage_page}
 
 
 def main(check: bool) -> int:

@@ -25,9 +25,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     rank = max((len(s) for c in profile.cases for n, s in c.shapes.items() if _is_read(n, profile)), default=0)
     for layout, (kind, least) in _KINDS.items():
         if rank >= least:
-            yield Mutant(
-                f"{layout} inputs read as contiguous", _inputs(lambda x, b, k=kind: packed(x, b) if k(x) else x)
-            )
+            yield Mutant(f"{layout} inputs read as contiguous", _inputs(_packed_where(kind)))
     if profile.mode == "gradient" and profile.moving and profile.cotangent_rank:
         yield Mutant("strides of the cotangent ignored", _cotangents(packed))
         yield Mutant("storage offset of the cotangent ignored", _cotangents(from_start))
@@ -44,13 +42,18 @@ def packed(x: Array, storage: NDArray[np.uint8]) -> Array:
     return seen.reshape(x.shape)
 
 
+def _packed_where(kind: Callable[[Array], bool]) -> Change:
+    return lambda x, storage: packed(x, storage) if kind(x) else x
+
+
 def from_start(x: Array, storage: NDArray[np.uint8]) -> Array:
     """What a reader sees that begins at the beginning of the storage of `x`."""
     values, start = _values(x, storage)
     if not start or not x.size:
         return x
     steps = [s // x.itemsize for s in x.strides]
-    return values[np.tensordot(steps, np.indices(x.shape), axes=1) if x.ndim else np.zeros((), int)]
+    places = np.tensordot(steps, np.indices(x.shape), axes=1) if x.ndim else np.zeros((), int)
+    return np.asarray(values[places])
 
 
 def _values(x: Array, storage: NDArray[np.uint8]) -> tuple[Array, int]:

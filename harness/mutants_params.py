@@ -26,7 +26,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         seen = {case.kwargs[name] for case in profile.cases if name in case.kwargs}
         kinds = {type(v) for v in (*seen, default)}
         if default is not inspect.Parameter.empty:
-            yield Mutant(f"{name} ignored", _with(name, lambda _, d=default: d), must_show=forward)
+            yield Mutant(f"{name} ignored", _with(name, _always(default)), must_show=forward)
         if name in ("dim", "dims", "dim0", "dim1") and profile.op.name != "timestep_embedding":
             yield Mutant(f"{name}: next axis", _next_axis(name), must_show=forward)
         elif float in kinds:
@@ -49,12 +49,16 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             )
         for other in _CHOICES.get(name, ()):
             if other in seen or other == default:
-                yield Mutant(f"{name} always {other}", _with(name, lambda _, o=other: o))
+                yield Mutant(f"{name} always {other}", _with(name, _always(other)))
     for a, b in combinations(profile.op.params, 2):
         if any(_comparable(case.kwargs.get(a), case.kwargs.get(b)) for case in profile.cases):
             yield Mutant(f"{a} and {b} swapped", _swapped(a, b), must_show=False)
     if profile.op.params:
         yield Mutant("parameters of the first call with these shapes", _kept, must_show=False)
+
+
+def _always(value: Any) -> Callable[[Any], Any]:
+    return lambda _: value
 
 
 def _with(name: str, change: Callable[[Any], Any]) -> Callable[[Call], Arrays]:

@@ -81,7 +81,7 @@ class Low(np.ndarray):
             axis, keepdims = kwargs.get("axis", 0), bool(kwargs.get("keepdims", False))
             return _low(_sum(plain[0], axis, keepdims, self.name), self.name)
         if ufunc is np.matmul and method == "__call__" and "out" not in kwargs:
-            return _low(_matmul(*plain, self.name), self.name)
+            return _low(_matmul(plain[0], plain[1], self.name), self.name)
         return _low(getattr(ufunc, method)(*plain, **kwargs), self.name)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -85,7 +85,8 @@ class Trial:
     def reads(self, i: int) -> bool:
         """Whether other data in argument `i` give another answer."""
         call, other = self.call, self._call(self.other)
-        if i >= len(call.inputs) or call.inputs[i] is None or not np.size(call.inputs[i]):
+        given = call.inputs[i] if i < len(call.inputs) else None
+        if given is None or not given.size:
             return False
         mixed = [o if k == i else x for k, (x, o) in enumerate(zip(call.inputs, other.inputs, strict=True))]
         return not same_bits(call.again(inputs=mixed), self.honest)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from opproof.cases import Case
+from opproof.cases._case import Shape
 from opproof.cases._layouts import layouts_of, storage_of
 from opproof.reference_ops import Op
 
@@ -76,19 +76,27 @@ def laid(case: Case, layout: str) -> list[str]:
         name
         for name, given in layouts_of(case).items()
         if given == layout
-        and prod(shapes[name])
-        and (layout == "broadcast") <= (shapes[name][:1] > (1,))
-        and storage_of(shapes[name], layout) != storage_of(shapes[name], "contiguous")
+        and 0 not in shapes[name]
+        and _lies(shapes[name], layout) != _lies(shapes[name], "contiguous")
     ]
 
 
+def _lies(shape: Shape, layout: str) -> tuple[int, list[int]]:
+    """Offset, and the strides of axes longer than 1: the others lie nowhere in particular."""
+    storage = storage_of(shape, layout)
+    return storage.offset, [s for s, n in zip(storage.strides, shape, strict=True) if n > 1]
+
+
 def layout_parts(layout: str) -> Callable[[Op, Sequence[Case]], list[str]]:
-    """Tensors that have, in some case, axes enough to lie so."""
-    axes = {"transposed": 2, "gapped": 2, "permuted": 3, "broadcast": 2}.get(layout, 1)
+    """Tensors that can lie so in some case; of several alike the first two, and vectors need no stride of 0."""
+
+    def can(shape: Shape) -> bool:
+        long = sum(n > 1 for n in shape)
+        return long > (layout == "broadcast") and _lies(shape, layout) != _lies(shape, "contiguous")
 
     def parts(op: Op, cases: Sequence[Case]) -> list[str]:
-        found = {n for c in cases for n, s in c.shapes.items() if sum(k > 1 for k in s) >= axes}
-        return sorted(found)[:2] if op.variadic else sorted(found)
+        found = sorted({name for case in cases for name, shape in case.shapes.items() if can(shape)})
+        return found[:2] if op.variadic else found
 
     return parts
 

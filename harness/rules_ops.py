@@ -33,8 +33,8 @@ ORDERED = frozenset("amax amin argmax argmin sort argsort max_pool1d max_pool2d 
 ROUNDING = frozenset("round floor ceil trunc".split())
 PLANES = frozenset(
     "conv2d conv2d_depthwise conv3d conv_transpose2d im2col im2col_3d im2col_back col2im max_pool2d avg_pool2d "
-    "pool_2d_back adaptive_avg_pool2d upsample_nearest upsample_bilinear upsample_bicubic pixel_shuffle window_partition "
-    "window_unpartition".split()
+    "pool_2d_back adaptive_avg_pool2d upsample_nearest upsample_bilinear upsample_bicubic pixel_shuffle "
+    "window_partition window_unpartition".split()
 )
 POOLS = frozenset("max_pool1d max_pool2d avg_pool1d avg_pool2d".split())
 RESIZES = frozenset("upsample_nearest upsample_bilinear upsample_bicubic adaptive_avg_pool2d".split())
@@ -92,11 +92,11 @@ def multilinear(op: Op) -> bool:
 #: All but those in which the order is undefined, or a NaN meets products and reaches everything.
 SPECIAL = floats_but(
     "topk argsort sort acc add1 lerp dot bmm matmul linear outer_product mul_mat_id add_id add_rel_pos "
-    "matmul_quantized conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d col2im im2col_back upsample_bilinear "
-    "upsample_bicubic solve_triangular layer_norm rms_norm rms_norm_back group_norm instance_norm batch_norm l2_norm "
-    "local_response_norm softmax log_softmax softmax_ext soft_max_back scaled_dot_product_attention rope rope_back "
-    "ssm_conv ssm_scan wkv6 wkv7 gated_linear_attn gated_delta_net cross_entropy nll_loss cross_entropy_loss_back "
-    "kl_div opt_step_adamw silu_back get_rows_back repeat_back pool_2d_back quantize timestep_embedding max_pool1d "
+    "matmul_quantized conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d col2im im2col_back "
+    "upsample_bilinear upsample_bicubic solve_triangular layer_norm rms_norm rms_norm_back group_norm instance_norm "
+    "batch_norm l2_norm local_response_norm softmax log_softmax softmax_ext soft_max_back "
+    "scaled_dot_product_attention rope rope_back ssm_conv ssm_scan wkv6 wkv7 gated_linear_attn gated_delta_net cross_entropy nll_loss "
+    "cross_entropy_loss_back kl_div opt_step_adamw silu_back get_rows_back repeat_back pool_2d_back quantize timestep_embedding max_pool1d "
     "max_pool2d cumprod prod count_equal get_rel_pos"
 )
 #: All but sums of products, in which size is no special case, and what is bounded or discrete.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -207,6 +208,15 @@ def test_another_build_by_its_folder(monkeypatch, ggml):
         monkeypatch.setenv("OPPROOF_GGML", str(asked))
         assert create().version == ggml.version
         assert create(str(asked)).version == ggml.version
+
+
+def test_two_builds_of_one_name_are_not_mixed_up(tmp_path, ggml):
+    from opproof.backends.ggml import create
+
+    for file in Path(ggml._device.library.path).glob("libg*"):
+        shutil.copy(file, tmp_path)
+    with pytest.raises(BackendError, match="meets another ggml of the same name; validate each in its own run"):
+        create(str(tmp_path))
 
 
 def test_smoke_fails_nothing_outside_the_ledger():

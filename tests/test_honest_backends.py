@@ -9,7 +9,7 @@ import pytest
 from opproof.harness.known import built_in, mark
 from opproof.harness.plan import Selection, cases, tasks
 from opproof.harness.pool import Limits, Pool
-from opproof.harness.runner import status
+from opproof.harness.finish import status
 
 
 def run(backend, **selection):

@@ -71,7 +71,14 @@ def test_interrupted_by_the_keyboard(tmp_path):
     (tmp_path / "slow.py").write_text(slow, encoding="utf-8")
     command = [sys.executable, "-m", "opproof.harness", "run", "-b", "slow.py", "-o", "relu", "-j", "1"]
     running = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A shell that runs the tests in the background has them ignore SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     results = tmp_path / "opproof-report" / "results.jsonl"
     deadline = time.monotonic() + 60
