@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
+from opproof.harness.finish import status
 from opproof.harness.known import built_in, mark
 from opproof.harness.plan import Selection, cases, tasks
 from opproof.harness.pool import Limits, Pool
-from opproof.harness.finish import status
 
 
 def run(backend, **selection):
