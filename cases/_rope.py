@@ -29,6 +29,7 @@ _ROWS = (
     ("3x4x2x10", "4,", "n_dims=10", "layout=broadcast"),
     ("2x4x2x10", "4,", "n_dims=6", "fill=extreme"),
     ("2x4x2x10", "4,", "n_dims=10", "fill=zeros"),
+    ("2x5x3x12", "5,", "n_dims=8", "fill=special"),
     ("2x4x2x10", "4,", "n_dims=6;ff", "fill=small;needs=FIRST"),
     ("0x4x2x8", "4,", "n_dims=8", ""),
     ("2x33x2x128", "33,", "n_dims=128;mode=neox", ""),

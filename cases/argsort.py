@@ -25,6 +25,7 @@ STANDARD = [
     "x=3x129;dim=-1;f32",
     "x=2x1031;dim=-1;fill=wide;f32",
     "x=5x13;dim=-1;fill=extreme;f32",
+    "x=9x22;dim=-1;fill=special",
 ]
 FULL = [
     "x=2x12289;dim=-1;f32",

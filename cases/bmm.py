@@ -27,6 +27,7 @@ STANDARD = [
     "a=2x3x257;b=2x257x5",
     "a=2x2x1031;b=2x1031x3",
     "a=2x7x33;b=2x33x5;layout=a:gapped,b:sliced",
+    "a=3x33x2;b=3x2x17;fill=special",
 ]
 FULL = [
     "a=2x8x12289;b=2x12289x4",

@@ -45,5 +45,6 @@ STANDARD = [
     "x=2x5x7;target=2x7;weight=5,;layout=target:gapped,weight:offset",
     "x=1037x3;target=1037,;weight=3,;reduction=none;layout=sliced",
     "x=6x9;target=6,;weight=9,;reduction=sum;layout=weight:sliced",
+    "x=65x3;target=65,;reduction=none;fill=special",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

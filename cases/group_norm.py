@@ -28,6 +28,7 @@ STANDARD = [
     "x=2x6x99;weight=6,;bias=6,;num_groups=3",
     "x=1x4x1031;num_groups=2;f32,f16",
     "x=0x4x5;weight=4,;bias=4,;num_groups=2",
+    "x=17x6x2;num_groups=3;fill=special",
 ]
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",

@@ -26,6 +26,7 @@ STANDARD = [
     "x=1x2x1031;weight=2,;bias=2,",
     "x=2x3x99;weight=3,;bias=3,;layout=offset",
     "x=0x3x5;weight=3,;bias=3,",
+    "x=17x7x2;fill=special",
 ]
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",

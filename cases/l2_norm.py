@@ -29,6 +29,7 @@ STANDARD = [
     "x=2x4099;dim=-1;f32",
     "x=65x2;dim=-1;fill=signs",
     "x=65x2;dim=-1;eps=1.0;fill=signs",
+    "x=65x3;dim=-1;fill=special",
 ]
 FULL = [
     "x=2x12289;dim=-1",

@@ -28,5 +28,6 @@ STANDARD = [
     "x=2x3x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=weight:gapped,bias:transposed",
     "x=5x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=weight:broadcast,bias:gapped",
     "x=5x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=bias:broadcast",
+    "x=65x3;normalized_shape=(3);fill=special",
 ]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

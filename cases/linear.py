@@ -34,6 +34,7 @@ STANDARD = [
     "x=7x33;weight=5x33;bias=5,;layout=x:gapped,weight:broadcast",
     "x=7x33;weight=5x33;bias=5,;layout=weight:sliced",
     "x=37x9;weight=33x9;bias=33,",
+    "x=33x2;weight=17x2;bias=17,;fill=special",
 ]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",

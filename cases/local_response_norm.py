@@ -27,6 +27,7 @@ STANDARD = [
     "x=2x33x2;size=5;alpha=1.0;beta=-0.5",
     "x=2x97x5;size=5;alpha=1.0",
     "x=2x9x131;size=3;alpha=0.5",
+    "x=5x9x7;size=3;alpha=0.5;fill=special",
 ]
 FULL = [
     "x=1x4097x3;size=5;alpha=1.0",

@@ -34,5 +34,6 @@ STANDARD = [
     "a=2x4099;b=4099x3;f16,bf16",
     "a=7x33;b=33x5;layout=a:broadcast,b:sliced",
     "a=7x33;b=33x5;layout=a:gapped",
+    "a=33x2;b=2x17;fill=special",
 ]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]

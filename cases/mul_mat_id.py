@@ -30,6 +30,7 @@ STANDARD = [
     "a=3x37x9;b=9x4x9;ids=9x4",
     "a=4x5x7;b=3x2x7;ids=3x2;layout=a:broadcast,b:gapped,ids:broadcast",
     "a=4x5x7;b=3x2x7;ids=3x2;layout=a:sliced,ids:gapped",
+    "a=5x9x2;b=33x2x2;ids=33x2;fill=special",
 ]
 FULL = [
     "a=4x3x12289;b=2x2x12289;ids=2x2",

@@ -30,5 +30,6 @@ STANDARD = [
     "x=2x5x7;target=2x7;reduction=none;layout=target:transposed",
     "x=1037x3;target=1037,;reduction=none",
     "x=37x5;target=37,;weight=5,;reduction=none;layout=sliced",
+    "x=65x3;target=65,;reduction=none;fill=special",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

@@ -30,6 +30,7 @@ STANDARD = [
     "a=257x3;b=257x5",
     "a=1031x2;b=1031x3",
     "a=7,;b=33,;layout=a:broadcast",
+    "a=33,;b=17,;fill=special",
 ]
 FULL = [
     "a=12289x3;b=12289x2",

@@ -32,6 +32,7 @@ STANDARD = [
     "x=2x65;dim=-1;f32,bf16",
     "x=11x97;dim=0;f32,bf16",
     "x=1031x2;dim=-1",
+    "x=65x3;dim=-1;fill=special",
 ]
 FULL = [
     "x=65537x3;dim=-1",

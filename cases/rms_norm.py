@@ -25,5 +25,6 @@ STANDARD = [
     "x=130x6;weight=6,",
     "x=2x1031",
     "x=2x4099;weight=4099,;f32",
+    "x=65x3;fill=special",
 ]
 FULL = ["x=2x12289", "x=65537x3;weight=3,"]

@@ -34,5 +34,6 @@ STANDARD = [
     "x=2x12x2x17;mask=2x1x2x17;sinks=12,;max_bias=8.0;scale=-0.7;layout=x:broadcast,mask:gapped,sinks:sliced",
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:broadcast",
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:sliced",
+    "x=2x3x17x3;mask=2x1x17x3;fill=special",
 ]
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]

@@ -21,5 +21,6 @@ STANDARD = [
     "timesteps=3,;dim=1031;f32",
     "timesteps=1031,;dim=6",
     "timesteps=65,;dim=5",
+    "timesteps=33,;dim=12;fill=special",
 ]
 FULL = ["timesteps=2,;dim=12289", "timesteps=65537,;dim=4"]
