@@ -13,6 +13,5 @@ STANDARD = [
     "x=6x11;target=6x11;reduction=sum;fill=offset",
     "x=2x3x4x7;target=2x3x4x7;reduction=none;layout=permuted",
     "x=1x4099;target=1x4099;reduction=sum;fill=positive;f16,bf16",
-    "x=5x33;target=5x33;reduction=none;fill=special",
 ]
 FULL = full_losses()

@@ -23,7 +23,7 @@ STANDARD = [
     "x=5x7;source=0x7;indices=0,",
     "x=130x3;source=33x3;indices=33,",
     "x=5x1031;source=2x1031;indices=2,",
-    "x=7x33;source=3x33;indices=3,;layout=source:broadcast,indices:broadcast",
+    "x=7x33;source=3x33;indices=3,;layout=source:broadcast",
     "x=2x9x31;source=2x4x31;indices=2x4;layout=indices:gapped",
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:permuted",
 ]

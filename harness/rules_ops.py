@@ -95,7 +95,7 @@ SPECIAL = floats_but(
     "topk max_pool1d max_pool2d pool_2d_back conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d "
     "upsample_bilinear upsample_bicubic lerp get_rows_back repeat_back opt_step_adamw soft_max_back rms_norm_back "
     "cross_entropy_loss_back silu_back scaled_dot_product_attention ssm_scan wkv6 wkv7 gated_linear_attn "
-    "gated_delta_net batch_norm dot add1 solve_triangular matmul_quantized quantize count_equal"
+    "gated_delta_net batch_norm dot add1 solve_triangular matmul_quantized quantize count_equal kl_div"
 )
 #: All but sums of products, in which size is no special case, and what is bounded or discrete.
 EXTREME = floats_but(
