@@ -42,8 +42,8 @@ STANDARD = [
     _qkv(1, 1, 1, 2, 1031, 9, 9, "f32"),
     "query=2x2x3x9;key=2x2x5x9;value=2x2x5x7;fill=zeros",
     "query=1x1x2x4;key=1x1x1031x4;value=1x1x1031x3;f16,bf16",
-    "query=2x3x7x9;key=2x3x2x9;value=2x3x2x5;attn_mask=2x1x7x2;keep=7x2;sinks=3,;softcap=5.0;max_bias=8.0;layout=query:broadcast,attn_mask:broadcast,keep:broadcast,sinks:sliced",
-    "query=2x3x7x9;key=2x3x2x9;value=2x3x2x5;attn_mask=2x1x7x2;keep=7x2;sinks=3,;softcap=5.0;max_bias=8.0;layout=attn_mask:gapped,keep:sliced,sinks:offset",
+    "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=query:broadcast,attn_mask:broadcast,keep:broadcast,sinks:sliced",
+    "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=attn_mask:gapped,keep:sliced,sinks:offset",
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
 ]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]

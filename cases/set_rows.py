@@ -26,5 +26,6 @@ STANDARD = [
     "x=7x33;source=3x33;indices=3,;layout=source:broadcast",
     "x=2x9x31;source=2x4x31;indices=2x4;layout=indices:gapped",
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:permuted",
+    "x=3x8x5;source=3x2x5;indices=3x2;layout=indices:broadcast",
 ]
 FULL = ["x=5x12289;source=2x12289;indices=2,", "x=65537x3;source=300x3;indices=300,"]
