@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.cases._dtypes import DTYPES
 from opproof.harness import differences, reference
-from opproof.harness.compare import C, floor_of
+from opproof.harness.compare import bound_of
 from opproof.harness.data import arguments, cotangents_of, differentiable, inputs_of, ordered
 from opproof.harness.execute import output_names
 from opproof.harness.plan import Selection, has_gradient, operators
-from opproof.harness.reference import Expected
 
 
 def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
     """Arrays by name: `input x`, `expected y`, `bound y`, `cotangent y`, `gradient x`, `gradient bound x`."""
     op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    dtype = DTYPES[case.dtype]
     values = inputs_of(case, op)
     inputs = ordered(case, op, values)
     found: dict[str, NDArray[Any]] = {f"input {n}": v for n, v in values.items()}
     expected = reference.expected_forward(case, op, inputs)
     names = output_names(op, len(expected))
     for name, e in zip(names, expected, strict=True):
-        found[f"expected {name}"], found[f"bound {name}"] = e.values, _bound(e, case)
+        found[f"expected {name}"], found[f"bound {name}"] = e.values, bound_of(e, dtype)
     exist = reference.gradients_exist(case, op, inputs)
     needs = [n and e for n, e in zip(differentiable(case, op, inputs), exist, strict=True)]
     if not has_gradient(case, op) or not any(needs):
@@ -40,12 +40,5 @@ def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, NDArray[Any]
         gradients = reference.expected_vjp(case, op, inputs, cotangents, needs)
     for argument, e2 in zip(arguments(case, op), gradients, strict=True):
         if e2 is not None:
-            found[f"gradient {argument}"], found[f"gradient bound {argument}"] = e2.values, _bound(e2, case)
+            found[f"gradient {argument}"], found[f"gradient bound {argument}"] = e2.values, bound_of(e2, dtype)
     return found
-
-
-def _bound(e: Expected, case: Case) -> NDArray[Any]:
-    dtype = DTYPES[case.dtype]
-    if e.exact:
-        return e.scale * 0
-    return C * dtype.u * (e.scale + abs(e.values)) + floor_of(dtype)  # type: ignore[no-any-return]
