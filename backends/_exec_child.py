@@ -44,7 +44,7 @@ class Child:
         self.pipes = [p.fileno() for p in (self.process.stdin, self.process.stdout, self.process.stderr) if p]
         for pipe in self.pipes:
             os.set_blocking(pipe, False)
-        _living.append(self)
+        children.append(self)
         _end_children_on_sigterm()
 
     def exchange(self, request: bytes, timeout: float | None = None) -> bytes:
@@ -90,8 +90,8 @@ class Child:
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
-        if self in _living:
-            _living.remove(self)
+        if self in children:
+            children.remove(self)
         return alone
 
     def kill(self) -> None:
@@ -175,7 +175,8 @@ class Child:
         return f"{how} before its answer was whole; {self._received(wanted)}"
 
 
-_living: list[Child] = []
+#: Those of this process that run.
+children: list[Child] = []
 _libc: Any = ctypes.CDLL(None) if sys.platform == "linux" else None
 _PR_SET_PDEATHSIG = 1
 
@@ -193,7 +194,7 @@ def _end_children_on_sigterm() -> None:
         return
 
     def handler(number: int, frame: Any) -> None:
-        for child in _living:
+        for child in children:
             child.kill()
         if callable(before):
             before(number, frame)

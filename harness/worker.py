@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opproof.backends._exec_child import children
 from opproof.backends._load import load_backend
 from opproof.cases import Case
 from opproof.harness.execute import Outcome, execute
@@ -168,18 +169,20 @@ def _never_exit_quietly() -> None:
     on_exit(_KEPT[-1], None)
 
 
-def _resident() -> int:
-    """Resident memory of this process in bytes; 0 where the system does not tell."""
+def _resident(pid: int) -> int:
+    """Resident memory of a process in bytes; 0 where the system does not tell, or it has ended."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE")
-    except OSError:
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, IndexError):
         return 0
 
 
 def _watch(memory: int) -> None:
-    """End the process when it outgrows its limit; polled, since RLIMIT_AS counts what is never touched."""
+    """End the process when it and an exec backend's outgrow the limit; polled: RLIMIT_AS counts the untouched too."""
     while True:
-        if _resident() > memory:
+        if _resident(os.getpid()) + sum(_resident(child.process.pid) for child in list(children)) > memory:
+            for child in list(children):
+                child.kill()
             os._exit(MEMORY_EXIT)
         time.sleep(0.05)
 

@@ -68,6 +68,12 @@ def dies(answer):
     os._exit(7)
 
 
+def grows(answer):
+    hoard = []
+    while True:
+        hoard.append(np.ones(2**20))
+
+
 FAULTS = {
     "neg": lambda answer: b"I am computing neg\n" * 3 + answer,
     "abs": lambda answer: answer[:-8],
@@ -77,6 +83,7 @@ FAULTS = {
     "sin": flood,
     "tan": lambda answer: struct.pack("<QQ", len(answer) - 8, 10**6) + answer[16:],
     "floor": lambda answer: os.abort(),
+    "trunc": grows,
 }
 CHANGES = {
     "cos": lambda meta, out: (meta, {k: y[:, :-1] for k, y in out.items()}),

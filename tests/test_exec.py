@@ -186,12 +186,14 @@ VERDICTS = {
     "neg": "ERROR", "abs": "TIMEOUT", "square": "ERROR", "exp": "ERROR", "sqrt": "TIMEOUT", "sin": "PASS",
     "tan": "ERROR", "floor": "ERROR", "cos": "WRONG_SHAPE", "tanh": "WRONG_DTYPE", "log": "ERROR", "erf": "ERROR",
     "ceil": "ERROR", "round": "ERROR", "sign": "WRONG_SHAPE", "relu": "PASS", "add": "PASS", "matmul": "PASS",
+    "trunc": "OUT_OF_MEMORY",
 }  # fmt: skip
 
 
 def test_each_fault_costs_its_own_case_only(tmp_path):
     ops = ",".join(VERDICTS)
-    options = ["--dtype", "f32", "--level", "smoke", "--mode", "forward", "--timeout", "4", "-j", "1", "--quiet"]
+    options = ["--dtype", "f32", "--level", "smoke", "--mode", "forward", "--timeout", "4", "--memory", "600"]
+    options += ["-j", "1", "--quiet"]
     done = opproof("run", "-b", f"exec:{DRILL}", "--op", ops, *options, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     results = read_results(tmp_path / "opproof-report")[1]
