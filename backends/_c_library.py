@@ -14,7 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from opproof.backends._c_structs import Call, DLTensor, Param, param_of, pointers_to, tensor_of
+from opproof.backends._c_device import device_memory
+from opproof.backends._c_structs import Call, DeviceArray, DLTensor, Param, param_of, pointers_to, tensor_of
 from opproof.backends._protocol import Array, BackendError, BackendFailed, Unsupported
 
 ABI_VERSION = 1
@@ -24,7 +25,9 @@ HEADER = Path(__file__).with_name("opproof.h")
 
 
 def load(path: Path) -> object:
-    """The backend in the shared library `path`: name, version, device, alignment, forward_into, and vjp_into if any.
+    """The backend in the shared library `path`: name, version, device, alignment, forward_into.
+
+    And vjp_into where it has gradients, device_memory where its tensors must lie on a device.
 
     Runs the library's own start-up code in this process. Raises BackendError where it is no such library.
     """
@@ -47,15 +50,18 @@ def load(path: Path) -> object:
     vjp = _function(library, "opproof_vjp")
     if vjp is not None:
         backend.vjp_into = partial(_call, vjp)
+    memory = device_memory(library, path)
+    if memory is not None:
+        backend.device_memory = memory
     return backend
 
 
 def _call(
     function: Callable[..., int],
     op: str,
-    inputs: Sequence[Array | None],
+    inputs: Sequence[Array | DeviceArray | None],
     params: Mapping[str, Any],
-    *arrays: Sequence[Array | None],
+    *arrays: Sequence[Array | DeviceArray | None],
 ) -> None:
     """Call opproof_forward with the outputs, or opproof_vjp with the cotangents and the gradients.
 

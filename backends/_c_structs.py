@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from opproof.backends._protocol import Array
 
@@ -67,7 +70,19 @@ class Call(ctypes.Structure):
     )
 
 
-def tensor_of(array: Array | None) -> DLTensor | None:
+@dataclass(frozen=True)
+class DeviceArray:
+    """An array in the memory of a device: `handle` is what its allocator returned; offset and strides in bytes."""
+
+    handle: int
+    byte_offset: int
+    device_type: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def tensor_of(array: Array | DeviceArray | None) -> DLTensor | None:
     """The DLTensor that borrows `array`, which must outlive it; None for None.
 
     Raises TypeError for a dtype without a DLPack code.
@@ -77,17 +92,25 @@ def tensor_of(array: Array | None) -> DLTensor | None:
     is_bfloat = array.dtype.name == "bfloat16"
     if not is_bfloat and array.dtype.kind not in CODES:
         raise TypeError(f"no DLPack type for an array of {array.dtype}: expected floats, integers or booleans.")
-    size = array.itemsize
-    numbers = ctypes.c_int64 * max(array.ndim, 1)  # never NULL, not even for a scalar
+    size, ndim = array.dtype.itemsize, len(array.shape)
+    numbers = ctypes.c_int64 * max(ndim, 1)  # never NULL, not even for a scalar
+    address, device_type, byte_offset = _place(array)
     return DLTensor(
-        data=array.__array_interface__["data"][0],
-        device=Device(CPU, 0),
-        ndim=array.ndim,
+        data=address,
+        device=Device(device_type, 0),
+        ndim=ndim,
         dtype=DataType(BFLOAT if is_bfloat else CODES[array.dtype.kind], 8 * size, 1),
         shape=numbers(*array.shape),
         strides=numbers(*(stride // size for stride in array.strides)),
-        byte_offset=0,
+        byte_offset=byte_offset,
     )
+
+
+def _place(array: Array | DeviceArray) -> tuple[int, int, int]:
+    """Address or handle, device and offset in bytes."""
+    if isinstance(array, DeviceArray):
+        return array.handle, array.device_type, array.byte_offset
+    return array.__array_interface__["data"][0], CPU, 0
 
 
 def pointers_to(tensors: Sequence[DLTensor | None]) -> Any:

@@ -32,6 +32,9 @@ def load_backend(spec: str) -> Any:
         from opproof.backends._exec import load as load_command
 
         return load_command(variant)
+    if name in built_in():
+        module = importlib.import_module(f"opproof.backends.{name}")
+        return module.create(variant)
     path = Path(spec)
     if path.suffix in LIBRARIES:
         from opproof.backends._c_library import load
@@ -39,9 +42,6 @@ def load_backend(spec: str) -> Any:
         return load(path)
     if path.suffix == ".py":
         return _from_file(path)
-    if name in built_in():
-        module = importlib.import_module(f"opproof.backends.{name}")
-        return module.create(variant)
     for entry in entry_points(group="opproof.backends"):
         if entry.name == name:
             return _made(entry.load(), variant)

@@ -24,6 +24,7 @@ A backend that writes into memory of the caller (a C library) has instead
 
     forward_into(op, inputs, params, outputs) -> None
     vjp_into(op, inputs, params, cotangents, gradients) -> None    gradients: None where not needed
+    device_memory              a DeviceMemory (_c_device.py), where arrays must lie on a device: it gets DeviceArrays
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ class Unsupported(Exception):
 
 class BackendFailed(Exception):
     """The backend itself reported that a call failed; its text is the backend's message."""
+
+
+class DeviceLost(Exception):
+    """A device can no longer be used in this process, after an illegal access for instance; its text is the reason."""
 
 
 class BackendError(ValueError):

@@ -8,11 +8,14 @@
  * Rules
  *   - All tensors are borrowed: keep no pointer after the call returns, free nothing.
  *   - Element i of a tensor lies at (char*)data + byte_offset + itemsize * sum(index[k] * strides[k]).
+ *     byte_offset is 0 on the CPU and anything on another device.
  *     strides count elements, are never NULL and may be 0 (broadcast) or in any order. Outputs and
  *     gradients are row-major.
  *   - Outputs and gradients are allocated by the caller and hold poison: write every element.
  *   - Inputs must not be written.
  *   - `message` receives a NUL-terminated reason with UNSUPPORTED and FAILED.
+ *   - Tensors lie in the CPU's memory, each against an unreadable page. A library for another device
+ *     exports the four functions at the end, and gets tensors that lie there, between guard zones.
  */
 #ifndef OPPROOF_H
 #define OPPROOF_H
@@ -33,7 +36,17 @@ extern "C" {
 #endif
 
 #ifndef DLPACK_VERSION
-enum { kDLCPU = 1, kDLCUDA = 2 };
+enum {
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3,
+  kDLOpenCL = 4,
+  kDLVulkan = 7,
+  kDLMetal = 8,
+  kDLROCM = 10,
+  kDLExtDev = 12,
+  kDLOneAPI = 14
+};
 enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
 
 typedef struct {
@@ -115,6 +128,31 @@ OPPROOF_EXPORT int32_t opproof_init(char *message, size_t message_size);
 /* Optional: alignment in bytes that the library needs of every contiguous buffer; 64 when absent.
  * The smaller it is, the fewer bytes past a buffer go unguarded. */
 OPPROOF_EXPORT int32_t opproof_alignment(void);
+
+/* For a device that is not the CPU: export these four, or none of them.
+ *
+ * Every tensor of a call lies in memory from opproof_alloc: `data` is what that returned, a pointer
+ * or any other handle (a cl_mem), which opproof only hands back; the first element lies byte_offset
+ * bytes behind it, the bytes before and after the tensor hold a pattern, and device_id is 0. The tensors
+ * are copied in before the call and out after it, and the pattern is looked at then: a write out of
+ * bounds is seen, a read is not unless it changes the result. The structs of the call, shapes, strides
+ * and parameters too, stay in the CPU's memory.
+ *
+ * opproof_device_type  a DLPack code, such as kDLCUDA; kDLCPU is as if it were not exported
+ * opproof_alloc        at least `bytes` bytes, aligned as opproof_alignment says; FAILED where there are none left
+ * opproof_free         give it back
+ * opproof_copy         copy `bytes` bytes from the beginning of `src` to that of `dst`, one of them from
+ *                      opproof_alloc, as `direction` says. Wait for earlier calls to end and return after
+ *                      the last byte. FAILED, here or of opproof_free, means that the device is lost: the
+ *                      case at hand has the verdict CRASH with that message, and the next case gets a new process.
+ */
+enum { OPPROOF_TO_DEVICE = 0, OPPROOF_FROM_DEVICE = 1 };
+
+OPPROOF_EXPORT int32_t opproof_device_type(void);
+OPPROOF_EXPORT int32_t opproof_alloc(size_t bytes, void **memory, char *message, size_t message_size);
+OPPROOF_EXPORT int32_t opproof_free(void *memory, char *message, size_t message_size);
+OPPROOF_EXPORT int32_t opproof_copy(void *dst, const void *src, size_t bytes, int32_t direction, char *message,
+                                    size_t message_size);
 
 #ifdef __cplusplus
 }

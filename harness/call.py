@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends import BackendFailed, Unsupported
+from opproof.backends._protocol import DeviceLost
 from opproof.cases import Case
 from opproof.cases._layouts import layouts_of, storage_of
 from opproof.harness.data import arguments, parameters, to_dtype
+from opproof.harness.device import lent
 from opproof.harness.memory import Buffer, arrange, guarded, poison, unwritten
 from opproof.reference_ops import Op
 
@@ -58,7 +60,10 @@ class Memory:
 
 
 def ask(question: Question) -> tuple[list[Array | None], float]:
-    """The results as fresh arrays and the seconds of the call. Raises Settled."""
+    """The results as fresh arrays and the seconds of the call, copies to a device and back included.
+
+    Raises Settled, and DeviceLost.
+    """
     into = hasattr(question.backend, "forward_into" if question.cotangents is None else "vjp_into")
     memory = lay_out(question, into=into)
     started = time.perf_counter()
@@ -80,11 +85,12 @@ def lay_out(question: Question, *, into: bool) -> Memory:
     case, memory = question.case, Memory()
     layouts = layouts_of(case)
     alignment = int(getattr(question.backend, "alignment", 64))
+    soft = question.soft or hasattr(question.backend, "device_memory")
 
     def place(key: str, values: Array, layout: str) -> Array:
         native, storage = to_dtype(values, case.dtype), storage_of(values.shape, layout)
         size = storage.size * native.dtype.itemsize
-        memory.buffers[key] = guarded(size, at_end=question.at_end, soft=question.soft, alignment=alignment)
+        memory.buffers[key] = guarded(size, at_end=question.at_end, soft=soft, alignment=alignment)
         array = arrange(native, storage, memory.buffers[key])
         memory.given[key] = memory.buffers[key].data.copy()
         return array
@@ -94,30 +100,37 @@ def lay_out(question: Question, *, into: bool) -> Memory:
         if v is not None and name is not None and id(v) not in placed:
             placed[id(v)] = place(f"input {name}", v, layouts[name])
         memory.inputs.append(None if v is None else placed[id(v)])
-    common = case.layout if ":" not in case.layout and case.layout != "broadcast" else "contiguous"
     for i, g in enumerate(question.cotangents if question.cotangents is not None else ()):
-        memory.cotangents.append(place(f"cotangent {i}", g, common))
+        memory.cotangents.append(place(f"cotangent {i}", g, cotangent_layout(case)))
     for want in question.wanted if into else ():
         if want is None:
             memory.results.append(None)
             continue
         name, shape, kind = want
         size = int(np.prod(shape)) * kind.itemsize
-        buffer = guarded(size, at_end=question.at_end, soft=question.soft, alignment=alignment)
+        buffer = guarded(size, at_end=question.at_end, soft=soft, alignment=alignment)
         poison(buffer, kind)
         memory.buffers[name] = buffer
         memory.results.append(np.ndarray(shape, kind, buffer.data))
     return memory
 
 
+def cotangent_layout(case: Case) -> str:
+    """The layout that all inputs share, where a cotangent can have it too."""
+    return case.layout if ":" not in case.layout and case.layout != "broadcast" else "contiguous"
+
+
 def _call(question: Question, memory: Memory, *, into: bool) -> Any:
     backend, op, params = question.backend, question.op.name, parameters(question.case, question.op)
     gradient = question.cotangents is not None
     try:
-        if into and gradient:
-            backend.vjp_into(op, memory.inputs, params, memory.cotangents, memory.results)
-        elif into:
-            backend.forward_into(op, memory.inputs, params, memory.results)
+        if into:
+            with lent(getattr(backend, "device_memory", None), memory.buffers.values()) as lend:
+                inputs, results = [lend(x) for x in memory.inputs], [lend(y) for y in memory.results]
+                if gradient:
+                    backend.vjp_into(op, inputs, params, [lend(g) for g in memory.cotangents], results)
+                else:
+                    backend.forward_into(op, inputs, params, results)
         elif gradient:
             return backend.vjp(op, memory.inputs, params, memory.cotangents, list(question.needs))
         else:
@@ -128,6 +141,8 @@ def _call(question: Question, memory: Memory, *, into: bool) -> Any:
         raise Settled("ERROR", str(failure)) from None
     except MemoryError as error:
         raise Settled("OUT_OF_MEMORY", f"MemoryError {error}".strip()) from None
+    except DeviceLost:
+        raise  # no later call can succeed in this process
     except (Exception, SystemExit, GeneratorExit) as error:  # whatever a backend raises is its own case's failure
         raise Settled("ERROR", _described(error)) from None
     return memory.results

@@ -30,11 +30,12 @@ POISON: dict[str, int] = {"float64": 0xFFF5A5A5A5A5A5A5, "float32": 0xFFA5A5A5, 
 
 @dataclass(frozen=True)
 class Buffer:
-    """A guarded buffer: `data` is its bytes, `before` and `after` the canaries on its sides."""
+    """A guarded buffer: `data` is its bytes, `before` and `after` the canaries on its sides, `zone` all three."""
 
     data: NDArray[np.uint8]
     before: NDArray[np.uint8]
     after: NDArray[np.uint8]
+    zone: NDArray[np.uint8]
 
     def trespass(self) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
@@ -69,7 +70,7 @@ def guarded(nbytes: int, *, at_end: bool, soft: bool, alignment: int = 64) -> Bu
         address = view.__array_interface__["data"][0]
         protect(address, GUARD, mmap.PROT_NONE if hasattr(mmap, "PROT_NONE") else 0)
         protect(address + GUARD + inner, GUARD, 0)
-    return Buffer(view[start : start + nbytes], view[low:start], view[start + nbytes : high])
+    return Buffer(view[start : start + nbytes], view[low:start], view[start + nbytes : high], view[low:high])
 
 
 def arrange(values: NDArray[Any], storage: Storage, buffer: Buffer) -> NDArray[Any]:

@@ -54,7 +54,7 @@ def test_the_star_is_checked():
     assert found["opproof.reports"] is False
 
 
-HEAVY = ("torch", "jax", "mlx", "onnx", "onnxruntime", "tinygrad", "gguf")
+HEAVY = ("torch", "jax", "mlx", "onnx", "onnxruntime", "openvino", "tinygrad", "autograd", "warp", "tvm_ffi", "gguf")
 
 
 @pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)
