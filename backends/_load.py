@@ -70,6 +70,8 @@ def _from_file(path: Path) -> Any:
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
+    except BackendError:
+        raise
     except (Exception, SystemExit) as error:
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
         text = error.msg if isinstance(error, SyntaxError) else error

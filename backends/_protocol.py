@@ -46,6 +46,14 @@ class BackendFailed(Exception):
     """The backend itself reported that a call failed; its text is the backend's message."""
 
 
+class OutOfBounds(BackendFailed):
+    """The backend's own guard zones, of a device's memory for instance, were written; its text says where."""
+
+
+class InputChanged(BackendFailed):
+    """The backend found that its own call wrote to an input; its text says which."""
+
+
 class DeviceLost(Exception):
     """A device can no longer be used in this process, after an illegal access for instance; its text is the reason."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends import BackendFailed, Unsupported
+from opproof.backends import BackendFailed, InputChanged, OutOfBounds, Unsupported
 from opproof.backends._protocol import DeviceLost
 from opproof.cases import Case
 from opproof.cases._layouts import layouts_of, storage_of
@@ -137,6 +137,10 @@ def _call(question: Question, memory: Memory, *, into: bool) -> Any:
             return backend.forward(op, memory.inputs, params)
     except Unsupported as reason:
         raise Settled("UNSUPPORTED", str(reason) or "declined without a reason") from None
+    except OutOfBounds as found:
+        raise Settled("OUT_OF_BOUNDS", str(found)) from None
+    except InputChanged as found:
+        raise Settled("INPUT_CHANGED", str(found)) from None
     except BackendFailed as failure:
         raise Settled("ERROR", str(failure)) from None
     except MemoryError as error:
