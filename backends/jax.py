@@ -18,6 +18,9 @@ from opproof.backends._protocol import BackendError, Unsupported, float_name
 
 Array = NDArray[Any]
 
+#: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
+KEPT = 200
+
 #: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/jax.md.
 STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
     "forward": frozenset(
@@ -48,6 +51,7 @@ class Jax:
     def __init__(self, jax: Any, table: Mapping[str, Callable[..., Any]], *, compiled: bool) -> None:
         self._jax, self._table, self._compiled, self.version = jax, table, compiled, str(jax.__version__)
         self._last: tuple[str, Callable[..., Any]] | None = None
+        self._made = 0
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
         return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
@@ -95,6 +99,9 @@ class Jax:
         if not self._compiled:
             return function
         if self._last is None or self._last[0] != key:
+            self._made += 1
+            if self._made % KEPT == 0:
+                self._jax.clear_caches()
             self._last = (key, self._jax.jit(function))
         return self._last[1]
 

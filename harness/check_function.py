@@ -1,7 +1,16 @@
-"""One Python function against one operator, in this process: what the fixture `opproof_check` calls."""
+"""One Python function against one operator, in this process: the fixture `opproof_check`, and a decorator.
+
+from opproof.harness.check_function import operator_test
+
+@operator_test("softmax")
+def test_softmax(x, *, dim):
+    return my_softmax(x, dim)
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import shlex
 import warnings
 from collections.abc import Callable, Sequence
@@ -59,6 +68,30 @@ def check(
     if failure := _objection(name, truth, results):
         raise AssertionError(failure)
     return results
+
+
+def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
+    """A decorator that makes a function of tensors and parameters a test: it is judged as the operator `op`.
+
+    `options` are those of `check`. The test takes no arguments, so pytest looks for no fixtures; unittest will do too.
+    """
+
+    def decorate(fn: Callable[..., Any]) -> Callable[[], None]:
+        @functools.wraps(fn)
+        def test() -> None:
+            __tracebackhide__ = True
+            try:
+                check(fn, op, **options)
+            except AssertionError as error:
+                message = str(error)
+            else:
+                return
+            raise AssertionError(message)  # from here: the traceback through opproof says nothing of the function
+
+        test.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+        return test
+
+    return decorate
 
 
 def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Result]:

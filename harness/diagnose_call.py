@@ -68,8 +68,9 @@ def input_ignored(w: Wrong) -> str | None:
         for other in [None, *neutral] if name in w.op.optional else neutral if len(w.inputs) > 1 else []:
             if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
                 return f"the input {name} is ignored" + ("" if other is None else f": it counts as {other.flat[0]:g}")
-        if w.mode == "gradient":
-            y = round_to(w.op.forward(*w.inputs, **w.params), DTYPES[w.case.dtype])
+        outputs = w.op.forward(*w.inputs, **w.params) if w.mode == "gradient" else ()
+        if isinstance(outputs, np.ndarray):
+            y = round_to(outputs, DTYPES[w.case.dtype])
             if y.shape == v.shape and w.explained(inputs=[*w.inputs[:i], y, *w.inputs[i + 1 :]]):
                 return f"the derivative is taken at the output instead of at {name}"
     return None

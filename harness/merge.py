@@ -75,7 +75,7 @@ def _differences(a: Header, b: Header) -> list[str]:
 
 
 def _asked(header: Header) -> dict[str, Any]:
-    options = {n: header.options.get(n) for n in ("convention", "strict_subnormals")}
+    options = {n: header.options.get(n) for n in ("convention", "grad_oracle", "strict_subnormals")}
     return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
 
 

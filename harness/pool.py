@@ -3,7 +3,8 @@
 The pool is pebble's: it times each task, notices deaths and replaces workers. A task whose
 worker died by a signal is run once more with soft guards, to tell a step out of bounds from
 another crash; the first few wrong answers are run once more alone in a new process, to tell
-state that survives a call from a wrong formula.
+state that survives a call from a wrong formula. A case that ran out of memory gets a fresh process too:
+the memory may have been that of the cases before it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from opproof.backends import BackendError
 from opproof.cases import Case
 from opproof.harness import worker
 from opproof.harness.deaths import in_order
-from opproof.harness.worker import MEMORY_EXIT, QUIET_EXIT, Task
+from opproof.harness.worker import DEVICE_EXIT, MEMORY_EXIT, QUIET_EXIT, Task
 from opproof.reports import Result
 
 #: How many wrong answers of one operator and mode are looked at a second time.
@@ -95,6 +96,8 @@ class Pool:
             looks[key] += wrong
             if result.verdict == "CRASH?":
                 again.append((replace(task, soft=True), result))
+            elif result.verdict == "OUT_OF_MEMORY":
+                again.append((task, result))
             elif wrong and looks[key] <= _SECOND_LOOKS:
                 again.append((replace(task, alone=True), result))
             else:
@@ -159,6 +162,8 @@ class Pool:
 
 def _second_look(task: Task, first: Result, second: Result) -> Result:
     """The verdict after the second run, which differs from the first in one respect only."""
+    if first.verdict == "OUT_OF_MEMORY":  # what cases before it left behind is gone
+        return second
     if task.soft:
         if second.verdict in ("CRASH", "TIMEOUT", "OUT_OF_MEMORY"):
             return replace(first, verdict="CRASH")
@@ -175,6 +180,8 @@ def _death(exitcode: int) -> str:
         return "the backend called exit(0)"
     if exitcode == MEMORY_EXIT:
         return "the process outgrew its limit of memory"
+    if exitcode == DEVICE_EXIT:
+        return "the process lost its device"
     if exitcode >= 0:
         return f"the process exited with status {exitcode}"
     try:

@@ -36,6 +36,7 @@ class Settings:
     timeout: float = 30.0
     memory: int = 4096  # MiB
     convention: str = "any"
+    grad_oracle: str = "reference"
     strict_subnormals: bool = False
     ledger: Path | None = None
     out: Path = Path("opproof-report")
@@ -57,6 +58,7 @@ def resumed(settings: Settings, folder: Path) -> Settings:
         backends=tuple(saved["backends"]),
         selection=selection,
         convention=saved["convention"],
+        grad_oracle=saved.get("grad_oracle", "reference"),
         strict_subnormals=saved["strict_subnormals"],
         ledger=Path(saved["known"]) if saved["known"] else settings.ledger,
         out=folder,
@@ -72,7 +74,11 @@ def run(settings: Settings) -> int:
         *(k for b in settings.backends for k in built_in(b)),
     ]
     selected = cases(settings.selection)
-    rules = {"convention": settings.convention, "strict_subnormals": settings.strict_subnormals}
+    rules = {
+        "convention": settings.convention,
+        "grad_oracle": settings.grad_oracle,
+        "strict_subnormals": settings.strict_subnormals,
+    }
     backends = tuple(dict.fromkeys(settings.backends))
     planned = tasks(backends, selected, settings.selection, **rules)
     if not planned and not (settings.selection.shard and selected):  # an empty shard is a part like the others
@@ -124,6 +130,7 @@ def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> H
             "timeout": settings.timeout,
             "memory": settings.memory,
             "convention": settings.convention,
+            "grad_oracle": settings.grad_oracle,
             "strict_subnormals": settings.strict_subnormals,
             "known": str(settings.ledger.resolve()) if settings.ledger else "",
         },

@@ -15,15 +15,18 @@ from typing import Any
 
 from opproof.backends._exec_child import children
 from opproof.backends._load import load_backend
+from opproof.backends._protocol import DeviceLost
 from opproof.cases import Case
 from opproof.harness.execute import Outcome, execute
 from opproof.harness.judge import Judgement, Rules, judge, number
+from opproof.harness.self_oracle import judge_by_self
 from opproof.reference_ops import Op, load, load_folder
-from opproof.reports import Result
+from opproof.reports import FAILED, Evidence, Result
 
-#: Exit status of a worker that used more memory than allowed, and of one whose backend called exit(0).
+#: Exit status of a worker that used more memory than allowed, of one whose backend called exit(0), or lost its device.
 MEMORY_EXIT = 77
 QUIET_EXIT = 78
+DEVICE_EXIT = 79
 
 #: Callbacks that the C library holds a pointer to.
 _KEPT: list[Any] = []
@@ -38,6 +41,7 @@ class Task:
     mode: str
     strict_subnormals: bool = False
     convention: str = "any"
+    grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     soft: bool = False
     alone: bool = False
@@ -91,12 +95,15 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
 def run_task(task: Task) -> Result:
     """Run and judge one task in a worker process."""
     os.ftruncate(1, 0)
-    return result_of(task, backend_of(task.backend))
+    try:
+        return result_of(task, backend_of(task.backend))
+    except DeviceLost as lost:
+        print(lost, file=sys.stderr, flush=True)
+        os._exit(DEVICE_EXIT)
 
 
 def result_of(task: Task, backend: Any) -> Result:
     """Run and judge one task in this process, on a backend that is loaded already."""
-    started = time.perf_counter()
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     declared = backend.compute(op.name, case.dtype, task.mode) if hasattr(backend, "compute") else None
@@ -111,7 +118,8 @@ def result_of(task: Task, backend: Any) -> Result:
     if outcome.verdict:
         found, diagnosis = Judgement(outcome.verdict, outcome.message), ""
     else:
-        found = judge(case, op, task.mode, outcome, rules)
+        by_self = task.mode == "gradient" and task.grad_oracle == "self"
+        found = judge_by_self(backend, case, op, outcome) if by_self else judge(case, op, task.mode, outcome, rules)
         diagnosis = _diagnose(case, op, task.mode, outcome, found)
     return Result(
         case=task.case,
@@ -124,8 +132,9 @@ def result_of(task: Task, backend: Any) -> Result:
         worst=found.worst,
         message=found.message,
         diagnosis=diagnosis,
-        seconds=round(time.perf_counter() - started, 5),
+        seconds=round(outcome.seconds, 6),
         repro=repro(task),
+        evidence=_evidence(case, op, task.mode, outcome, found),
     )
 
 
@@ -140,15 +149,25 @@ def repro(task: Task) -> str:
         parts.append("--strict-subnormals")
     if task.convention != "any":
         parts += ["--convention", task.convention]
+    if task.grad_oracle != "reference":
+        parts += ["--grad-oracle", task.grad_oracle]
     return " ".join(parts)
 
 
 def _diagnose(case: Case, op: Op, mode: str, outcome: Any, found: Judgement) -> str:
-    if found.verdict not in ("WRONG_VALUE", "WRONG_GRADIENT"):
+    if found.verdict not in ("WRONG_VALUE", "WRONG_GRADIENT") or not found.comparisons:
         return ""
     from opproof.harness.diagnose import diagnose
 
     return diagnose(case, op, mode, outcome, found)
+
+
+def _evidence(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> Evidence | None:
+    if found.verdict not in FAILED:
+        return None
+    from opproof.harness.evidence import evidence
+
+    return evidence(case, op, mode, outcome, found)
 
 
 def _no_core_files() -> None:

@@ -10,16 +10,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from opproof.reports._payload_evidence import shown
 from opproof.reports._record import VERDICTS, Header, Result
 from opproof.reports._summary import KINDS, kind
 from opproof.reports._text import plain, short_names
+from opproof.reports.support import matrix, sentences
 
 _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.
 _CASE = "\x01"
 
 
-_ROOM = 2_500_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 2_000_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+# Characters that what failures looked like may fill the page up to, and what is theirs in any case.
+_PAGE = 5_200_000
+_LEAST = 400_000
 
 
 class _Texts:
@@ -86,10 +91,16 @@ def encode(
         "docs": {op: plain(text) for op, text in docs.items() if op in ops.index},
         "scripts": {case: plain(text) for case, text in scripts.items() if case in cases.index},
         "baseline": before,
+        "support": _support(results),
         "strings": list(strings.index),
     }
-    text = json.dumps(page, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")
+    text = _json(page)
+    seen = _json(shown(results, max(_LEAST, _PAGE - len(text))))
+    return f'{text[:-1]},"evidence":{seen}}}'.replace("<", "\\u003c")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 _COLUMNS = tuple("case op dtype mode backend verdict kind units seconds message diagnosis known repro worst".split())
@@ -119,6 +130,13 @@ def _units(value: float | str | None) -> float | str | None:
 
 def _dtype_order(name: str) -> tuple[int, str]:
     return (_DTYPES.index(name) if name in _DTYPES else len(_DTYPES), name)
+
+
+def _support(results: Sequence[Result]) -> dict[str, Any]:
+    """The support matrix: sentences, and by operator a list [values, gradients, dtypes] for each backend."""
+    cells = matrix(results)
+    rows = {op: [[c.value, c.gradient, " ".join(c.dtypes)] for c in row.values()] for op, row in cells.items()}
+    return {"sentences": sentences(cells), "rows": rows}
 
 
 def _baseline(results: Sequence[Result], baseline: Sequence[Result], verdicts: _Texts) -> dict[str, Any]:

@@ -43,6 +43,53 @@ class Worst:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A tensor that the backend was given, in numbers; those of the finite elements are None where there is none."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    layout: str
+    strides: tuple[int, ...]  # in elements
+    fill: str
+    low: float | None  # smallest, to six digits like the next two
+    high: float | None  # largest
+    size: float | None  # mean of |x|
+    nans: int = 0
+    infs: int = 0
+    first: tuple[float | str, ...] = ()  # the first few elements, row-major
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """The error over a tensor folded to its last axis longer than 1 by all others; a cell holds its block's largest.
+
+    `cells`, row by row, is a letter for each cell, followed by a count where the same one comes several times:
+    a for no error, b up to 1 unit, c within the bound; then out of it, half a decade a letter: d up to √10 bounds,
+    e up to 10, ..., w for 10^9.5 bounds and more; z where no number says how far. Of n rows in h cells, cell k
+    holds those from ⌊kn/h⌋ up to the first of the next; columns alike.
+    """
+
+    tensor: str  # name of the output, or of the input whose gradient it is
+    shape: tuple[int, ...]  # of the whole tensor
+    rows: tuple[int, int]  # the part shown: the first row, and the first behind it
+    columns: tuple[int, int]
+    grid: tuple[int, int]  # cells down and across
+    cells: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a failure looked like, as far as there was something to see."""
+
+    inputs: tuple[Input, ...] = ()
+    elements: tuple[Worst, ...] = ()  # the worst of one tensor that fail, the worst first
+    pictures: tuple[
+        Picture, ...
+    ] = ()  # of the same tensor: all of it, and a part element by element where that is more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What one backend did with one case in one mode ("forward" or "gradient")."""
 
@@ -56,9 +103,10 @@ class Result:
     worst: Worst | None = None
     message: str = ""  # what happened, one or two sentences
     diagnosis: str = ""  # the pattern of the error, where one fits
-    seconds: float = 0.0
+    seconds: float = 0.0  # in the backend: its calls, of which a case has three
     repro: str = ""  # one command line
     known: str = ""  # why this failure is known, from the ledger; empty otherwise
+    evidence: Evidence | None = None  # of failures only, and not in the file where there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

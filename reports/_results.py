@@ -18,7 +18,10 @@ class ResultsError(ValueError):
 
 def write_line(file: IO[bytes], record: Header | Result) -> None:
     """Append one line and flush it, so that an interrupted run loses nothing."""
-    file.write(msgspec.json.encode(record) + b"\n")
+    fields = msgspec.to_builtins(record)
+    if fields.get("evidence", "") is None:
+        del fields["evidence"]
+    file.write(msgspec.json.encode(fields) + b"\n")
     file.flush()
 
 

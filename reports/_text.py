@@ -43,7 +43,8 @@ def options(header: Header) -> dict[str, str]:
     for key, value in header.options.items():
         flat.update(value if isinstance(value, dict) else {key: value})
     flat.pop("backends", None)  # they have lines of their own
-    texts = {key: ", ".join(map(str, value)) if isinstance(value, list) else value for key, value in flat.items()}
+    several = {key: ", ".join(map(str, value)) for key, value in flat.items() if isinstance(value, list | tuple)}
+    texts = {**flat, **several}
     # 0 is a value, and equal to False
     unset = [key for key, value in texts.items() if value is None or value is False or value == ""]
     return {key.replace("_", " "): line(str(value)) for key, value in texts.items() if key not in unset}

@@ -122,7 +122,8 @@ def changes(
 def _rules(header: Header) -> dict[str, object]:
     """The options by which the same case is judged differently, or is another case."""
     selection = header.options.get("selection", {})
-    found = {name: header.options[name] for name in ("convention", "strict_subnormals") if name in header.options}
+    names = ("convention", "grad_oracle", "strict_subnormals")
+    found = {name: header.options[name] for name in names if name in header.options}
     return found | ({"seed": selection["seed"]} if "seed" in selection else {})
 
 

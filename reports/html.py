@@ -18,7 +18,10 @@ _SCRIPTS = (
     "report_heat.js",
     "report_failures.js",
     "report_table.js",
+    "report_picture.js",
+    "report_evidence.js",
     "report_detail.js",
+    "report_support.js",
     "report.js",
 )
 

@@ -1,6 +1,6 @@
-// The state of the page is its address: #softmax, #softmax/<case id>/<mode>, with ?filters behind either.
+// The state of the page is its address: #softmax, #softmax/<case id>/<mode>, with ?filters behind either; or #support.
 
-const BLANK = { op: "", case: "", caseMode: "", dtype: "", mode: "", backend: "", verdict: "", change: "", q: "", sort: "" };
+const BLANK = { view: "", op: "", case: "", caseMode: "", dtype: "", mode: "", backend: "", verdict: "", change: "", q: "", sort: "" };
 const FILTERS = ["dtype", "mode", "backend", "verdict", "change", "q", "sort"];
 const main = document.getElementById("main");
 
@@ -15,7 +15,7 @@ function unescapePart(text) {
 }
 
 function hashOf(state) {
-  const path = state.case ? [state.op, state.case, state.caseMode] : state.op ? [state.op] : [];
+  const path = state.view ? [state.view] : state.case ? [state.op, state.case, state.caseMode] : state.op ? [state.op] : [];
   const query = new URLSearchParams(FILTERS.filter((f) => state[f]).map((f) => [f, state[f]])).toString();
   return `#${path.map(escapePart).join("/")}${query && `?${query}`}`;
 }
@@ -23,6 +23,7 @@ function hashOf(state) {
 function stateOf(hash) {
   const [path, query] = hash.replace(/^#/, "").split(/\?(.*)/s);
   const state = { ...BLANK, ...Object.fromEntries([...new URLSearchParams(query ?? "")].filter(([f]) => FILTERS.includes(f))) };
+  if (path === "support" && !page.ops.includes(path)) return { ...state, view: path };
   const first = path.indexOf("/");
   if (first < 0) return { ...state, op: unescapePart(path) };
   const last = path.lastIndexOf("/");
@@ -33,12 +34,17 @@ function stateOf(hash) {
 
 let current = null;
 function show(state, keep = false) {
-  const moved = current && !keep && (current.op !== state.op || current.case !== state.case || current.caseMode !== state.caseMode);
+  const moved = current && !keep && (current.view !== state.view || current.op !== state.op || current.case !== state.case || current.caseMode !== state.caseMode);
   current = state;
   watching?.abort();
-  document.body.toggleAttribute("data-view", !!state.op); // less of the run's header beside one operator
+  document.body.toggleAttribute("data-view", !!(state.op || state.view)); // less of the run's header beside one operator
   syncTools(state);
-  if (state.case) main.replaceChildren(...casePage(state));
+  for (const a of document.querySelectorAll(".mast nav a")) {
+    if (stateOf(a.hash).view === state.view) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  }
+  if (state.view) main.replaceChildren(supportPage());
+  else if (state.case) main.replaceChildren(...casePage(state));
   else if (state.op && !page.ops.includes(state.op)) main.replaceChildren(missing(`This run has no operator named ${state.op}.`));
   else main.replaceChildren(...listPage(state));
   document.querySelectorAll(".tally a").forEach((a) =>
@@ -80,10 +86,10 @@ function makeTools() {
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => replace({ ...current, case: "", caseMode: "", q: search.value }), 90);
+    waiting = setTimeout(() => replace({ ...current, view: "", case: "", caseMode: "", q: search.value }), 90);
   });
   const select = (name, title, options) => h("select", { name, "aria-label": title, onchange: (event) =>
-    replace({ ...current, case: "", caseMode: "", [name]: event.target.value }) },
+    replace({ ...current, view: "", case: "", caseMode: "", [name]: event.target.value }) },
     h("option", { value: "" }, `Any ${title.toLowerCase()}`), options.map(([value, text]) => h("option", { value }, text)));
   const plain = (list) => list.map((value) => [value, value]);
   const used = page.verdicts.filter((_, k) => col.verdict.includes(k));
@@ -144,7 +150,7 @@ function start() {
     main.querySelector("h2[tabindex]")?.focus({ preventScroll: true });
     const top = main.getBoundingClientRect().top + scrollY - tools.offsetHeight - 12;
     // After the rows have been drawn, which happens in a microtask.
-    requestAnimationFrame(() => scrollTo(0, back ?? (state.op ? top : 0)));
+    requestAnimationFrame(() => scrollTo(0, back ?? (state.op || state.view ? top : 0)));
   });
   document.getElementById("skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -155,7 +161,7 @@ function start() {
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       document.querySelector("#tools input").focus();
-    } else if (event.key === "Escape" && !typing && current.op) {
+    } else if (event.key === "Escape" && !typing && (current.op || current.view)) {
       location.hash = hashOf(current.case ? { op: current.op } : {});
     }
   });

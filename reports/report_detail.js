@@ -128,7 +128,7 @@ function record(i) {
   if (w) {
     const off = typeof w[2] === "number" && typeof w[3] === "number" ? Math.abs(w[2] - w[3]) : null;
     rows.push(["Worst element", `${page.strings[w[0]]}[${w[1]}]`], ["Expected", numeral(w[3], 17)], ["Got", numeral(w[2], 17)],
-      ["Difference", off === null ? "" : numeral(off, 4)], ["Bound", numeral(w[4], 4)]);
+      ...(off === null ? [] : [["Difference", numeral(off, 4)]]), ["Bound", numeral(w[4], 4)]);
   }
   if (col.units[i] !== null) rows.push(["Units", numeral(col.units[i], 4)]);
   rows.push(["Time", time(seconds[i])]);
@@ -138,8 +138,9 @@ function record(i) {
     h("h3", {}, badge(i), " ", modeName(modeOf(i)), h("span", { class: "tag", title: backendOf(i) }, nameOf(i))),
     texts.length ? texts.map(([name, style]) => h("p", { class: style }, (name === "known" ? "Known: " : "") + textOf(name, i)))
       : h("p", { class: "hint" }, page.meanings[verdictOf(i)] ?? ""),
-    gauge(i),
-    h("dl", { class: "numbers" }, rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    h("div", { class: "measured" }, h("div", {}, gauge(i), h("dl", { class: "numbers" }, rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))))),
+      pictures(i)),
+    evidenceTables(i),
     textOf("repro", i) ? code(textOf("repro", i), "repro") : "");
 }
 

@@ -39,7 +39,7 @@ function recordTable(records, state) {
   const body = h("tbody", {});
   const head = h("tr", { "aria-rowindex": 1 }, columns.map((c) => headCell(c, state)));
   const table = h("table", { class: `records${several ? " several" : ""}`, "aria-labelledby": "records", "aria-rowcount": rows.length + 1,
-    onkeydown: moveInTable }, h("colgroup", {}, columns.map(([key]) => h("col", { class: key.startsWith("@") ? "of" : key }))),
+    tabindex: "-1" }, h("colgroup", {}, columns.map(([key]) => h("col", { class: key.startsWith("@") ? "of" : key }))),
     h("thead", {}, head), body);
   virtualise(table, body, rows, columns);
   return h("section", { "aria-labelledby": "records" },
@@ -77,12 +77,14 @@ function virtualise(table, body, rows, columns) {
   const live = new Map();
   const row = (at) => h("tr", { "aria-rowindex": at + 2, "data-at": at, class: at % 2 ? "odd" : null },
     columns.map(([key, , , cell]) => h("td", { class: key.startsWith("@") ? "of" : key }, cell(rows[at]))));
+  const tall = () => parseFloat(getComputedStyle(table).getPropertyValue("--row"));
   const draw = () => {
     if (!table.isConnected) return;
-    const height = parseFloat(getComputedStyle(table).getPropertyValue("--row"));
+    const height = tall();
     const top = body.getBoundingClientRect().top;
     const from = Math.max(0, Math.min(rows.length, Math.floor(-top / height) - 12));
     const to = Math.min(rows.length, from + Math.ceil(innerHeight / height) + 24);
+    const focused = document.activeElement;
     for (const [at, tr] of live) if (at < from || at >= to) tr.remove(), live.delete(at);
     let before = above;
     for (let at = from; at < to; at++) {
@@ -94,6 +96,8 @@ function virtualise(table, body, rows, columns) {
     }
     above.firstChild.style.height = `${from * height}px`;
     below.firstChild.style.height = `${(rows.length - to) * height}px`;
+    // A focused row that was scrolled out of sight leaves the focus to its table, whose keys go on from there.
+    if (focused !== document.activeElement) table.focus({ preventScroll: true });
   };
   body.append(above, below);
   if (watching) watching.abort();
@@ -104,15 +108,21 @@ function virtualise(table, body, rows, columns) {
     queued = true;
   };
   for (const event of ["scroll", "resize"]) addEventListener(event, later, { passive: true, signal: watching.signal });
+  // The arrow keys move by a row's number, whether or not it is drawn: presses outrun the frames.
+  let current = 0;
+  table.addEventListener("focusin", ({ target }) => { current = Number(target.closest("tbody tr")?.dataset.at ?? current); });
+  table.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (!step || event.target.closest("thead")) return;
+    event.preventDefault();
+    const to = Math.min(rows.length - 1, Math.max(0, current + step));
+    if (!live.has(to)) {
+      scrollBy(0, body.getBoundingClientRect().top + to * tall() - innerHeight / 2);
+      draw();
+    }
+    const link = live.get(to).querySelector("a");
+    link.focus({ preventScroll: true });
+    link.scrollIntoView({ block: "nearest" });
+  });
   queueMicrotask(draw);
-}
-
-function moveInTable(event) {
-  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  const from = event.target.closest("tbody tr");
-  if (!step || !from) return;
-  event.preventDefault();
-  const to = event.currentTarget.querySelector(`[data-at="${Number(from.dataset.at) + step}"] a`);
-  to?.focus();
-  to?.scrollIntoView({ block: "nearest" });
 }

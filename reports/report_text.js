@@ -1,7 +1,7 @@
 // Elements and texts. Everything a backend said reaches the page as text, never as HTML.
 
 function h(tag, attributes, ...children) {
-  const svg = ["svg", "rect", "line", "path", "circle", "text", "g", "title"].includes(tag);
+  const svg = ["svg", "rect", "line", "path", "circle", "text"].includes(tag);
   const e = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -9,7 +9,7 @@ function h(tag, attributes, ...children) {
     else if (name.startsWith("--")) e.style.setProperty(name, value);
     else e.setAttribute(name, value === true ? "" : value);
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== ""));
+  e.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== ""));
   return e;
 }
 

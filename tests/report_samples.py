@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 
-from opproof.reports import VERDICTS, Header, Result, Worst
+from opproof.reports import VERDICTS, Evidence, Header, Input, Picture, Result, Worst
 
 OPS = [
     "abs",
@@ -122,6 +122,27 @@ def worst(draw: random.Random, units: float) -> Worst:
     return Worst(tensor="x", index=(draw.randint(0, 3), draw.randint(0, 65)), got=got, expected=expected, bound=bound)
 
 
+def evidence(draw: random.Random, at: Worst) -> Evidence:
+    """An input, eight elements, a picture in which only the tail is wrong, and a close-up where that is large."""
+    rows, columns = draw.choice([(1, 19), (4, 33), (5, 63), (7, 31), (24, 7), (64, 128)])
+    x = Input(name="x", shape=(rows, columns), dtype="f32", layout="contiguous", strides=(columns, 1), fill="normal",
+              low=-3.2, high=3.1, size=0.9, nans=0, infs=0, first=(0.5, -1.25, 2.0, "nan"))  # fmt: skip
+    grid = (min(rows, 48), min(columns, 48))
+    line = "".join("c" if c < grid[1] - 5 else chr(ord("d") + draw.randrange(8)) for c in range(grid[1]))
+    whole = Picture(
+        tensor="y", shape=(rows, columns), rows=(0, rows), columns=(0, columns), grid=grid, cells=line * grid[0]
+    )
+    close = Picture(
+        tensor="y",
+        shape=(rows, columns),
+        rows=(0, rows),
+        columns=(columns - 5, columns),
+        grid=(rows, 5),
+        cells=f"z{5 * rows}",
+    )
+    return Evidence(inputs=(x,), elements=(at,) * 8, pictures=(whole, close) if rows > 48 else (whole,))
+
+
 def run(
     per_op: int = 8, backends: tuple[str, ...] = ("torch",), broken: bool = True, fail: float = 0.0
 ) -> list[Result]:
@@ -149,8 +170,9 @@ def _one(draw: random.Random, case: str, mode: str, backend: str, centre: float,
             return result(case, mode, backend, verdict, message=message, seconds=seconds, diagnosis=diagnosis)
         units = math.exp(draw.uniform(3, 15))
         message = f"{draw.randint(1, 99)} of 132 elements outside their bound"
-        return result(case, mode, backend, verdict, units=units, worst=worst(draw, units), message=message,
-                      diagnosis=diagnosis, seconds=seconds)  # fmt: skip
+        at = worst(draw, units)
+        return result(case, mode, backend, verdict, units=units, worst=at, message=message, diagnosis=diagnosis,
+                      seconds=seconds, evidence=evidence(random.Random(case), at))  # fmt: skip
     if (op, mode) in KNOWN and "bf16" in case:
         known = {"known": KNOWN[op, mode], "message": "12 of 132 elements outside their bound"}
         return result(case, mode, backend, "WRONG_GRADIENT", units=250.0, worst=worst(draw, 250.0), **known)

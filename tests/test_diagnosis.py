@@ -83,3 +83,18 @@ def test_one_wrong_element_in_the_middle_is_left_alone():
         return y
 
     assert said("sin[x=7x33;f32]", change) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["topk[x=7x9;k=3;dim=-1;f64]", "sort[x=7x33;dim=-1;f64]", "split[x=7x33;sizes=(20,13);dim=1;f64]"]
+)
+def test_operators_with_several_outputs(text):
+    """A diagnosis has no complaint of its own about them."""
+    case = Case.parse(text)
+    op = load(case.op)
+    backend = Odd(lambda y: y)
+    backend.vjp = lambda *call: [None if d is None else d[..., ::-1] * 3 for d in create().vjp(*call)]
+    outcome = execute(backend, case, op, "gradient")
+    found = judge(case, op, "gradient", outcome, Rules())
+    assert found.verdict == "WRONG_GRADIENT"
+    assert isinstance(diagnose(case, op, "gradient", outcome, found), str)

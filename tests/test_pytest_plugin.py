@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opproof.harness.check_function import check
+from opproof.harness.check_function import check, operator_test
 from opproof.harness.usage import UsageError
 
 pytest_plugins = ["pytester"]
@@ -140,6 +140,34 @@ def test_a_wrong_function_fails_with_its_explanation(opproof_check):
     assert text.startswith("scaled is not softmax: 1 of 1 record failed")
     assert "1.001 × the expected value" in text
     assert "opproof show 'softmax[x=7x33;dim=-1;f32]'" in text
+
+
+@operator_test("softmax", vjp=softmax_vjp, dtypes="f32")
+def test_a_decorated_function_is_a_test(x, *, dim):
+    return softmax(x, dim=dim)
+
+
+DECORATED = """
+from opproof.harness.check_function import operator_test
+
+@operator_test("relu", dtypes="f32,f64")
+def test_doubled(x):
+    return 2 * x.clip(0)
+
+@operator_test("relu", dtypes="f32,f64")
+def test_relu(x):
+    return x.clip(0)
+"""
+
+
+def test_a_decorated_function_that_is_wrong_fails_with_its_explanation(pytester):
+    pytester.makefile(".ini", pytest=INI)
+    pytester.makepyfile(test_decorated=DECORATED)
+    found = pytester.runpytest_subprocess("-rA")
+    found.assert_outcomes(passed=1, failed=1)
+    found.stdout.fnmatch_lines(
+        ["*test_doubled is not relu: 2 of 2 records failed*", "*every element*2 × the expected*"]
+    )
 
 
 def test_a_wrong_gradient_fails(opproof_check):

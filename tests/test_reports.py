@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import report_samples as samples
@@ -94,6 +94,8 @@ def test_numbers_and_lines():
 def test_options_are_flat():
     given = {"backends": ["t"], "selection": {"ops": ["a", "b"], "seed": 0}, "known": "", "jobs": 2}
     assert options(Header(opproof="1", options=given)) == {"ops": "a, b", "seed": "0", "jobs": "2"}
+    before_it_is_written = {**given, "selection": {"ops": ("a", "b"), "cases": (), "seed": 0}}
+    assert options(Header(opproof="1", options=before_it_is_written)) == options(Header(opproof="1", options=given))
 
 
 # Terminal
@@ -274,7 +276,42 @@ def test_html_of_20000_distinct_stack_traces_is_small(many):
     assert "left out of this page" in page
 
 
+def test_html_of_20000_failures_with_pictures_is_small():
+    records = samples.run(67, fail=0.95)
+    page = html.render(samples.header(len(records)), records)
+    assert len(page.encode()) < 6e6
+    shown = {int(i) for i, seen in data_of(page)["evidence"].items() if seen != 0}
+    assert len(shown) < sum(r.evidence is not None for r in records)
+    # every sort of failure has its turn
+    assert {(records[i].op, records[i].mode) for i in shown} == {(r.op, r.mode) for r in records if r.evidence}
+
+
+def test_html_has_the_support_matrix():
+    records = [
+        samples.result("relu[x=3,;f32]", "forward", "a"),
+        samples.result("relu[x=3,;f16]", "forward", "a", "CRASH"),
+        samples.result("relu[x=3,;f32]", "gradient", "a", "UNSUPPORTED"),
+        samples.result("abs[x=3,;f32]", "forward", "b"),
+    ]
+    support = data_of(html.render(HEADER, records))["support"]
+    nothing = ["", "", ""]
+    assert support["rows"] == {"abs": [nothing, ["pass", "", "f32"]], "relu": [["FAIL", "–", "f32"], nothing]}
+    assert support["sentences"][0].startswith("a answers 1 of 2 operators, 0 with gradients (1 with failures)")
+
+
 # The contract
+
+
+def test_what_a_failure_looked_like_is_in_the_file_only_where_there_is_some(tmp_path):
+    failed = next(r for r in RUN if r.evidence is not None)
+    passed = samples.result("relu[x=3,;f32]", "forward", units=1.0)
+    with (tmp_path / "results.jsonl").open("wb") as file:
+        for record in (HEADER, failed, passed):
+            write_line(file, record)
+    lines = (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    assert ["evidence" in json.loads(line) for line in lines] == [False, True, False]
+    assert lines[2] == json.dumps({**asdict(passed), "evidence": 0}, separators=(",", ":")).replace(',"evidence":0', "")
+    assert read_results(tmp_path)[1] == [failed, passed]
 
 
 def test_reports_come_from_the_file_alone(tmp_path):
@@ -298,4 +335,6 @@ def test_reports_are_imported_fast_and_alone():
 def test_every_record_field_is_in_the_html():
     # A field added to the record must be shown, or left out on purpose.
     fields = set(Result.__dataclass_fields__)
-    assert fields == set(data_of(html.render(HEADER, ODD))["columns"]) - {"kind"}
+    page = data_of(html.render(HEADER, RUN))
+    assert fields == set(page["columns"]) - {"kind"} | {"evidence"}
+    assert {int(i) for i in page["evidence"]} == {i for i, r in enumerate(RUN) if r.evidence is not None}

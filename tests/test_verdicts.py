@@ -125,6 +125,11 @@ def test_deaths_are_blamed_on_their_own_tasks(monkeypatch):
     }
 
 
+def test_memory_that_the_cases_before_left_behind_is_not_the_cases_own():
+    found = run([Task(BACKEND, f"softsign[x=7x33;f32;seed={i}]", "forward") for i in range(1, 7)], jobs=1)
+    assert {r.verdict for r in found.values()} == {"PASS"}
+
+
 DIES = "import os\nos._exit(9)\n"
 
 

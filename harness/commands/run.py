@@ -38,6 +38,13 @@ from opproof.harness.usage import UsageError
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed draws all data anew."
 )
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
+@click.option(
+    "--grad-oracle",
+    type=click.Choice(["reference", "self"]),
+    default="reference",
+    show_default=True,
+    help="self: gradients against differences of the backend's own forward.",
+)
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 @click.option(
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
@@ -85,6 +92,7 @@ def command(**options: Any) -> int:
         timeout=options["timeout"],
         memory=options["memory"],
         convention=options["convention"],
+        grad_oracle=options["grad_oracle"],
         strict_subnormals=options["strict_subnormals"],
         ledger=options["ledger"],
         out=options["out"],

@@ -50,7 +50,7 @@ def command(
         pool.describe(backend)
 
         def result(candidate: Case, mode: str) -> Result:
-            task = Task(backend, str(candidate), mode, strict_subnormals, convention, where)
+            task = Task(backend, str(candidate), mode, strict_subnormals, convention, ops=where)
             return next(iter(pool.run([task])))
 
         modes = [m for m in ((mode,) if mode else MODES) if m == "forward" or has_gradient(given, op)]
