@@ -1,0 +1,108 @@
+"""The aidge adapter: what it covers, the smoke level, the Mul of aidge's own history, and a broken twin."""
+
+import sys
+
+import pytest
+from _adapters import results, unexpected
+
+pytest.importorskip("aidge_core", reason="the aidge adapter needs pip aidge-core")
+pytest.importorskip("aidge_backend_cpu", reason="the aidge adapter needs pip aidge-backend-cpu")
+
+from opproof.backends import BackendError
+from opproof.backends.aidge import ADDS_IN_F16, create
+from opproof.harness.known import built_in
+from opproof.reference_ops import names
+
+BROKEN = """
+import numpy as np
+from opproof.backends import _aidge_run
+from opproof.backends.aidge import create
+
+class Unsummed(_aidge_run.Run):
+    '''The first row of g stands for the sum over the broadcast axis.'''
+
+    def gradients(self, cotangents):
+        only = np.zeros_like(cotangents[0])
+        only[0] = cotangents[0][0]
+        return {0: super().gradients([only])[0], 1: super().gradients(cotangents)[1]}
+
+_aidge_run.Run = Unsummed
+backend = create()
+backend.name = "broken"
+"""
+
+#: aidge's defect of broadcasting in the backward of Mul, as its own test has it.
+MUL = "mul[a=1x3;b=4x3;f32]"
+
+
+def test_it_covers_100_operators_and_no_other():
+    table = create()._table
+    assert len(table) >= 100
+    assert set(table) <= set(names())
+    assert set(table) >= ADDS_IN_F16
+    assert {entry.pattern.partition("[")[0] for entry in built_in("aidge")} <= set(table)
+
+
+def test_smoke():
+    quick = tuple(op for op in create()._table if op not in ("upsample_bicubic", "upsample_bilinear"))
+    records = results("aidge", "aidge", ops=quick, level="smoke", dtypes=("f32",))
+    assert not unexpected(records)
+    assert len({r.op for r in records if r.verdict == "PASS" and r.mode == "forward"}) >= 90
+    assert len({r.op for r in records if r.verdict == "PASS" and r.mode == "gradient"}) >= 30
+
+
+def test_other_dtypes():
+    records = results(
+        "aidge", "aidge", ops=("add", "exp", "concat", "conv1d", "sqrt"), level="smoke", dtypes=("f64", "f16")
+    )
+    assert not unexpected(records)
+    assert len([r for r in records if r.verdict == "PASS"]) >= 8
+
+
+def test_the_gradient_of_a_broadcast_mul():
+    records = results("aidge", cases=(MUL,))
+    assert {r.mode: r.verdict for r in records} == {"forward": "PASS", "gradient": "PASS"}
+
+
+def test_a_broken_twin_is_found(tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
+    records = results(str(tmp_path / "broken.py"), cases=(MUL,))
+    assert {r.mode: r.verdict for r in records} == {"forward": "PASS", "gradient": "WRONG_GRADIENT"}
+
+
+def test_the_wrong_gradient_of_sin_is_found():
+    """aidge 0.10.1 has the backward of atan in its place."""
+    (record,) = results("aidge", "aidge", cases=("sin[x=7x33;f32]",), modes=("gradient",))
+    assert record.verdict == "WRONG_GRADIENT"
+    assert "atan" in record.known
+
+
+def test_what_aidge_lacks_is_declined():
+    cases = ("gelu[x=7x33;f32]", "add[a=7x33;b=7x33;f16]", "add[a=7x33;b=7x33;bf16]", "exp[x=0x3;f32]")
+    said = {r.case: (r.verdict, r.message) for r in results("aidge", cases=cases, modes=("forward",))}
+    assert {verdict for verdict, _ in said.values()} == {"UNSUPPORTED"}
+    assert [said[case][1] for case in cases] == [
+        "aidge has no gelu",
+        "aidge's CPU backend has no kernel for f16",
+        "aidge's CPU backend has no bfloat16",
+        "aidge has no empty tensors: it calls them undefined",
+    ]
+
+
+def test_an_operator_without_a_backward_is_declined():
+    (record,) = results("aidge", cases=("abs[x=7x33;f32]",), modes=("gradient",))
+    assert (record.verdict, record.message.split(" for ")[0]) == (
+        "UNSUPPORTED",
+        "aidge: Backward not yet implemented",
+    )
+
+
+def test_an_unknown_variant():
+    with pytest.raises(BackendError, match="no variant 'cuda': expected aidge"):
+        create("cuda")
+
+
+def test_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "aidge_backend_cpu", None)
+    with pytest.raises(BackendError, match=r"pip install 'opproof\[aidge\]'"):
+        create()
