@@ -16,6 +16,18 @@ def _along(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *, dim=None, keepdim=False: function(x, axis=dim, keepdims=keepdim)
 
 
+def _of_some(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction that JAX gives no value over no elements."""
+
+    def along(x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+        dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+        if any(x.shape[d] == 0 for d in dims):
+            raise Unsupported(f"JAX's {name} has no value of an empty axis")
+        return function(x, axis=dim, keepdims=keepdim)
+
+    return along
+
+
 def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
     y = jnp.matmul(x, weight.T)
     return y if bias is None else y + bias
@@ -46,8 +58,8 @@ TABLE: dict[str, Callable[..., Any]] = {
     "sum": _along(jnp.sum),
     "mean": _along(jnp.mean),
     "prod": _along(jnp.prod),
-    "amax": _along(jnp.max),
-    "amin": _along(jnp.min),
+    "amax": _of_some("max", jnp.max),
+    "amin": _of_some("min", jnp.min),
     "all": _along(jnp.all),
     "any": _along(jnp.any),
     "argmax": _along(jnp.argmax),

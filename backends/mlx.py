@@ -18,14 +18,17 @@ from opproof.backends._protocol import BackendError, Unsupported, float_name
 Array = NDArray[Any]
 
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
-DECLINES = ("Not implemented", "not implemented", "unsupported data type", "only supports float32", "Can only handle")
+DECLINES = (
+    "Not implemented", "not implemented", "unsupported data type", "only supports float32", "Can only handle",
+    "Cannot max reduce", "Cannot min reduce",
+)  # fmt: skip
 
 #: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/mlx.md.
 STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
     "forward": frozenset(
         (
             "batch_norm bce_with_logits celu conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
-            "conv_transpose2d cross_entropy cumsum elu gelu gelu_quick group_norm index_add instance_norm "
+            "conv_transpose2d cross_entropy cumprod cumsum elu gelu gelu_quick group_norm index_add instance_norm "
             "layer_norm leaky_relu log_softmax logsumexp mish opt_step_adamw opt_step_sgd rope scale "
             "scaled_dot_product_attention scatter_add selu silu std"
         ).split()
@@ -34,7 +37,7 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
         (
             "add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits celu cross_entropy cumprod cumsum div "
             "elu embedding erf gather gelu gelu_quick group_norm hardswish huber_loss index_select instance_norm "
-            "layer_norm leaky_relu logsumexp matmul mish mul norm outer_product pad prelu rms_norm rope "
+            "layer_norm leaky_relu logsumexp matmul mish mul norm outer_product pad prelu prod rms_norm rope "
             "scaled_dot_product_attention selu silu smooth_l1_loss softsign std take_along_dim upsample_bicubic "
             "upsample_bilinear var"
         ).split()

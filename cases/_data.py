@@ -8,6 +8,7 @@ rationals by integer arithmetic of our own, since NumPy may change its own mappi
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -80,6 +81,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = FILLS[case.fill](bits, shape, dtype)
     else:
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join([*FILLS, *REPORTS])}.")
+    if _alone(case, shape) and case.fill in _MODERATE:
+        values = _MODERATE[case.fill](values)
     if constraint is not None and case.fill != "special":
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
@@ -93,7 +96,26 @@ def _array(values: Any, shape: Shape) -> Floats:
 def _integers(bits: Bits, shape: Shape, allowed: range) -> NDArray[np.int64]:
     raw = bits(int(np.prod(shape))) >> np.uint64(11)
     picked = (raw % np.uint64(max(len(allowed), 1))).astype(np.int64)
+    if len(allowed) > 1 and picked.size > 1 and (picked == picked.flat[0]).all():
+        picked.flat[0] = (picked.flat[0] + 1) % len(allowed)  # all alike, a mask would decide everything
     return (allowed.start + allowed.step * picked).reshape(shape)
+
+
+def _alone(case: Case, shape: Shape) -> bool:
+    """Whether a tensor of `shape` is one number beside larger tensors."""
+    return math.prod(shape) == 1 and any(math.prod(s) > 1 for s in case.shapes.values())
+
+
+#: One number beside many may decide them all, or change none (a factor of 1, a bound beyond the data): it is drawn so
+#: that it cannot. Of magnitude 1/4 to 3/4; on the grid of ties; a whole number other than 0 and 1.
+_MODERATE: dict[str, Callable[[Floats], Floats]] = {
+    "normal": lambda v: np.copysign(np.abs(v) % 1 / 2 + 0.25, v),
+    "kink": lambda v: np.copysign(0.5, v),
+    "ties": lambda v: np.copysign(0.5, v),
+    "halves": lambda v: np.copysign(0.5, v),
+    "exact": lambda v: np.copysign(np.maximum(np.abs(v), 2.0), v),
+    "signs": lambda v: np.full_like(v, -1.0),
+}
 
 
 def _constrain(values: Floats, constraint: Any) -> Floats:
@@ -160,6 +182,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "wide": lambda b, s, d: 6 * _normal(b, s, d),
     "offset": lambda b, s, d: 10 + _normal(b, s, d),
     "small": lambda b, s, d: _normal(b, s, d) / 2**10,
+    "mixed": lambda b, s, d: _every(b, s, _normal(b, s, d) / 2**10, 2, _normal(b, s, d)),
     "positive": lambda b, s, d: np.abs(_normal(b, s, d)) + 2**-4,
     "negative": lambda b, s, d: -np.abs(_normal(b, s, d)) - 2**-4,
     "extreme": _extreme,

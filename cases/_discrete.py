@@ -13,7 +13,7 @@ _SHAPES = (
     ("33,", "5x33", "layout=b:sliced"),
     ("5x32", "32,", "layout=a:gapped"),
     ("2x3x4x9", "3x1x9", "layout=permuted"),
-    ("2x1x4x1", "3x1x65", ""),
+    ("2x1x33x1", "3x1x65", ""),
     ("3x66", "0d", ""),
     ("0d", "3x31", "layout=offset"),
     ("5x63", "5x63", "layout=a:broadcast"),
@@ -23,7 +23,7 @@ _SHAPES = (
     ("3x127", "3x127", "layout=sliced"),
     ("2x257", "2x257", "layout=transposed"),
     ("3x0", "3x1", ""),
-    ("1x1x7x1", "1x1x7x1", ""),
+    ("1x1x97x1", "1x1x97x1", ""),
     ("5x1031", "5x1031", "f32"),
 )
 

@@ -26,7 +26,7 @@ _ROWS = (
     ("2x13", "mean", "fill=wide;needs=x"),
     ("4x99", "none", "fill=extreme"),
     ("66,", "none", "fill=special"),
-    ("1x1x7x1", "mean", ""),
+    ("1x1x31x1", "mean", ""),
     ("0d", "sum", ""),
     ("9x131", "none", "f32"),
     ("130x7", "mean", "f32"),

@@ -18,7 +18,7 @@ STANDARD = [
     "x=99x2;dim=-1;fill=ties",
     "x=99x2;dim=-1;fill=special",
     "x=128x2;dim=-1;fill=zeros",
-    "x=4x1;dim=-1;fill=zeros",
+    "x=19x1;dim=-1;fill=zeros",
     "x=0x3;dim=-1",
     "x=3x0;dim=-1",
     "x=3x0;dim=None",

@@ -21,6 +21,8 @@ STANDARD = [
     "x=9x4;dim=-1;fill=special",
     "x=4x1;dim=-1",
     "x=0x3;dim=-1",
+    "x=3x0;dim=-1",
+    "x=2x0x5;dim=1;keepdim=true",
     "x=2x1031;dim=-1",
     "x=5x9;dim=-1;layout=gapped",
     "x=5x7x9;dim=1;layout=broadcast",

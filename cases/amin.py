@@ -4,8 +4,9 @@ from opproof.cases._reduce import FULL, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
-    *one_axis(drop=("fill=zeros", "fill=small", "x=3x0", "x=3x768", "x=2x4099")),
+    *one_axis(drop=("fill=zeros", "fill=small", "x=3x768", "x=2x4099")),
     *SEVERAL,
+    "x=2x0x5;dim=1;keepdim=true",
     "x=9x3;dim=-1;fill=ties",
     "x=4x9;dim=0;fill=kink;layout=transposed",
     "x=3x5;dim=-1;fill=constant",

@@ -5,7 +5,7 @@ from opproof.cases._rows import binary, full_binary
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
     *(row for row in binary(drop=("extreme",)) if "@a" not in row),
-    "a=3x127;b=3x127;fill=extreme;f32,bf16",
+    "a=3x127;b=3x127;fill=extreme",
     "a=4x33;b=4x33;fill=halves",
     "a=3x17;b=3x17;fill=negative",
 ]

@@ -9,6 +9,7 @@ STANDARD = [
     *elementwise(_PARAMS, drop=("positive", "small")),
     "x=6x11;alpha=0.1;fill=small;f32,f16",
     "x=5x9;fill=zeros",
+    "x=6x11;alpha=0.1;f64",
     "x=6x11;fill=small;f32",
 ]
 FULL = full_elementwise(_PARAMS[:1])

@@ -19,7 +19,7 @@ STANDARD = [
     "x=1x2x3x4x5;weight=3x2x3x4x5",
     "x=1x2x3x4x5;weight=3x2x2x2x2;bias=3,;needs=x",
     "x=1x2x3x4x5;weight=3x2x2x2x2;bias=3,;needs=weight,bias;layout=x:permuted",
-    "x=1x2x4x4x3;weight=3x2x2x2x2;fill=offset",
+    "x=2x1x4x5x3;weight=3x1x2x1x2;fill=offset",
     "x=1x2x4x4x3;weight=3x2x2x2x2;fill=zeros;dilation=(1,2,1)",
     "x=1x2x4x3x3;weight=2x2x2x2x2;bias=2,;fill=signs;padding=(1,0,1)",
     "x=1x2x3x3x2;weight=2x1x2x2x2;groups=2;fill=exact;layout=transposed",

@@ -19,7 +19,7 @@ STANDARD = [
             (4, 7, "mean", ";fill=constant"),
             (4, 14, "sum", ";fill=ties"),
             (130, 10, "mean", ""),
-            (3, 257, "none", ""),
+            (9, 257, "none", ""),
             (2, 1031, "sum", ";f32"),
         )
     ),

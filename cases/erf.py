@@ -1,11 +1,12 @@
-"""Cases of erf: saturation on both sides, small values."""
+"""Cases of erf: saturation on both sides, small values (in bf16 beside others: alone they scale by nearly 1)."""
 
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [
     *elementwise(drop=("small",)),
-    "x=6x11;fill=small;f32",
+    "x=6x11;fill=small;f32,f16",
+    "x=6x11;fill=mixed;bf16",
     "x=4x19;fill=halves;layout=sliced",
 ]
 FULL = full_elementwise()

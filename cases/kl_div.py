@@ -8,9 +8,9 @@ STANDARD = [
     "x=5x9;target=5x9;reduction=batchmean",
     "x=5x9;target=5x9;reduction=batchmean;log_target=true;layout=x:transposed",
     "x=5x31;target=5x31;reduction=none;fill=wide",
-    "x=4x99;target=4x99;reduction=none;fill=extreme;f32,bf16",
-    "x=5x31;target=5x31;reduction=none;log_target=true;fill=wide;f32,bf16",
-    "x=6x11;target=6x11;reduction=sum;fill=offset",
+    "x=4x99;target=4x99;reduction=none;fill=extreme",
+    "x=5x31;target=5x31;reduction=none;log_target=true;fill=wide",
+    "x=6x11;target=6x11;reduction=none;fill=offset",
     "x=2x3x4x7;target=2x3x4x7;reduction=none;layout=permuted",
     "x=1x4099;target=1x4099;reduction=sum;fill=positive;f16,bf16",
 ]

@@ -11,7 +11,7 @@ STANDARD = [
     "a=4x128;b=4x128;weight=4x128;layout=gapped",
     "a=5x63;b=5x63;weight=5x63;layout=weight:broadcast",
     "a=2x257;b=2x257;weight=2x257;fill=zeros",
-    "a=6x11;b=6x11;weight=6x1;fill=small",
+    "a=6x11;b=6x11;weight=6x1;fill=mixed",
     "a=6x11;b=6x11;weight=6x11;fill=offset",
     "a=3x33;b=3x33;weight=3x33;layout=b:transposed",
     "a=5x13;b=5x13;weight=5x13;needs=a",

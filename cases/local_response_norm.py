@@ -15,7 +15,7 @@ STANDARD = [
     "x=2x3x5;size=7;alpha=1.0",
     "x=2x9x5;size=1;alpha=0.3;k=0.5",
     "x=2x9x5;size=3;alpha=0.5;fill=wide",
-    "x=2x9x5;size=3;alpha=0.5;fill=extreme;f32,bf16",
+    "x=2x9x5;size=3;alpha=0.5;fill=extreme",
     "x=2x9x5;size=3;alpha=0.5;fill=offset",
     "x=2x9x5;size=3;alpha=0.5;fill=zeros",
     "x=2x9x5;size=3;alpha=1.0;k=0.001;fill=small",

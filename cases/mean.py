@@ -1,8 +1,12 @@
 """Cases of mean: one axis, several, all; long rows; the mean of nothing."""
 
-from opproof.cases._reduce import FULL, SEVERAL, one_axis
+from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
-STANDARD = [*one_axis(), *SEVERAL, "x=1031x3;dim=-1;layout=sliced"]
+STANDARD = [
+    *one_axis(concentrates=ONE_SIGN),
+    *SEVERAL,
+    "x=1031x3;dim=-1;layout=sliced",
+]
 
 __all__ = ["FULL", "SMOKE", "STANDARD"]

@@ -2,7 +2,7 @@
 
 SMOKE = ["param=7x33;grad=7x33;lr=0.1;weight_decay=0.01"]
 STANDARD = [
-    "param=9,;grad=9,;lr=0.1",
+    "param=9,;grad=9,;lr=0.5",
     "param=5x31;grad=5x31;lr=0.01;weight_decay=0.1;fill=wide",
     "param=3x32;grad=3x32;lr=1.5;weight_decay=0.5;layout=offset",
     "param=2x3x65;grad=2x3x65;lr=0.25;weight_decay=0.25;layout=param:transposed",
@@ -15,7 +15,7 @@ STANDARD = [
     "param=6x11;grad=6x11;lr=1.5;weight_decay=0.5;fill=small",
     "param=6x11;grad=6x11;lr=0.25;weight_decay=0.25;fill=offset",
     "param=2x97;grad=2x97;lr=0.1;fill=negative",
-    "param=1x1x7x1;grad=1x1x7x1;lr=0.01;weight_decay=0.1",
+    "param=1x1x97x1;grad=1x1x97x1;lr=0.5;weight_decay=0.1",
     "param=0d;grad=0d;lr=1.5;weight_decay=0.5",
     "param=3x0;grad=3x0;lr=0.25;weight_decay=0.25",
     "param=5x1031;grad=5x1031;lr=0.1;f32",

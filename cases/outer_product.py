@@ -22,7 +22,7 @@ STANDARD = [
     "a=66,;b=12,;fill=zeros",
     "a=33x4;b=33x5;fill=offset;f32,f16",
     "a=6x3;b=6x5;fill=small;f32,bf16",
-    "a=9,;b=5,;fill=extreme;f32,bf16",
+    "a=9,;b=5,;fill=extreme",
     "a=9x4;b=9x7;fill=exact",
     "a=65x5;b=65x3;fill=signs;layout=transposed",
     "a=0x3;b=0x4",

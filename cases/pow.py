@@ -6,10 +6,7 @@ _EXPONENTS = ("exponent=2.0", "exponent=3.0", "exponent=0.5", "exponent=-1.0", "
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3", "a=7x33;exponent=2.0"]
 STANDARD = [
-    *binary(drop=("wide", "extreme", "offset")),
-    "a=4x1;b=1x5;fill=wide;f32",
-    "a=5x63;b=5x63;fill=wide;layout=b:sliced;f32",
-    "a=2x3x1;b=1x1x97;fill=offset;f32",
+    *binary(drop=("extreme",)),
     *(f"a=5x9;{e}" for e in _EXPONENTS),
     "a=3x32;exponent=2.0;fill=zeros",
     "a=3x31;exponent=3.0;fill=negative;layout=transposed",

@@ -2,7 +2,7 @@
 
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
 STANDARD = [
-    "x=9,",
+    "x=9,;fill=wide",
     "x=5x31;weight=31,;eps=0.1",
     "x=3x32;weight=32,;fill=wide;layout=offset",
     "x=2x3x65;weight=65,;layout=x:transposed",
@@ -14,12 +14,12 @@ STANDARD = [
     "x=5x64;weight=64,;needs=x",
     "x=5x64;weight=64,;needs=weight;layout=x:transposed",
     "x=3x97;weight=97,;fill=offset",
-    "x=4x16;weight=16,;fill=constant",
+    "x=33x4;weight=4,;fill=constant",
     "x=2x257;fill=zeros",
     "x=6x11;fill=small",
     "x=4x13;fill=small;eps=0.1",
     "x=4x66;weight=66,;fill=negative",
-    "x=4x1;weight=1,",
+    "x=33x1;weight=1,",
     "x=0x5;weight=5,",
     "x=3x768;weight=768,",
     "x=130x6;weight=6,",

@@ -1,10 +1,16 @@
-"""Cases of scatter: one element for every line (more could meet), each axis, each input laid out in turn."""
+"""Cases of scatter: lines of one element, of several and of all, each axis, each input laid out in turn."""
 
 SMOKE = [
     "x=7x9;index=7x1;src=7x1;dim=1",
 ]
 STANDARD = [
     "x=9,;index=1,;src=1,;dim=0",
+    "x=9,;index=9,;src=9,;dim=0",
+    "x=7x9;index=5x4;src=5x4;dim=0",
+    "x=5x31;index=4x17;src=4x17;dim=1;layout=index:transposed,src:transposed",
+    "x=2x3x7x4;index=2x3x6x3;src=2x3x6x3;dim=-2;layout=permuted",
+    "x=3x65;index=3x65;src=3x65;dim=1;fill=exact",
+    "x=130x9;index=129x9;src=129x9;dim=0",
     "x=5x31;index=1x31;src=1x31;dim=0;layout=x:transposed",
     "x=5x31;index=5x1;src=5x1;dim=1;layout=index:transposed",
     "x=3x32;index=3x1;src=3x1;dim=-1;layout=offset",

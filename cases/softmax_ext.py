@@ -13,7 +13,7 @@ STANDARD = [
     "x=2x5x3x65;mask=2x5x3x65;sinks=5,;layout=permuted",
     "x=2x3x4x63;sinks=3,;scale=0.125;layout=x:sliced",
     "x=2x3x7x3;keep=2x1x7x3",
-    "x=3x2x9x2;mask=3x1x9x2;keep=9x2;max_bias=2.0;layout=keep:transposed",
+    "x=3x2x33x2;mask=3x1x33x2;keep=33x2;max_bias=2.0;layout=keep:transposed",
     "x=2x4x9x2;sinks=4,;keep=2x1x9x2;layout=gapped",
     "x=2x3x5x9;mask=2x1x5x9;sinks=3,;keep=2x1x5x9;max_bias=8.0;scale=0.25;layout=offset",
     "x=2x3x4x66;mask=2x1x4x66;max_bias=8.0;layout=mask:broadcast",

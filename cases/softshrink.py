@@ -2,7 +2,7 @@
 
 from opproof.cases._rows import elementwise, full_elementwise
 
-_PARAMS = ("", "lambd=1.0", "lambd=0.1", "lambd=2.5")
+_PARAMS = ("", "lambd=1.0", "lambd=0.3", "lambd=2.5")
 
 SMOKE = ["x=7x33"]
 STANDARD = [

@@ -1,10 +1,10 @@
 """Cases of sum: one axis, several, all; integers for exact sums, long rows for accumulation."""
 
-from opproof.cases._reduce import FULL, SEVERAL, one_axis
+from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
-    *one_axis(),
+    *one_axis(concentrates=ONE_SIGN),
     *SEVERAL,
     "x=5x17;dim=-1;fill=exact",
     "x=3x5x7;dim=(0,2);fill=exact;layout=permuted",

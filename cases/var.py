@@ -1,12 +1,12 @@
 """Cases of var: corrections 0, 1 and 2, one axis, several, all; large means with a small spread, constant rows."""
 
-from opproof.cases._reduce import SEVERAL, one_axis
+from opproof.cases._reduce import LONG, SEVERAL, one_axis
 
 SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
-    *one_axis(concentrates=True, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
+    *one_axis(concentrates=LONG, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=4x1;dim=-1;correction=0",

@@ -73,8 +73,7 @@ def pose(backend: Any, case: Case, op: Op, mode: str, *, soft: bool = False) -> 
     gradient = mode == "gradient"
     if gradient:
         outcome.cotangents = cotangents_of(case, shapes)
-        exist = reference.gradients_exist(case, op, other)
-        outcome.needs = [n and e for n, e in zip(outcome.needs, exist, strict=True)]
+        outcome.needs = reference.needs_of(case, op, other)
     wanted = _gradients(case, op, outcome) if gradient else _outputs(case, op, templates)
 
     def question(values: Sequence[Array | None], variant: int) -> Question:

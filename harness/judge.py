@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.harness import reference
 from opproof.harness.compare import Comparison
-from opproof.harness.data import arguments
+from opproof.harness.data import arguments, parameters
 from opproof.harness.execute import Outcome, output_names
 from opproof.harness.judge_gradient import Rules, by_differences, by_vjp, plain
 from opproof.harness.reference import Expected
@@ -21,7 +21,7 @@ from opproof.harness.vacuity import vacuous
 from opproof.reference_ops import Op
 from opproof.reports import Worst
 
-__all__ = ["Judgement", "Rules", "expectations", "judge", "number"]
+__all__ = ["Judgement", "Rules", "element", "expectations", "judge", "number"]
 
 Array = NDArray[Any]
 
@@ -64,16 +64,19 @@ def judge(
             expected = expectations(case, op, mode, outcome, rules)
         else:
             expected, comparisons, message = by_differences(case, op, outcome, rules)
+    arrays = outcome.arrays
     if mode == "forward":
         names: list[str | None] = list(output_names(op, len(expected)))
-        comparisons = [plain(case, g, e, rules) for g, e in zip(outcome.arrays, expected, strict=True)]
+        if op.settled is not None:
+            arrays = list(op.settled(arrays, *outcome.inputs, **parameters(case, op)))
+        comparisons = [plain(case, g, e, rules) for g, e in zip(arrays, expected, strict=True)]
     else:
         names = arguments(case, op)
         if by_reference:
             comparisons, message = by_vjp(case, op, outcome, expected, rules)
     judged = [
         (str(n), a, e, c)
-        for n, a, e, c in zip(names, outcome.arrays, expected, comparisons, strict=True)
+        for n, a, e, c in zip(names, arrays, expected, comparisons, strict=True)
         if a is not None and e is not None and c is not None
     ]
     failing = [j for j in judged if not j[3].passed.all()]
@@ -88,15 +91,17 @@ def judge(
     given = [*outcome.inputs, *outcome.cotangents] if mode == "gradient" else outcome.inputs
     if message.startswith("?"):
         return Judgement("INCONCLUSIVE", message.lstrip("?"))
-    if objection := vacuous(case, op, mode, expected, given):
+    if objection := vacuous(case, op, mode, expected, given, rules.declared):
         return Judgement("MISTRUSTED", objection, units, worst)
     return Judgement("PASS", message, units, worst)
 
 
 def _worst(name: str, got: Array, expected: Expected, comparison: Comparison) -> Worst | None:
-    index = comparison.worst
-    if index is None:
-        return None
+    return None if comparison.worst is None else element(name, got, expected, comparison, comparison.worst)
+
+
+def element(name: str, got: Array, expected: Expected, comparison: Comparison, index: tuple[int, ...]) -> Worst:
+    """What came and what was expected at `index` of the tensor `name`."""
     return Worst(
         tensor=name,
         index=index,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._dtypes import DTYPES, round_to
-from opproof.harness import differences, kinks, reference
+from opproof.harness import differences, kinks, reference, ties
 from opproof.harness.compare import C, Comparison, compare
-from opproof.harness.data import arguments, distances
+from opproof.harness.data import arguments, distances, parameters
 from opproof.harness.execute import Outcome
 from opproof.harness.reference import Expected
 from opproof.reference_ops import Op
@@ -68,7 +68,11 @@ def by_vjp(
     for i, (got, want, comparison) in enumerate(zip(outcome.arrays, expected, found, strict=True)):
         if got is None or want is None or comparison is None:
             continue
-        if at_kink.any() and rules.convention == "any":
+        if op.ties is not None and rules.convention == "any":
+            groups = op.ties(*outcome.inputs, **parameters(case, op))
+            found[i], said = ties.in_any_order(got, want, groups, comparison, case.dtype)
+            messages.append(said)
+        elif at_kink.any() and rules.convention == "any":
             mask = at_kink if i == 0 else _reached(at_kink, got.shape)
             kinked = kinks.intervals(case, op, outcome.inputs, outcome.cotangents, i, mask)
             found[i], objection = _within(got, comparison, kinked, case)

@@ -2,7 +2,8 @@
 
 One-sided differences of the float64 reference, Richardson-extrapolated from two steps, of
 L = sum(g y) along one element at a time, and along all kinked elements together (so that a tie
-whose gradient went to nobody is seen).
+whose gradient went to nobody is seen). The positive and the negative cotangents make an interval
+each, and the two are added: an element that ties in two windows may win one and lose the other.
 """
 
 from __future__ import annotations
@@ -45,15 +46,20 @@ def intervals(
     x = inputs[which]
     assert x is not None
     base = reference.forward(case, op, inputs)
-    left, right = np.zeros(x.shape), np.zeros(x.shape)
+    left, right = np.zeros((*x.shape, 2)), np.zeros((*x.shape, 2))
 
-    def slope(direction: Array, sign: float) -> float:
-        def difference(step: float) -> float:
+    def slope(direction: Array, sign: float) -> Array:
+        """What positive and what negative cotangents give; indices and other integers have none."""
+
+        def difference(step: float) -> Array:
             moved = [x + sign * step * direction if v is x and i == which else v for i, v in enumerate(inputs)]
             found = reference.forward(case, op, moved)
-            return (
-                sign * sum(float(np.sum(g * (f - b))) for g, f, b in zip(cotangents, found, base, strict=True)) / step
-            )
+            parts = [
+                [float(np.sum((f - b) * np.where(up, g, 0))) for up in (g > 0, g <= 0)]
+                for g, f, b in zip(cotangents, found, base, strict=True)
+                if b.dtype.kind == "f"
+            ]
+            return sign * np.sum(parts, axis=0) / step  # type: ignore[no-any-return]
 
         return 2 * difference(_STEP / 2) - difference(_STEP)
 
@@ -63,13 +69,14 @@ def intervals(
         left[index], right[index] = slope(direction, -1), slope(direction, 1)
     apart = np.abs(left - right) > 1e-7 * (1 + np.abs(left) + np.abs(right))
     smooth = (np.abs(left) < _JUMP) & (np.abs(right) < _JUMP)
-    kinked = mask & apart & smooth
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    return Kinked(kinked, low, high, left, right, _limits(kinked, left, right, slope))
+    kinked = mask & apart.any(axis=-1) & smooth.all(axis=-1)
+    limits = _limits(kinked, left, right, slope)
+    low, high = np.minimum(left, right).sum(axis=-1), np.maximum(left, right).sum(axis=-1)
+    return Kinked(kinked, low, high, left.sum(axis=-1), right.sum(axis=-1), limits)
 
 
 def _limits(
-    kinked: NDArray[np.bool_], left: Array, right: Array, slope: Callable[[Array, float], float]
+    kinked: NDArray[np.bool_], left: Array, right: Array, slope: Callable[[Array, float], Array]
 ) -> tuple[float, float]:
     """Limits of the gradient's sum over kinked elements; none where each element has its own kink.
 
@@ -78,11 +85,14 @@ def _limits(
     if not kinked.any():
         return -np.inf, np.inf
     together = kinked.astype(np.float64)
-    ends = slope(together, -1), slope(together, 1)
-    sums = float(left[kinked].sum()), float(right[kinked].sum())
-    if np.allclose(ends, sums, rtol=1e-6, atol=1e-6):
+    ends = np.stack([slope(together, -1), slope(together, 1)])
+    sums = np.stack([left[kinked].sum(axis=0), right[kinked].sum(axis=0)])
+    own = np.isclose(ends, sums, rtol=1e-6, atol=1e-6).all(axis=0)
+    if own.all():
         return -np.inf, np.inf
-    return min(ends), max(ends)
+    least = np.where(own, np.minimum(left, right)[kinked].sum(axis=0), ends.min(axis=0))
+    most = np.where(own, np.maximum(left, right)[kinked].sum(axis=0), ends.max(axis=0))
+    return float(least.sum()), float(most.sum())
 
 
 def convention(gradient: Array, kinked: Kinked) -> str:

@@ -105,8 +105,11 @@ def _cumprod(x: Any, axis: int = 0, **_: Any) -> Any:
 def _extreme(largest: bool) -> Callable[..., Any]:
     pick = np.argmax if largest else np.argmin
 
-    def reduce(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
+    def reduce(x: Any, axis: Any = None, *, keepdims: bool = False, initial: float | None = None, **_: Any) -> Any:
         axes = _axes(x, axis)
+        if initial is not None and not _terms(x, axes):
+            empty = np.max(x.exact, axis=axes, keepdims=keepdims, initial=initial)
+            return x.source.wrap(empty)
         kept = tuple(a for a in range(x.ndim) if a not in axes)
         shape = tuple(x.shape[a] for a in kept)
         flat: Any = np.reshape(np.transpose(x, kept + axes), (*shape, _terms(x, axes)))

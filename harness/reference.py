@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._dtypes import DTYPES, Dtype, round_to
-from opproof.harness.data import parameters
+from opproof.harness.data import differentiable, parameters
 from opproof.harness.noise import Noisy, Source
 from opproof.reference_ops import Op
 
@@ -24,8 +24,8 @@ Array = NDArray[Any]
 RUNS = 16
 DELTA = 2.0**-30
 
-#: Roundoff of precisions in which a backend may declare to compute.
-COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-9}
+#: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
+COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-8}
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
     """Unit roundoff of interior operations: float32 for 16-bit dtypes, else the dtype, unless declared.
 
     "storage": what passes between kernels is rounded to the dtype, sums are still accumulated in float32.
+    "q8": inputs are rounded to blocks of 8 bits, sums of their products are accumulated in float32 or in integers.
     A dtype's name: all arithmetic, accumulation included, has that precision.
     """
     if declared == "storage":
@@ -87,6 +88,12 @@ def gradients_exist(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[
         return [v is not None and v.dtype.kind == "f" for v in inputs]
     outputs = forward(case, op, inputs)
     return [d is not None for d in vjp(case, op, inputs, [np.ones(y.shape) for y in outputs], outputs)]
+
+
+def needs_of(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
+    """Which arguments have a gradient that the case asks for and the op gives; `inputs` may be data not judged."""
+    asked, exist = differentiable(case, op, inputs), gradients_exist(case, op, inputs)
+    return [a and e for a, e in zip(asked, exist, strict=True)]
 
 
 def expected_forward(case: Case, op: Op, inputs: Sequence[Array | None], declared: str | None = None) -> list[Expected]:
@@ -136,7 +143,7 @@ def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
     larger = max(interior, dtype.u)
     key = int.from_bytes(hashlib.blake2b(f"{case}|noise".encode(), digest_size=16).digest(), "little")
     rng = np.random.Generator(np.random.Philox(key=key))
-    summing = min(interior, COMPUTE_U["f32"]) if declared == "storage" else interior
+    summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
     return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), DELTA * dtype.u / larger
 

@@ -66,7 +66,7 @@ VALUES = (
     ),
     Rule(
         *("kink", "inputs on the kink", 20),
-        lambda op: op.kinks is not None and op.vjp is not None and op.name != "topk",
+        lambda op: op.kinks is not None and op.vjp is not None,
         fill("kink", "ties", "constant", "zeros", "halves", "signs"),
     ),
     Rule("halves", "exact halves", 20, on.named(on.ROUNDING), fill("halves", "kink")),

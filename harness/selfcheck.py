@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._data import bits_of
-from opproof.harness import reference
+from opproof.harness import reference, ties
 from opproof.harness.compare import compare
 from opproof.harness.data import (
     arguments,
     cotangents_of,
-    differentiable,
     distances,
     inputs_of,
     ordered,
@@ -79,8 +78,7 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
         yield from _values(case, op, torch, inputs)
     if op.vjp is None or case.fill == "special":
         return
-    exist = reference.gradients_exist(case, op, inputs)
-    needs = [n and e for n, e in zip(differentiable(replace(case, needs=None), op, inputs), exist, strict=True)]
+    needs = reference.needs_of(replace(case, needs=None), op, inputs)
     cotangents = cotangents_of(case, [y.shape for y in outputs])
     gradients = reference.vjp(case, op, inputs, cotangents, outputs)
     for i, (v, d, need) in enumerate(zip(inputs, gradients, needs, strict=True)):
@@ -105,8 +103,11 @@ def _values(case: Case, op: Op, torch: Any, inputs: Sequence[Array | None]) -> I
     if len(found) != len(expected):
         yield Disagreement(str(case), "values", f"PyTorch gives {len(found)} outputs, NumPy {len(expected)}")
         return
-    for got, want in zip(found, expected, strict=True):
-        yield from _compared(case, "values", got.numpy(), want)
+    arrays = [got.numpy() for got in found]
+    if op.settled is not None:
+        arrays = list(op.settled(arrays, *inputs, **parameters(case, op)))
+    for got, want in zip(arrays, expected, strict=True):
+        yield from _compared(case, "values", got, want)
 
 
 def _autograd(
@@ -122,16 +123,22 @@ def _autograd(
         found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
     else:
         found = iter([torch.zeros_like(t) for t in wanted])
-    for want, need in zip(expected, needs, strict=True):
+    groups = None if op.ties is None else op.ties(*inputs, **parameters(case, op))
+    for i, (want, need) in enumerate(zip(expected, needs, strict=True)):
         if need and want is not None:
-            yield from _compared(case, "autograd", next(found).numpy(), want)
+            yield from _compared(case, "autograd", next(found).numpy(), want, groups if i == 0 else None)
 
 
-def _compared(case: Case, check: str, got: Array, want: reference.Expected) -> Iterator[Disagreement]:
+def _compared(
+    case: Case, check: str, got: Array, want: reference.Expected, groups: NDArray[np.int64] | None = None
+) -> Iterator[Disagreement]:
     if got.shape != want.values.shape:
         yield Disagreement(str(case), check, f"PyTorch's shape is {got.shape}, NumPy's {want.values.shape}")
         return
-    comparison = compare(got, replace(want, exact=want.exact and want.values.dtype.kind != "f"), "f64")
+    allowed = replace(want, exact=want.exact and want.values.dtype.kind != "f")
+    comparison = compare(got, allowed, "f64")
+    if groups is not None:
+        comparison, _ = ties.in_any_order(got, allowed, groups, comparison, "f64")
     with np.errstate(all="ignore"):
         near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * max(
             1.0, float(np.max(np.abs(want.values), initial=0.0))

@@ -11,7 +11,7 @@ from opproof.cases import Case
 from opproof.cases._dtypes import DTYPES
 from opproof.harness import differences, reference
 from opproof.harness.compare import bound_of
-from opproof.harness.data import arguments, cotangents_of, differentiable, inputs_of, ordered
+from opproof.harness.data import arguments, cotangents_of, inputs_of, ordered
 from opproof.harness.execute import output_names
 from opproof.harness.plan import Selection, has_gradient, operators
 
@@ -27,8 +27,7 @@ def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, NDArray[Any]
     names = output_names(op, len(expected))
     for name, e in zip(names, expected, strict=True):
         found[f"expected {name}"], found[f"bound {name}"] = e.values, bound_of(e, dtype)
-    exist = reference.gradients_exist(case, op, inputs)
-    needs = [n and e for n, e in zip(differentiable(case, op, inputs), exist, strict=True)]
+    needs = reference.needs_of(case, op, inputs)
     if not has_gradient(case, op) or not any(needs):
         return found
     cotangents = cotangents_of(case, [e.values.shape for e in expected])

@@ -1,8 +1,11 @@
 """Where an index tensor points: the index itself along one axis, every cell's own place along the others."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.reference_ops._arrays import Array
 
@@ -12,6 +15,18 @@ def along(index: Array, dim: int) -> Any:
     axis = dim % index.ndim
     own = np.meshgrid(*map(np.arange, index.shape), indexing="ij", sparse=True)
     return tuple(index if a == axis else place for a, place in enumerate(own))
+
+
+def distinct(size: int, dim: int = -1) -> Callable[[Callable[[int], NDArray[np.uint64]], tuple[int, ...]], Array]:
+    """Draws indices of [0, size) none of which stands twice along `dim`, unless there are more than `size` of them."""
+
+    def draw(bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...]) -> NDArray[np.int64]:
+        count, others = shape[dim], [n for a, n in enumerate(shape) if a != dim % len(shape)]
+        width = max(count, size)
+        order = np.argsort(bits(math.prod(others) * width).reshape(*others, width), axis=-1, kind="stable")
+        return np.moveaxis(order[..., :count] % max(size, 1), -1, dim)
+
+    return draw
 
 
 def rows(index: Array, dim: int, rank: int) -> Any:

@@ -33,7 +33,12 @@ class OpError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """Everything that is true of one operator. Functions take tensors positionally, parameters by name."""
+    """Everything that is true of one operator. Functions take tensors positionally, parameters by name.
+
+    Where equal elements of the first tensor may change places, `ties(*tensors, **params)` numbers their groups from 0,
+    in the tensor's shape: gradients inside a group may stand in any order. `settled(outputs, *tensors, **params)`
+    puts the reference's own choice in place of another that is as right.
+    """
 
     name: str
     doc: str
@@ -42,6 +47,8 @@ class Op:
     vjp: Callable[..., Any] | None
     torch: Callable[..., Any] | None
     kinks: Callable[..., Any] | None
+    ties: Callable[..., Any] | None
+    settled: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
@@ -140,6 +147,8 @@ def _build(module: ModuleType, path: Path) -> Op:
         vjp=getattr(module, "vjp", None),
         torch=getattr(module, "torch", None),
         kinks=getattr(module, "kinks", None),
+        ties=getattr(module, "ties", None),
+        settled=getattr(module, "settled", None),
         domain=getattr(module, "domain", None),
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),

@@ -10,6 +10,17 @@ def order(x: Array, dim: int, descending: bool) -> Array:
     return np.argsort(-x if descending else x, axis=dim, kind="stable")
 
 
+def equals(x: Array, dim: int) -> Array:
+    """A number from 0 for every group of equal elements along `dim`, the same for all of the group; as x."""
+    lines = np.moveaxis(x, dim, -1)
+    places = np.argsort(lines, axis=-1, kind="stable")
+    ordered = np.take_along_axis(lines, places, axis=-1)
+    begins = np.ones(lines.shape, dtype=bool)
+    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    numbers = np.cumsum(begins).reshape(lines.shape) - 1
+    return np.moveaxis(np.take_along_axis(numbers, np.argsort(places, axis=-1), axis=-1), -1, dim)
+
+
 def gaps(x: Array, dim: int) -> Array:
     """Distance of every element to the nearest other one along `dim`."""
     places = np.argsort(x, axis=dim, kind="stable")

@@ -1,6 +1,6 @@
 """logsumexp: log sum exp(x) over `dim`, computed on x - max(x) so that nothing overflows.
 
-Shapes: x any; y as x without `dim` (one axis or several), or with them of size 1 where keepdim.
+Shapes: x any; y as x without `dim` (one axis or several), or with them of size 1 where keepdim; -inf over no elements.
 Gradient: from the saved output, g exp(x - y), which is g softmax(x).
 Source: Blanchard, Higham, Higham, Accurately computing the log-sum-exp and softmax functions (2021).
 PyTorch: torch.logsumexp. ONNX: ReduceLogSumExp. ggml: none.
@@ -17,7 +17,7 @@ ANALYTIC = True
 
 
 def forward(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Array:
-    largest = np.max(np.real(x), axis=dim, keepdims=True)
+    largest = np.max(np.real(x), axis=dim, keepdims=True, initial=-np.inf)
     shift = np.where(np.isfinite(largest), largest, 0)  # of a row of -inf, or with an inf, nothing can be taken away
     total = np.log(np.sum(np.exp(x - shift), axis=dim, keepdims=True)) + shift
     return total if keepdim else np.squeeze(total, axis=dim)  # type: ignore[no-any-return]

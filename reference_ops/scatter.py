@@ -1,7 +1,7 @@
 """scatter: x with src[i, j, k] written at [i, index[i, j, k], k] for dim = 1, and likewise along any other axis.
 
 Shapes: x any, index and src alike, of the rank of x, not larger but along `dim`, integers in [0, size of dim); y as x.
-Where two elements would be written to one place the result is undefined: no case does that.
+Where two elements would be written to one place the result is undefined: no case does that (scatter_add's do).
 Gradient: dx = g with zeros where src was written; dsrc = g there. None for index.
 Source: PyTorch's documentation of torch.scatter.
 PyTorch: torch.scatter. ONNX: ScatterElements. ggml: ggml_set_rows (whole rows).
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import Array
-from opproof.reference_ops._index import along
+from opproof.reference_ops._index import along, distinct
 
 ANALYTIC = True
 MULTILINEAR = True
@@ -20,7 +20,7 @@ EXACT = ("forward", "vjp")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"index": range(shapes["x"][params["dim"]])}
+    return {"index": distinct(shapes["x"][params["dim"]], params["dim"])}
 
 
 def forward(x: Array, index: Array, src: Array, *, dim: int) -> Array:

@@ -9,28 +9,20 @@ Source: ggml.h, ggml_set_rows (rows of a key-value cache).
 PyTorch: torch.Tensor.index_copy (one batch). ONNX: ScatterND (one batch). ggml: ggml_set_rows.
 """
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opproof.reference_ops._arrays import Array
+from opproof.reference_ops._index import distinct
 
 ANALYTIC = True
 EXACT = ("forward", "vjp")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    rows = shapes["x"][-2]
-
-    def distinct(bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...]) -> NDArray[np.int64]:
-        # Kernels write in no order: no row twice in one batch.
-        order = np.argsort(bits(math.prod(shape[:-1]) * rows).reshape(*shape[:-1], rows), axis=-1)
-        return order[..., : shape[-1]]
-
-    return {"indices": distinct}
+    return {"indices": distinct(shapes["x"][-2])}  # kernels write in no order: no row twice in one batch
 
 
 def _writers(indices: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:

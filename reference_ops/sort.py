@@ -1,7 +1,7 @@
 """sort: the elements of x in order along `dim`, and the places they come from.
 
 Shapes: x any; y and indices (int64) as x. Equal elements keep their order, descending too.
-Gradient: each g to the element that it came from.
+Gradient: each g to the element that it came from; among equal elements in any order.
 Kinks: ties.
 Source: the definition.
 PyTorch: torch.sort (stable = True). ONNX: TopK (k = the whole axis). ggml: none (ggml_argsort).
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import Array
-from opproof.reference_ops._order import gaps, order
+from opproof.reference_ops._order import equals, gaps, order
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")
@@ -29,6 +29,10 @@ def vjp(g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, dim: int = -1
 
 def kinks(x: Array, *, dim: int = -1, descending: bool = False) -> Array:
     return gaps(x, dim)
+
+
+def ties(x: Array, *, dim: int = -1, descending: bool = False) -> Array:
+    return equals(x, dim)
 
 
 def torch(torch: Any, x: Any, *, dim: int = -1, descending: bool = False) -> Any:

@@ -1,8 +1,8 @@
 """topk: the k largest (or smallest) elements along `dim`, best first, and the places they come from.
 
-Shapes: x any; y and indices (int64) as x with size k along `dim`. Which of several equal elements is taken is
-undefined: no case holds any.
-Gradient: each g to the element that it came from, zeros to the others.
+Shapes: x any; y and indices (int64) as x with size k along `dim`. Which of several equal elements are taken, and in
+which order, is left open (PyTorch names none); ONNX takes the first.
+Gradient: each g to the element that it came from, zeros to the others; among equal elements in any order.
 Kinks: ties.
 Source: PyTorch's documentation of torch.topk.
 PyTorch: torch.topk. ONNX: TopK. ggml: ggml_top_k (indices, dim = -1).
@@ -14,7 +14,7 @@ import numpy as np
 
 from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._index import added, along
-from opproof.reference_ops._order import gaps, order
+from opproof.reference_ops._order import equals, gaps, order
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")
@@ -37,6 +37,23 @@ def vjp(
 
 def kinks(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> Array:
     return gaps(x, dim)
+
+
+def ties(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> Array:
+    return equals(x, dim)
+
+
+def settled(
+    outputs: tuple[Array, Array], x: Array, *, k: int, dim: int = -1, largest: bool = True
+) -> tuple[Array, Array]:
+    """`outputs` with the indices of a row as the reference has them, where they name equal elements, none twice."""
+    y, indices = outputs
+    best = _best(x, k, dim, largest)
+    named = np.where((indices >= 0) & (indices < x.shape[dim]), indices, 0)
+    equal = (named == indices) & (np.take_along_axis(x, named, axis=dim) == np.take_along_axis(x, best, axis=dim))
+    once = np.diff(np.sort(named, axis=dim), axis=dim) != 0
+    right = np.all(equal, axis=dim, keepdims=True) & np.all(once, axis=dim, keepdims=True)
+    return y, np.where(right, best, indices)
 
 
 def torch(torch: Any, x: Any, *, k: int, dim: int = -1, largest: bool = True) -> Any:

@@ -71,7 +71,7 @@ def dies(answer):
 def grows(answer):
     hoard = []
     while True:
-        hoard.append(np.ones(2**20))
+        hoard.append(np.ones(2**24))
 
 
 FAULTS = {

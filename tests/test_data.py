@@ -172,6 +172,7 @@ def test_every_fill_is_what_it_says():
         x = fill(name, "f64")
         assert abs(x.mean() - mean) < deviation / 10
         assert abs(x.std() / deviation - 1) < 0.05
+    assert 0.4 < np.mean(np.abs(fill("mixed")) < 2**-8) < 0.6
     assert fill("positive").min() >= 2**-4
     assert fill("negative").max() <= -(2**-4)
     assert np.abs(fill("extreme")).max() > 5e6
@@ -194,7 +195,7 @@ def test_every_fill_is_what_it_says():
     assert len(set(fill("close").flat)) == 6
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
-        *("exact", "signs", "subnormal", "tiny", "close"),
+        *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
     }
 
 

@@ -14,6 +14,7 @@ from opproof.harness.judge import Rules, judge
 from opproof.reference_ops import load
 
 COUNT = 5  # cases a defect
+pytestmark = pytest.mark.xdist_group("diagnosis")  # what is measured once serves several tests
 
 
 @functools.cache

@@ -1,0 +1,122 @@
+"""What the references decide where others differ: no elements, infinite logits, indices that meet."""
+
+import math
+
+import numpy as np
+import pytest
+
+from opproof.backends.numpy import NumPy
+from opproof.cases import Case, cases_of
+from opproof.harness import reference
+from opproof.harness.data import inputs_of, ordered
+from opproof.harness.execute import execute
+from opproof.harness.judge import Rules, judge
+from opproof.reference_ops import load
+
+INF = math.inf
+
+
+@pytest.mark.parametrize(("name", "value"), [("amax", -INF), ("amin", INF), ("logsumexp", -INF)])
+@pytest.mark.parametrize(("shape", "dim", "out"), [((3, 0), -1, (3,)), ((2, 0, 5), 1, (2, 5)), ((2, 0), (0, 1), ())])
+def test_a_reduction_over_nothing_gives_its_identity(name, value, shape, dim, out):
+    op, x = load(name), np.zeros(shape)
+    with np.errstate(all="ignore"):
+        y = np.asarray(op.forward(x, dim=dim))
+        d = op.vjp(np.ones(out), y, x, dim=dim)
+    assert y.shape == out
+    assert (y == value).all()
+    assert np.shape(d) == shape
+
+
+@pytest.mark.parametrize("name", ["amax", "amin", "logsumexp"])
+@pytest.mark.parametrize("mode", ["forward", "gradient"])
+def test_the_case_of_nothing_is_judged(name, mode):
+    case, op = Case.parse(f"{name}[x=3x0;dim=-1;f32]"), load(name)
+    assert case in cases_of(name)
+    outcome = execute(NumPy(), case, op, mode)
+    assert judge(case, op, mode, outcome, Rules()).verdict == "PASS"
+    if mode == "forward":
+        outcome.arrays[0][1] = 0
+        assert judge(case, op, mode, outcome, Rules()).verdict == "WRONG_VALUE"
+
+
+@pytest.mark.parametrize(
+    ("x", "target", "loss"),
+    [
+        (INF, 1.0, 0.0),
+        (INF, 0.0, INF),
+        (INF, 0.5, INF),
+        (-INF, 0.0, 0.0),
+        (-INF, 1.0, INF),
+        (-INF, 0.25, INF),
+        (-INF, -1.0, -INF),
+        (2.0, INF, -INF),
+        (-2.0, INF, INF),
+        (0.0, INF, math.log(2)),
+        (INF, INF, -INF),
+        (math.nan, 1.0, math.nan),
+        (INF, math.nan, math.nan),
+    ],
+)
+@pytest.mark.parametrize("pos_weight", [None, 1.0])
+def test_infinite_logits_give_the_limit(x, target, loss, pos_weight):
+    """A weight of 1 is no weight; the limit is what a large number tends to."""
+    forward = load("bce_with_logits").forward
+    weight = None if pos_weight is None else np.array([pos_weight])
+    with np.errstate(all="ignore"):
+        y = forward(np.array([x]), np.array([target]), None, weight, reduction="none")
+        near = forward(np.clip([x], -1e200, 1e200), np.clip([target], -1e90, 1e90), None, weight, reduction="none")
+    np.testing.assert_equal(np.round(y, 12), np.round([loss], 12))
+    if math.isinf(loss):
+        assert near[0] * np.sign(loss) > 1e80
+    else:
+        np.testing.assert_allclose(near, [loss])
+
+
+def test_an_infinite_logit_is_a_case():
+    case = next(c for c in cases_of("bce_with_logits") if c.fill == "special" and c.dtype == "f32")
+    x, target = ordered(case, load("bce_with_logits"), inputs_of(case, load("bce_with_logits")))[:2]
+    assert np.isinf(x).any()
+    assert np.isinf(target).any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("name", "tensor"), [("scatter", "index"), ("set_rows", "indices")])
+def test_what_is_written_is_written_once(name, tensor, seed):
+    """Repeated indices would leave the result to the order of writing, in every case and at every seed."""
+    op, longest = load(name), 0
+    for case in cases_of(name):
+        index = inputs_of(case.with_seed(seed), op)[tensor]
+        lines = np.moveaxis(index, case.kwargs.get("dim", -1), -1)
+        assert (np.diff(np.sort(lines, axis=-1), axis=-1) != 0).all(), str(case)
+        longest = max(longest, lines.shape[-1])
+    assert longest > 30
+
+
+def test_what_is_added_may_meet():
+    op = load("scatter_add")
+    repeats = 0
+    for case in cases_of("scatter_add"):
+        lines = np.moveaxis(inputs_of(case, op)["index"], case.kwargs["dim"], -1)
+        repeats += bool((np.diff(np.sort(lines, axis=-1), axis=-1) == 0).any())
+    assert repeats > 20
+
+
+@pytest.mark.parametrize("text", ["hardsigmoid[x=7x33;f64]", "celu[x=6x11;alpha=0.1;f64]"])
+def test_the_backend_calls_pytorchs_own(text):
+    """PyTorch's float64 gradients round a constant to float32: the backend shows it, the twin goes round it."""
+    pytest.importorskip("torch", reason="the package torch is not installed")
+    from opproof.backends.torch import create
+
+    case = Case.parse(text)
+    op = load(case.op)
+    outcome = execute(create(), case, op, "gradient")
+    found = judge(case, op, "gradient", outcome, Rules())
+    assert found.verdict == "WRONG_GRADIENT"
+    assert found.units > 1e5
+
+
+def test_what_needs_a_gradient():
+    case = Case.parse("scatter[x=4x5;index=1x5;src=1x5;dim=0;f32;needs=src]")
+    op = load("scatter")
+    assert reference.needs_of(case, op, ordered(case, op, inputs_of(case, op))) == [False, False, True]

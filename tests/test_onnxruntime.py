@@ -1,0 +1,88 @@
+"""The ONNX Runtime adapter: what it covers, the smoke level, and a broken twin."""
+
+import sys
+
+import pytest
+from _adapters import results, unexpected
+
+pytest.importorskip("onnx", reason="the ONNX Runtime adapter needs pip onnx")
+pytest.importorskip("onnxruntime", reason="the ONNX Runtime adapter needs pip onnxruntime")
+
+from opproof.backends import BackendError
+from opproof.backends.onnxruntime import STORES_INTERMEDIATES, create
+from opproof.harness.known import built_in
+from opproof.reference_ops import names
+
+BROKEN = """
+from opproof.backends.onnxruntime import create
+
+backend = create()
+backend.name = "broken"
+right = backend._table["layer_norm"]
+backend._table["layer_norm"] = lambda m, x, *rest, eps, **params: right(m, x, *rest, eps=1e-6, **params)
+"""
+
+
+def test_it_covers_80_operators_and_no_other():
+    table = create()._table
+    assert len(table) >= 80
+    assert set(table) <= set(names())
+    assert set(table) >= STORES_INTERMEDIATES
+    assert {entry.pattern.partition("[")[0] for entry in built_in("onnxruntime")} <= set(table)
+
+
+def test_smoke():
+    records = results("onnxruntime", "onnxruntime", level="smoke", dtypes=("f32",), modes=("forward",))
+    assert not unexpected(records)
+    assert len({r.op for r in records if r.verdict == "PASS"}) >= 130
+
+
+def test_other_dtypes():
+    ops, dtypes = (
+        ("add", "gelu", "conv2d", "matmul", "transpose", "scaled_dot_product_attention"),
+        ("f64", "f16", "bf16"),
+    )
+    records = results("onnxruntime", "onnxruntime", ops=ops, level="smoke", dtypes=dtypes, modes=("forward",))
+    assert not unexpected(records)
+    assert {r.dtype for r in records if r.op == "transpose" and r.verdict == "PASS"} == set(dtypes)
+
+
+def test_a_broken_twin_is_found(tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
+    case = "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32]"
+    (record,) = results(str(tmp_path / "broken.py"), cases=(case,), modes=("forward",))
+    assert record.verdict == "WRONG_VALUE"
+
+
+def test_memory_of_the_caller_that_it_writes_is_found():
+    case = "batch_norm[x=4x3x7;running_mean=3,;running_var=3,;training=true;f32;layout=offset]"
+    (record,) = results("onnxruntime", "onnxruntime", cases=(case,), modes=("forward",))
+    assert record.verdict == "INPUT_CHANGED"
+    assert record.known
+
+
+def test_what_it_lacks_is_declined():
+    lacks = {
+        "xielu[x=7x33;f32]": "ONNX has no xielu",
+        "exp[x=7x33;bf16]": "ONNX Runtime: Could not find an implementation for Exp(13) node with name ''",
+        "celu[x=7x33;f64]": "ONNX: (op_type:Celu): X typestr: T, has unsupported type: tensor(double)",
+        "local_response_norm[x=2x7x5;size=3;alpha=0.5;f32]": "ONNX Runtime: X_shape.NumDimensions() == 4 was false.",
+    }
+    records = results("onnxruntime", cases=tuple(lacks), modes=("forward",))
+    assert {r.case: (r.verdict, r.message) for r in records} == {c: ("UNSUPPORTED", m) for c, m in lacks.items()}
+
+
+def test_it_has_no_gradients():
+    (record,) = results("onnxruntime", cases=("exp[x=7x33;f32]",), modes=("gradient",))
+    assert (record.verdict, record.message) == ("UNSUPPORTED", "the backend has no vjp")
+
+
+def test_a_variant():
+    with pytest.raises(BackendError, match="no variant 'cuda': expected onnxruntime"):
+        create("cuda")
+
+
+def test_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(BackendError, match=r"needs onnxruntime, .* pip install 'opproof\[onnxruntime\]'"):
+        create()

@@ -1,0 +1,126 @@
+"""Equal elements: sort owes no order among them to the gradient, topk none to the indices; all else stays as it was."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness import reference
+from opproof.harness.data import cotangents_of, inputs_of, ordered, to_dtype
+from opproof.harness.execute import Outcome
+from opproof.harness.judge import Rules, judge
+from opproof.reference_ops import load
+from opproof.reference_ops._order import equals
+
+SORT = "sort[x=5x33;dim=-1;descending=true;f32;fill=ties]"
+TOPK = "topk[x=5x33;k=7;dim=-1;f16;fill=ties]"
+
+
+def judged(text, change, mode="gradient", convention="any"):
+    """The verdict on the reference's own answer, altered by `change(answers, x)`."""
+    case = Case.parse(text)
+    op = load(case.op)
+    inputs = ordered(case, op, inputs_of(case, op))
+    outputs = reference.forward(case, op, inputs)
+    cotangents = cotangents_of(case, [y.shape for y in outputs])
+    right = outputs if mode == "forward" else reference.vjp(case, op, inputs, cotangents, outputs)
+    outcome = Outcome(inputs=inputs, cotangents=cotangents, needs=[True])
+    outcome.arrays = [to_dtype(np.array(v), case.dtype) for v in change([np.array(v) for v in right], inputs[0])]
+    return judge(case, op, mode, outcome, Rules(convention=convention))
+
+
+def among_equals(order):
+    """Gradients put in another order inside each group of equal elements of a row."""
+
+    def change(answers, x):
+        d = answers[0]
+        for row, values in zip(d, x, strict=True):
+            for v in np.unique(values):
+                row[values == v] = order(row[values == v])
+        return [d]
+
+    return change
+
+
+@pytest.mark.parametrize("text", [SORT, TOPK, "sort[x=33x5;dim=0;bf16;fill=ties;layout=transposed]"])
+def test_the_references_own_order_passes(text):
+    assert judged(text, lambda answers, x: answers, convention="torch").verdict == "PASS"
+
+
+@pytest.mark.parametrize("text", [SORT, TOPK])
+@pytest.mark.parametrize("order", [lambda d: d[::-1], lambda d: np.roll(d, 1), np.sort])
+def test_any_order_among_equals_passes(text, order):
+    found = judged(text, among_equals(order))
+    assert (found.verdict, found.message) == ("PASS", "gradients of equal elements stand in another order")
+    assert judged(text, among_equals(order), convention="torch").verdict == "WRONG_GRADIENT"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        among_equals(lambda d: np.full_like(d, d[0])),  # one cotangent for all
+        among_equals(lambda d: np.full_like(d, d.mean())),  # shared: in a sort nobody shares
+        among_equals(lambda d: np.concatenate([d[:-1], [2 * d[-1]]])),
+        lambda answers, x: [answers[0][:, ::-1]],  # in another order, but across groups
+        lambda answers, x: [answers[0] * (1 + 2.0**-20)],
+        lambda answers, x: [np.where(np.arange(33) == 5, np.nan, answers[0])],
+    ],
+)
+def test_anything_else_fails(change):
+    assert judged(SORT, change).verdict == "WRONG_GRADIENT"
+
+
+def from_the_end(answers, x):
+    """The top elements, the last of equals first."""
+    return [answers[0], 32 - np.argsort(-x[:, ::-1], axis=1, kind="stable")[:, :7]]
+
+
+def test_topk_may_take_any_of_equal_elements():
+    assert judged(TOPK, from_the_end, "forward").verdict == "PASS"
+
+
+@pytest.mark.parametrize("wrong", ["twice", "negative", "beyond", "smaller"])
+def test_topk_may_not_take_others(wrong):
+    def change(answers, x):
+        values, indices = from_the_end(answers, x)
+        if wrong == "twice":
+            indices[2, 1] = indices[2, 0]
+        elif wrong == "smaller":
+            indices[2, 3] = np.argmin(x[2])
+        else:
+            indices[2, 3] += 33 if wrong == "beyond" else -33
+        return [values, indices]
+
+    found = judged(TOPK, change, "forward")
+    assert (found.verdict, found.worst.tensor, found.worst.index[0]) == ("WRONG_VALUE", "indices", 2)
+
+
+def test_sort_keeps_its_order_in_the_indices():
+    """Its tie rule is declared: equal elements keep their order."""
+    text = SORT.replace("descending=true;", "")
+
+    def last_first(answers, x):
+        return [answers[0], 32 - np.argsort(x[:, ::-1], axis=1, kind="stable")]
+
+    assert judged(text, last_first, "forward").verdict == "WRONG_VALUE"
+
+
+def test_an_element_may_win_one_window_and_lose_another():
+    """Two overlapping windows tie at the middle; with g = (1, -1) it may get 1, 0 or -1."""
+    op, case = load("max_pool1d"), Case.parse("max_pool1d[x=1x1x3;kernel_size=2;stride=1;f32;fill=constant]")
+    x, g = np.ones((1, 1, 3)), np.array([[[1.0, -1.0]]])
+
+    def verdict(*gradient):
+        outcome = Outcome(inputs=[x], cotangents=[g, g], needs=[True])
+        outcome.arrays = [np.array([[gradient]], dtype=np.float32)]
+        return judge(case, op, "gradient", outcome, Rules()).verdict
+
+    right = [(1, -1, 0), (1, 0, -1), (0, 1, -1), (0, 0, 0), (0.5, 0, -0.5)]
+    assert {verdict(*d) for d in right} == {"PASS"}
+    assert {verdict(*d) for d in [(1, 1, 0), (2, -1, 0), (1, -2, 0), (0, 1, 0)]} == {"WRONG_GRADIENT"}
+
+
+def test_groups():
+    x = np.array([[1.0, 2, 1, 0, -0.0], [2, 2, 2, 2, 2]])
+    assert equals(x, 1).tolist() == [[1, 2, 1, 0, 0], [3, 3, 3, 3, 3]]
+    assert equals(x.T, 0).T.tolist() == equals(x, 1).tolist()
+    assert equals(np.zeros((3, 0)), 1).shape == (3, 0)
