@@ -63,7 +63,12 @@ MATMUL = "matmul[a=7x33;b=33x5;f32]"
 #: Defects planted together, one per operator: the case that finds each, the mode, the verdict, what is said of it.
 PLANTED = [
     {
-        "gelu_unbounded": (GELU, "forward", "OUT_OF_BOUNDS", "output 0: 100 bytes past its end were written, the nearest 0"),
+        "gelu_unbounded": (
+            GELU,
+            "forward",
+            "OUT_OF_BOUNDS",
+            "output 0: 100 bytes past its end were written, the nearest 0",
+        ),
         "softmax_no_maximum": (SOFTMAX, "forward", "WRONG_VALUE", "an intermediate value overflows"),
         "rms_norm_mean_of_group": (NORM, "forward", "WRONG_VALUE", "every element of y is 1.39262 ×"),
         "matmul_whole_tiles": (MATMUL, "forward", "WRONG_VALUE", "the last slice along axis 1 of a"),
