@@ -69,7 +69,7 @@ class Pool:
             max_tasks=max_tasks,
             context=self.context,
             initializer=worker.start,
-            initargs=(self.logs, self.limits.memory),
+            initargs=(self.logs, self.limits.memory, os.getpid()),
         )
         return in_order(pool)
 

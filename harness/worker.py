@@ -52,8 +52,8 @@ def log_file(folder: str, pid: int) -> Path:
     return Path(folder) / f"worker-{pid}.log"
 
 
-def start(logs: str, memory: int) -> None:
-    """Initialise a worker: stdout and stderr into a log, a limit of `memory` bytes beyond the present use."""
+def start(logs: str, memory: int, run: int) -> None:
+    """Initialise a worker of the process `run`: stdout and stderr into a log, a limit of `memory` bytes."""
     sys.stdout.flush()
     log = os.open(log_file(logs, os.getpid()), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
     os.dup2(log, 1)
@@ -62,7 +62,7 @@ def start(logs: str, memory: int) -> None:
     sys.argv = ["opproof-worker"]
     _no_core_files()
     _never_exit_quietly()
-    threading.Thread(target=_watch, args=(memory,), daemon=True).start()
+    threading.Thread(target=_watch, args=(memory, run), daemon=True).start()
 
 
 def describe(backend: str) -> dict[str, str]:
@@ -196,14 +196,30 @@ def _resident(pid: int) -> int:
         return 0
 
 
-def _watch(memory: int) -> None:
-    """End the process when it and an exec backend's outgrow the limit; polled: RLIMIT_AS counts the untouched too."""
-    while True:
+def _watch(memory: int, run: int) -> None:
+    """End the process when it and an exec backend's outgrow the limit; polled: RLIMIT_AS counts the untouched too.
+
+    And when the run itself is gone, killed for instance: nobody would read the answer.
+    """
+    while _is_there(run):
         if _resident(os.getpid()) + sum(_resident(child.process.pid) for child in list(children)) > memory:
             for child in list(children):
                 child.kill()
             os._exit(MEMORY_EXIT)
         time.sleep(0.05)
+    for child in list(children):
+        child.kill()
+    os._exit(1)
+
+
+def _is_there(process: int) -> bool:
+    if os.name != "posix":  # signal 0 is a question there only
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def new_log_folder() -> str:
