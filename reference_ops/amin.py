@@ -19,7 +19,7 @@ EXACT = ("forward",)
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
-    return np.min(x, axis=dim, keepdims=keepdim, initial=np.inf)  # type: ignore[no-any-return]
+    return np.min(x, axis=dim, keepdims=keepdim, initial=True if x.dtype == bool else np.inf)  # type: ignore[no-any-return]
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:

@@ -192,7 +192,7 @@ VERDICTS = {
 
 def test_each_fault_costs_its_own_case_only(tmp_path):
     ops = ",".join(VERDICTS)
-    options = ["--dtype", "f32", "--level", "smoke", "--mode", "forward", "--timeout", "4", "--memory", "600"]
+    options = ["--dtype", "f32", "--level", "smoke", "--mode", "forward", "--timeout", "10", "--memory", "600"]
     options += ["-j", "1", "--quiet"]
     done = opproof("run", "-b", f"exec:{DRILL}", "--op", ops, *options, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
