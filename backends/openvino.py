@@ -35,6 +35,9 @@ STORES_INTERMEDIATES = frozenset(
     ).split()
 )
 
+#: Those that are so without the hint f32 only.
+STORES_UNHINTED = frozenset(("group_norm",))
+
 
 class OpenVino:
     """Models of one operator, compiled by OpenVINO's CPU plugin."""
@@ -47,13 +50,14 @@ class OpenVino:
         self._ov, self._models, self._table = openvino, _onnx_model, _onnx_model.tables()
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
+        self._stores = STORES_INTERMEDIATES if hint == "f32" else STORES_INTERMEDIATES | STORES_UNHINTED
         self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
         if hint:
             self._config["INFERENCE_PRECISION_HINT"] = hint
         self._last: tuple[str, Any] | None = None
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES else None
+        return "storage" if dtype in ("f16", "bf16") and op in self._stores else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return op in self._table or f"ONNX has no {op}"

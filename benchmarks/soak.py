@@ -1,112 +1,146 @@
-"""The soak that fixes the constant C: units of every operator over many seeds on honest backends.
+"""The soak behind the constant C: units of every operator over many seeds on honest backends.
 
-    python benchmarks/soak.py --seeds 20 --ops relu,softmax --out docs/soak.md
+    for seed in 0 1 2 3 4 5 6 7 8 9; do
+        opproof run -b torch --dtype f32,f16,bf16 --seed $seed --out soak/torch-$seed
+    done
+    python benchmarks/soak.py soak/* > docs/soak.md
 
-Prints, per operator, the largest error of a record in units of honest rounding: the median over
-records, the 99.9th percentile and the maximum, for f32 and for the 16-bit dtypes, and how many
-records exceed each candidate constant (the false-alarm rate). Known failures of the backends
-(their ledgers) are counted apart: they are defects, not rounding.
+Reads the folders of such runs, of one library or several, and writes the page: how many records are above each
+candidate constant (the false alarms that it would give), and the largest errors by operator. Failures that a
+ledger knows (as it is now, not as it was at the run) are defects of the library, and are counted apart.
 """
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from opproof.harness.compare import C
 from opproof.harness.known import built_in, mark
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
-from opproof.reports import Result
+from opproof.reports._results import read_results
 
-BACKENDS = {"torch": ("f32", "f16", "bf16"), "numpy": ("f32",)}
 CANDIDATES = (4, 6, 8, 10, 12, 16)
+LARGEST = 20
+
+
+class Record(NamedTuple):
+    """What the page needs of one judged record."""
+
+    units: float
+    backend: str
+    mode: str
+    case: str
+    op: str
+    dtype: str
+
+
+class Soak(NamedTuple):
+    """The records of all runs; of each backend its version, its seeds and how many failures its ledger knows."""
+
+    records: dict[str, list[Record]]
+    versions: dict[str, str]
+    seeds: dict[str, set[int]]
+    known: dict[str, int]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--ops", default="")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    ops = tuple(n for n in options.ops.split(",") if n)
-    results = measure(range(options.first, options.first + options.seeds), ops, options.jobs)
-    text = report(results, options.seeds)
-    print(text)
-    if options.out:
-        options.out.write_text(text, encoding="utf-8")
+    print(page(read(map(Path, sys.argv[1:]))), end="")
 
 
-def measure(seeds: range, ops: tuple[str, ...], jobs: int) -> list[Result]:
-    """All results of all seeds; the ledgers' failures are marked."""
-    found: list[Result] = []
-    known = {b: built_in(b) for b in BACKENDS}
-    with Pool(Limits(jobs, 60.0, 4 * 2**30)) as pool:
-        for seed in seeds:
-            for backend, dtypes in BACKENDS.items():
-                selection = Selection(ops=ops, dtypes=dtypes, seed=seed)
-                planned = tasks([backend], cases(selection), selection)
-                bar = tqdm(pool.run(planned), total=len(planned), desc=f"seed {seed} {backend}", leave=False)
-                found += [mark(r, known[backend]) for r in bar]
-    return found
+def read(folders: Iterator[Path]) -> Soak:
+    """All judged records of the runs in `folders`."""
+    soak = Soak(defaultdict(list), {}, defaultdict(set), defaultdict(int))
+    for folder in folders:
+        header, results = read_results(folder)
+        name, version = header.backends[0].name, header.backends[0].version
+        ledger = built_in(name)
+        soak.versions[name] = version
+        soak.seeds[name].add(header.options["selection"]["seed"])
+        for r in results:
+            if mark(r, ledger).known:
+                soak.known[name] += 1
+            elif r.units is not None:
+                units = r.units if isinstance(r.units, float | int) else np.inf
+                soak.records[name].append(Record(units, name, r.mode, r.case, r.op, r.dtype))
+    return soak
 
 
-def _units(result: Result) -> float:
-    return result.units if isinstance(result.units, float | int) else np.inf
-
-
-def report(results: list[Result], seeds: int) -> str:
-    """The page docs/soak.md."""
-    judged = [r for r in results if r.units is not None and not r.known]
-    defects = sum(1 for r in results if r.known)
+def page(soak: Soak) -> str:
+    """docs/soak.md."""
+    everything = [r for records in soak.records.values() for r in records]
+    largest = sorted(everything, key=lambda r: -r.units)[:LARGEST]
+    above = sum(r.units > C for r in everything)
     lines = [
         "# The soak",
         "",
-        f"{len(judged):,} judged records of {len({r.op for r in judged})} operators, {seeds} seeds, on PyTorch (f32,",
-        f"f16, bf16) and NumPy (f32); made by `benchmarks/soak.py`. {defects:,} records are known failures of PyTorch",
-        "(`backends/known/torch.toml`) and not counted. A record's figure is the largest error of its elements, in",
-        "units of honest rounding.",
+        f"{len(everything):,} judged records of {len({r.op for r in everything})} operators in f32, f16 and bf16,",
+        "the whole standard level with several seeds, on libraries that nobody here wrote; made by `benchmarks/soak.py`.",
+        "Failures that the ledgers in `backends/known` explain are defects of the library and are not counted. A record's",
+        "figure is the largest error of its elements, in units of honest rounding (see [method.md](method.md)).",
+        "",
+        "| library | seeds | judged records | known failures | largest |",
+        "| --- | --- | ---: | ---: | ---: |",
+        *(
+            f"| {name} {soak.versions[name]} | {_seeds(soak.seeds[name])} | {len(records):,} | {soak.known[name]:,} "
+            f"| {max(r.units for r in records):.1f} |"
+            for name, records in sorted(soak.records.items())
+        ),
         "",
         f"The constant is C = {C:g}. Records above each candidate, the false alarms it would have given:",
         "",
-        "| C | records above | rate |",
-        "| --- | --- | --- |",
-    ]
-    all_units = np.array([_units(r) for r in judged])
-    for c in CANDIDATES:
-        above = int(np.sum(all_units > c))
-        lines.append(f"| {c} | {above} | {above / len(judged):.1e} |")
-    largest = max(judged, key=_units)
-    lines += [
+        f"| C | {' | '.join(sorted(soak.records))} | all | rate |",
+        f"| --- |{' ---: |' * (len(soak.records) + 2)}",
+        *(_candidate(c, soak, len(everything)) for c in CANDIDATES),
         "",
-        f"The largest is {_units(largest):.2f} ({largest.backend}, {largest.mode}, `{largest.case}`).",
-        f"Where none of {len(judged):,} records is above a candidate, its false-alarm rate is below",
-        f"{3 / len(judged):.0e} a record (95 % confidence, rule of three).",
-    ]
-    lines += [
+        f"{above or 'None'} of {len(everything):,} is above C"
+        + ("." if above else f": the false-alarm rate is below {3 / len(everything):.0e} a record (95 % confidence)."),
+        "",
+        f"## The {LARGEST} largest",
+        "",
+        *(f"- {r.units:.1f}: {r.backend}, {r.mode}, `{r.case}`" for r in largest),
         "",
         "## By operator",
         "",
-        "| operator | dtype | records | median | 99.9 % | max |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "The median, the 99.9th percentile and the largest.",
+        "",
+        "| operator | records | f32 | | | f16, bf16 | | |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *_by_operator(everything),
     ]
-    groups: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for r in judged:
-        groups[r.op, "f32" if r.dtype == "f32" else "f16, bf16"].append(_units(r))
-    for (op, dtype), values in sorted(groups.items()):
-        middle, high = np.quantile(values, [0.5, 0.999])
-        lines.append(f"| {op} | {dtype} | {len(values)} | {middle:.2f} | {high:.2f} | {max(values):.2f} |")
-    worst = sorted((r for r in judged if _units(r) > C), key=_units, reverse=True)
-    if worst:
-        lines += ["", f"## Above {C:g}", ""]
-        lines += [f"- {_units(r):.3g}: {r.backend} {r.mode} `{r.case}`" for r in worst[:200]]
     return "\n".join(lines) + "\n"
+
+
+def _seeds(seeds: set[int]) -> str:
+    return (
+        f"{min(seeds)}–{max(seeds)}"
+        if len(seeds) == max(seeds) - min(seeds) + 1
+        else ", ".join(map(str, sorted(seeds)))
+    )
+
+
+def _candidate(c: int, soak: Soak, total: int) -> str:
+    counts = [sum(r.units > c for r in soak.records[name]) for name in sorted(soak.records)]
+    return f"| {c} | {' | '.join(map(str, counts))} | {sum(counts)} | {sum(counts) / total:.1e} |"
+
+
+def _by_operator(records: list[Record]) -> Iterator[str]:
+    groups: dict[str, dict[bool, list[float]]] = defaultdict(lambda: {True: [], False: []})
+    for r in records:
+        groups[r.op][r.dtype == "f32"].append(r.units)
+    for op, of in sorted(groups.items()):
+        yield f"| {op} | {len(of[True]) + len(of[False]):,} | {_figures(of[True])} | {_figures(of[False])} |"
+
+
+def _figures(units: list[float]) -> str:
+    if not units:
+        return "| |"
+    middle, high = np.quantile(units, [0.5, 0.999])
+    return f"{middle:.2f} | {high:.2f} | {max(units):.2f}"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ SMOKE = [
     "x=2x3x4x5;size=(7,9);align_corners=true",
 ]
 STANDARD = [
-    "x=3x5x1x1;size=(5,7);align_corners=false",
+    "x=7x9x1x1;size=(9,17);align_corners=false",
     "x=2x3x4x5;size=(8,10);align_corners=false;layout=transposed",
     "x=2x3x4x5;size=(8,10);align_corners=true;layout=offset",
     "x=2x3x5x4;size=(7,9);align_corners=false;layout=permuted",
@@ -17,8 +17,8 @@ STANDARD = [
     "x=3x4x5x3;size=(4,7);align_corners=false;layout=broadcast",
     "x=2x3x5x4;size=(1,1);align_corners=false;f32,f16",
     "x=2x3x5x4;size=(1,6);align_corners=true",
-    "x=2x3x1x4;size=(3,7);align_corners=false",
-    "x=2x5x7x1;size=(3,5);align_corners=true",
+    "x=2x5x1x9;size=(9,17);align_corners=false",
+    "x=2x5x9x1;size=(17,9);align_corners=true",
     "x=2x3x4x5;size=(6,13);align_corners=false;fill=wide",
     "x=2x3x4x5;size=(9,7);align_corners=true;fill=offset;f32,f16",
     "x=2x3x4x5;size=(7,8);align_corners=false;fill=extreme",

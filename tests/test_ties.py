@@ -54,11 +54,21 @@ def test_any_order_among_equals_passes(text, order):
     assert judged(text, among_equals(order), convention="torch").verdict == "WRONG_GRADIENT"
 
 
+@pytest.mark.parametrize("text", [SORT, TOPK])
+@pytest.mark.parametrize("share", [lambda d: np.full_like(d, d.mean()), lambda d: 0.75 * d + 0.25 * d[::-1]])
+def test_equals_may_share(text, share):
+    """As a network of maximum and minimum does, each of which halves at ties (tinygrad sorts that way)."""
+    found = judged(text, among_equals(share))
+    assert (found.verdict, found.message) == ("PASS", "gradients of equal elements are shared among them")
+    assert judged(text, among_equals(share), convention="torch").verdict == "WRONG_GRADIENT"
+
+
 @pytest.mark.parametrize(
     "change",
     [
         among_equals(lambda d: np.full_like(d, d[0])),  # one cotangent for all
-        among_equals(lambda d: np.full_like(d, d.mean())),  # shared: in a sort nobody shares
+        among_equals(lambda d: d * 0.5),  # shared out, and half of it lost
+        among_equals(lambda d: 2 * d - d.mean()),  # the same total, more than there is to share
         among_equals(lambda d: np.concatenate([d[:-1], [2 * d[-1]]])),
         lambda answers, x: [answers[0][:, ::-1]],  # in another order, but across groups
         lambda answers, x: [answers[0] * (1 + 2.0**-20)],
