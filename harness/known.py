@@ -9,6 +9,7 @@
     link = "https://..."          # optional
     until = 2027-01-01            # optional; from that day on the entry fails the run
     always = false                # optional; it depends on the data drawn, and may pass for some seeds
+    units = 1e4                   # optional; an error of more units of honest rounding is another failure
 
 An entry that matches no case of the run, whose every case passes, or that has expired, fails the run.
 """
@@ -16,9 +17,10 @@ An entry that matches no case of the run, whose every case passes, or that has e
 from __future__ import annotations
 
 import datetime
+import math
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from typing import Any
 import opproof.backends
 from opproof.harness.usage import UsageError
 from opproof.reports import FAILED, Result
+from opproof.reports._summary import severity
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
 LEDGERS = Path(opproof.backends.__file__).parent / "known"
@@ -39,6 +42,7 @@ _FIELDS = {
     "link": str,
     "until": datetime.date,
     "always": bool,
+    "units": float,
 }
 
 
@@ -54,6 +58,7 @@ class Known:
     link: str = ""
     until: datetime.date | None = None
     always: bool = True
+    units: float = math.inf
     regex: re.Pattern[str] = field(default=re.compile(""), compare=False, repr=False)
 
     def covers(self, result: Result) -> bool:
@@ -66,7 +71,12 @@ class Known:
 
     def explains(self, result: Result) -> bool:
         """Whether the entry makes this failure a known one."""
-        return result.verdict in FAILED and self.covers(result) and self.verdict in ("", result.verdict)
+        return (
+            result.verdict in FAILED
+            and self.covers(result)
+            and self.verdict in ("", result.verdict)
+            and (self.units == math.inf or severity(result.units) <= self.units)
+        )
 
 
 def read_known(path: Path) -> list[Known]:
@@ -90,6 +100,8 @@ def _entry(path: Path, number: int, entry: dict[str, Any]) -> Known:
     for key, value in entry.items():
         if key not in _FIELDS:
             raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(_FIELDS)}.")
+        if type(value) is int and key == "units":
+            continue
         if type(value) is not _FIELDS[key]:  # a time of day is no date, and a bool no text
             raise UsageError(f"{where}: {key} is {value!r}; expected a {_FIELDS[key].__name__}.")
     if not entry.get("pattern") or not entry.get("reason"):
@@ -138,6 +150,15 @@ def objections(
         elif not covered and complete:
             found.append(f"{name} matches no case of this run: remove it, or mend its pattern.")
         elif entry.always and covered and complete and not any(entry.explains(r) for r in covered):
-            verdicts = ", ".join(sorted({r.verdict for r in covered}))
-            found.append(f"{name} no longer fails ({verdicts}): remove it.")
+            found.append(f"{name} {_instead(entry, covered)}")
     return found
+
+
+def _instead(entry: Known, covered: Sequence[Result]) -> str:
+    """What the cases of an entry do that explains none of them."""
+    worse = [severity(r.units) for r in covered if replace(entry, units=math.inf).explains(r)]
+    if worse:
+        return (
+            f"fails with {max(worse):.3g} units, more than its {entry.units:g}: find out why, or give a larger number."
+        )
+    return f"no longer fails ({', '.join(sorted({r.verdict for r in covered}))}): remove it."

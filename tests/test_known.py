@@ -13,8 +13,8 @@ from opproof.reports import FAILED, Result
 TODAY = datetime.date(2026, 7, 1)
 
 
-def result(case="gelu[x=7x33;f16]", mode="forward", verdict="WRONG_VALUE", backend="torch"):
-    return Result(case=case, op="gelu", dtype="f16", backend=backend, mode=mode, verdict=verdict)
+def result(case="gelu[x=7x33;f16]", mode="forward", verdict="WRONG_VALUE", backend="torch", units=None):
+    return Result(case=case, op="gelu", dtype="f16", backend=backend, mode=mode, verdict=verdict, units=units)
 
 
 def entry(pattern="gelu[*f16*", **fields):
@@ -56,6 +56,18 @@ def test_fields_narrow_an_entry():
     assert not mark(result(), [entry(verdict="CRASH")]).known
 
 
+@pytest.mark.parametrize("units", [1000.5, 1e9, "inf", "nan", None])
+def test_a_known_failure_that_grows_is_news(units):
+    """`units` bounds how wrong it may be; what has no number is worse than any."""
+    bounded = entry(units=1000.0)
+    assert mark(result(units=1000.0), [bounded]).known
+    assert not mark(result(units=units), [bounded]).known
+    assert mark(result(units=units), [entry()]).known
+    number = f"{float('inf') if units in (None, 'nan') else float(units):.3g}"
+    said = f"fails with {number} units, more than its 1000: find out why, or give a larger number."
+    assert objections([bounded], [result(units=units)], TODAY) == [f"known failure 'gelu[*f16*' {said}"]
+
+
 def test_a_ledger_in_order():
     assert objections([entry()], [result()], TODAY) == []
     assert objections([entry(until=datetime.date(2026, 7, 2))], [result()], TODAY) == []
@@ -89,12 +101,12 @@ def test_an_expired_entry(until, complete):
 
 def test_reading(tmp_path):
     path = tmp_path / "known.toml"
-    text = (
-        '[[known]]\npattern = "a[*"\nreason = "r"\nuntil = 2027-01-01\nlink = "l"\nmode = "gradient"\nalways = false\n'
-    )
+    lines = ('pattern = "a[*"', 'reason = "r"', "until = 2027-01-01", 'link = "l"', 'mode = "gradient"')
+    text = "\n".join(("[[known]]", *lines, "always = false", "units = 50"))
     path.write_text(text, encoding="utf-8")
     (found,) = read_known(path)
     assert (found.pattern, found.reason, found.link, found.mode, found.always) == ("a[*", "r", "l", "gradient", False)
+    assert found.units == 50
     assert found.until == datetime.date(2027, 1, 1)
     path.write_text("", encoding="utf-8")
     assert read_known(path) == []
@@ -112,6 +124,8 @@ BAD = {
     f"[[known]]\n{REQUIRED}[[known]]\nwhy = 'w'": "{path}, entry 2: unknown key 'why'; expected pattern, backend, ",
     f"[[known]]\n{REQUIRED}mode = 1": "{path}, entry 1: mode is 1; expected a str.",
     f"[[known]]\n{REQUIRED}mode = 'backward'": "{path}, entry 1: mode is 'backward'; expected forward or gradient.",
+    f"[[known]]\n{REQUIRED}units = 'few'": "{path}, entry 1: units is 'few'; expected a float.",
+    f"[[known]]\n{REQUIRED}units = true": "{path}, entry 1: units is True; expected a float.",
     f"[[known]]\n{REQUIRED}until = 'soon'": "{path}, entry 1: until is 'soon'; expected a date.",
     f"[[known]]\n{REQUIRED}until = 2027-01-01T00:00:00": "{path}, entry 1: until is datetime.datetime(2027, 1, 1, ",
     f"[[known]]\n{REQUIRED}verdict = 'WRONG'": "{path}, entry 1: verdict is 'WRONG'; expected one of CRASH, ERROR, ",
