@@ -57,7 +57,7 @@ def read(folders: Iterator[Path]) -> Soak:
     soak = Soak(defaultdict(list), {}, defaultdict(set), defaultdict(int))
     for folder in folders:
         header, results = read_results(folder)
-        name, version = header.backends[0].name, header.backends[0].version
+        name, version = header.backends[0]["name"], header.backends[0]["version"]
         ledger = built_in(name)
         soak.versions[name] = version
         soak.seeds[name].add(header.options["selection"]["seed"])

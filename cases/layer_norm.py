@@ -19,7 +19,7 @@ STANDARD = [
     "x=2x257;normalized_shape=(257);fill=zeros",
     "x=6x11;normalized_shape=(11);fill=small",
     "x=4x13;normalized_shape=(13);fill=small;eps=0.1",
-    "x=33x1;weight=1,;bias=1,;normalized_shape=(1)",
+    "x=33x1;weight=1,;bias=1,;normalized_shape=(1);eps=0.1",
     "x=0x5;weight=5,;bias=5,;normalized_shape=(5)",
     "x=3x768;weight=768,;bias=768,;normalized_shape=(768)",
     "x=130x6;weight=6,;bias=6,;normalized_shape=(6)",
