@@ -29,7 +29,7 @@ STANDARD = [
     _qkv(2, 4, 2, 5, 6, 9, 9, "is_causal=true", "sinks=4,"),
     _qkv(2, 3, 3, 7, 2, 9, 5, "softcap=5.0;max_bias=8.0", "attn_mask=2x1x7x2;keep=7x2;sinks=3,"),
     _qkv(2, 2, 2, 4, 5, 17, 17, "fill=wide;scale=0.05"),
-    _qkv(2, 2, 2, 4, 5, 17, 17, "fill=offset;scale=0.01"),
+    _qkv(2, 2, 2, 4, 5, 17, 17, "fill=offset;scale=0.01;f32,f16"),
     _qkv(2, 2, 2, 4, 5, 17, 17, "fill=constant"),
     _qkv(2, 2, 2, 4, 5, 9, 9, "layout=key:broadcast,value:broadcast"),
     _qkv(2, 4, 2, 4, 5, 9, 9, "needs=key", "attn_mask=4x5"),
