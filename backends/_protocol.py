@@ -17,8 +17,8 @@ Optional
 `op` is the operator's name. `inputs` are arrays in the order of the operator's signature, None
 where an optional one is absent: NumPy arrays of float64, float32, float16, ml_dtypes.bfloat16 or
 int64, of any strides, not to be written. `params` maps every parameter of the operator to its value.
-`needs` holds one bool per input. Raise `Unsupported` to decline; any other exception is a failure
-of that case alone.
+`needs` holds one bool per input. Raise `Unsupported` (or NotImplementedError) to decline; any other
+exception is a failure of that case alone.
 
 A backend that writes into memory of the caller (a C library) has instead
 

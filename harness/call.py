@@ -135,7 +135,7 @@ def _call(question: Question, memory: Memory, *, into: bool) -> Any:
             return backend.vjp(op, memory.inputs, params, memory.cotangents, list(question.needs))
         else:
             return backend.forward(op, memory.inputs, params)
-    except Unsupported as reason:
+    except (Unsupported, NotImplementedError) as reason:
         raise Settled("UNSUPPORTED", str(reason) or "declined without a reason") from None
     except OutOfBounds as found:
         raise Settled("OUT_OF_BOUNDS", str(found)) from None

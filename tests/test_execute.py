@@ -149,6 +149,7 @@ def test_poison_between_elements_must_not_change_either():
     ("answer", "expected"),
     [
         (Unsupported("too new"), ("UNSUPPORTED", "too new")),
+        (NotImplementedError("not yet"), ("UNSUPPORTED", "not yet")),
         (BackendFailed("status 7"), ("ERROR", "status 7")),
         (MemoryError(), ("OUT_OF_MEMORY", "MemoryError")),
     ],
