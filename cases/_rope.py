@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _YARN = "freq_scale=0.25;ext_factor=1.0;n_ctx_orig=64"
 _ROWS = (
-    ("3x1x1x2", "1,", "n_dims=2", ""),
+    ("3x1x1x6", "1,", "n_dims=6", ""),
     ("2x5x3x32", "5,", "n_dims=32", "layout=transposed"),
     ("2x5x3x34", "5,", "n_dims=32", "fill=wide;layout=sliced"),
     ("3x4x2x66", "4,", "n_dims=20;mode=neox", "layout=permuted"),

@@ -22,7 +22,7 @@ STANDARD = [
     "x=2x6x5;num_groups=2;fill=small",
     "x=2x6x5;num_groups=2;fill=small;eps=0.1",
     "x=9x4x1;weight=4,;bias=4,;num_groups=2;fill=ties;eps=0.1",
-    "x=3x4x1;weight=4,;bias=4,;num_groups=4",
+    "x=3x4x1;weight=4,;bias=4,;num_groups=4;eps=0.1",
     "x=2x66x13;weight=66,;bias=66,;num_groups=33",
     "x=2x4x17x31;weight=4,;bias=4,;num_groups=2",
     "x=2x6x99;weight=6,;bias=6,;num_groups=3",

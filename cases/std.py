@@ -15,7 +15,7 @@ STANDARD = [
     "x=33x2;dim=-1;fill=ties",
     "x=33x2;dim=-1;fill=exact;layout=transposed",
     "x=5x8;dim=0;fill=zeros",
-    "x=5x11;dim=-1;fill=small",
+    "x=5x11;dim=-1;fill=small;f32,bf16",
     "x=4x1;dim=-1;correction=0",
     "x=1031x5;dim=-1",
 ]
