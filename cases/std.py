@@ -9,7 +9,7 @@ STANDARD = [
     *one_axis(concentrates=LONG, drop=("x=5x31", "fill=extreme", "fill=zeros", "fill=small", "x=3x768", "x=4x1")),
     "x=5x31;dim=0;correction=0",
     "x=5x3x7x2;dim=(1,3);correction=2",
-    "x=7x9;dim=-1;correction=0;keepdim=true;layout=gapped",
+    "x=15x5;dim=-1;correction=0;keepdim=true;layout=gapped",
     *SEVERAL,
     "x=9x33;dim=-1;fill=extreme;layout=sliced",
     "x=33x2;dim=-1;fill=ties",
