@@ -38,8 +38,8 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
             "add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits celu cross_entropy cumprod cumsum div "
             "elu embedding erf gather gelu gelu_quick group_norm hardswish huber_loss index_select instance_norm "
             "layer_norm leaky_relu log_softmax logsumexp matmul mish mul norm outer_product pad prelu prod "
-            "rms_norm rope scaled_dot_product_attention selu silu smooth_l1_loss softsign std take_along_dim upsample_bicubic "
-            "upsample_bilinear var"
+            "rms_norm rope scaled_dot_product_attention selu silu smooth_l1_loss softsign std take_along_dim "
+            "upsample_bicubic upsample_bilinear var"
         ).split()
     ),
 }

@@ -3,10 +3,14 @@
 from opproof.cases._reduce import LONG, SEVERAL, one_axis
 
 SMOKE = [
-    "x=7x33;dim=-1",
+    "x=33x17;dim=-1",
 ]
 STANDARD = [
-    *one_axis(concentrates=LONG, drop=("x=5x31", "fill=extreme", "fill=zeros", "fill=small", "x=3x768", "x=4x1")),
+    *one_axis(
+        concentrates=LONG,
+        drop=("x=5x31", "x=9x32", "fill=extreme", "fill=zeros", "fill=small", "x=3x768", "x=4x1"),
+    ),
+    "x=33x16;dim=-1;layout=offset",
     "x=5x31;dim=0;correction=0",
     "x=5x3x7x2;dim=(1,3);correction=2",
     "x=15x5;dim=-1;correction=0;keepdim=true;layout=gapped",

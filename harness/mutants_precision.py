@@ -87,7 +87,7 @@ class Low(np.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func is np.cumsum:
             return _low(_cumsum(np.asarray(args[0]), kwargs["axis"], self.name), self.name)
-        return super().__array_function__(func, types, args, kwargs)
+        return _low(super().__array_function__(func, types, args, kwargs), self.name)  # np.where makes plain arrays
 
 
 def _low(x: Any, name: str) -> Any:
