@@ -19,6 +19,7 @@ from opproof.harness import diagnose_call as call
 from opproof.harness import diagnose_moved as moved
 from opproof.harness import diagnose_params as params
 from opproof.harness import diagnose_precision as precision
+from opproof.harness import diagnose_rows as rows
 from opproof.harness import diagnose_scaled as scaled
 from opproof.harness import diagnose_where as where
 from opproof.harness.data import arguments, distances
@@ -52,6 +53,8 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("swapped inputs", call.swapped_inputs),
     ("input ignored", call.input_ignored),
     ("constant added", scaled.constant_added),
+    ("row factor", rows.factors),
+    ("row shift", rows.shifts),
     ("off by one", moved.off_by_one),
     ("reversed", moved.reversed_),
     ("terms dropped", call.terms_dropped),

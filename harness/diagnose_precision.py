@@ -69,7 +69,7 @@ def size_of_errors(w: Wrong) -> str | None:
     finite = np.isfinite(w.got) & np.isfinite(w.expected)
     error = (w.got - w.expected)[finite & w.failing]
     few = error.size < 8  # of which the signs tell nothing
-    if not finite.all() or not (few or 0.15 <= np.mean(error > 0) <= 0.85):
+    if not finite.all() or not (few or 0.15 <= np.mean(error > 0) <= 0.85) or _systematic(w):
         return None
     for declared, name in _declarations(w):
         expected = _expected(w, declared)
@@ -80,6 +80,25 @@ def size_of_errors(w: Wrong) -> str | None:
         if compared.passed.all() and 0.02 <= spread <= (1 if few else C / 4):
             return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"
     return None
+
+
+def _systematic(w: Wrong) -> bool:
+    """Whether every row's errors follow its values, and in the same sense: a formula does that, rounding does not.
+
+    So do the errors of eps outside a root: each row is a little too small by a factor of its own.
+    """
+    if w.got.ndim < 2 or w.got.shape[-1] < 5 or w.got.size // w.got.shape[-1] < 3:
+        return False
+    error, value = (v.reshape(-1, v.shape[-1]) for v in (w.got - w.expected, w.expected))
+    value = value - value.mean(axis=1, keepdims=True)
+    together = np.sum(error * value, axis=1)
+    size = np.sqrt(np.sum(error * error, axis=1) * np.sum(value * value, axis=1))
+    correlation = together[size > 0] / size[size > 0]
+    return correlation.size > 2 and abs(np.sign(correlation).sum()) == correlation.size and _middle(correlation) > 0.5
+
+
+def _middle(correlation: Array) -> float:
+    return float(np.median(np.abs(correlation)))
 
 
 def _declarations(w: Wrong) -> list[tuple[str, str]]:

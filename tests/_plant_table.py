@@ -228,6 +228,21 @@ DEFECTS = [
     Defect("default instead", ("parameter ignored", "wrong axis", "factor", "zeros"), p.defaults, applies=_non_default),
     Defect("no eps", ("parameter ignored",), p.no_eps, ops=NORMS),
     Defect(
+        "eps outside the root",
+        ("row factor", "factor"),
+        p.eps_outside,
+        mode="forward",
+        ops=("layer_norm",),
+        applies=lambda c: len(c.shapes) == 1 and c.shapes["x"][-1] > 5,
+    ),
+    Defect(
+        "a term left out of a row's sum",
+        ("row factor", "row shift", "factor", "constant added"),
+        p.last_left_out,
+        mode="forward",
+        ops=("softmax", "log_softmax"),
+    ),
+    Defect(
         "other axis",
         ("wrong axis",),
         p.other_axis,

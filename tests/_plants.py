@@ -169,6 +169,29 @@ def no_eps(call):
     return call.run(params={**call.params, "eps": 0.0})
 
 
+def eps_outside(call):
+    """(x - mean) / (std + eps)."""
+    x, eps, axis = call.inputs[0].astype(np.float64), call.params["eps"], tuple(range(-_normalised(call), 0))
+    variance = np.var(x, axis=axis, keepdims=True)
+    wrong = (np.sqrt(variance + eps)) / (np.sqrt(variance) + eps)
+    return [(y * wrong).astype(y.dtype) for y in call.run()]
+
+
+def _normalised(call):
+    return len(call.params["normalized_shape"])
+
+
+def last_left_out(call):
+    """softmax and log_softmax whose sum lacks the last exponential."""
+    x, dim = call.inputs[0].astype(np.float64), call.params["dim"]
+    e = np.exp(x - x.max(axis=dim, keepdims=True))
+    total = e.sum(axis=dim, keepdims=True)
+    short = total - np.take(e, [-1], axis=dim)
+    return [
+        (y * (total / short) if call.op == "softmax" else y + np.log(total / short)).astype(y.dtype) for y in call.run()
+    ]
+
+
 def other_axis(call):
     rank, dim = call.inputs[0].ndim, call.params["dim"]
     return call.run(params={**call.params, "dim": (dim + 1) % rank})
