@@ -34,8 +34,8 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
         (
             "add add1 add_id atan2 avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d "
             "conv_transpose1d conv_transpose2d cumprod cumsum div embedding erf expand fmod gather gelu "
-            "group_norm hardswish index_select instance_norm layer_norm linear log_softmax logsumexp max_pool1d "
-            "max_pool2d maximum minimum mish mul mul_mat_id outer_product pad pow prelu remainder repeat "
+            "group_norm hardswish index_select instance_norm layer_norm linear log_softmax logsigmoid logsumexp "
+            "max_pool1d max_pool2d maximum minimum mish mul mul_mat_id outer_product pad pow prelu remainder repeat "
             "repeat_interleave scaled_dot_product_attention silu softmax softplus softsign std sub take_along_dim "
             "upsample_bilinear upsample_nearest var where"
         ).split()
