@@ -36,8 +36,8 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
             "conv_transpose1d conv_transpose2d cumprod cumsum div embedding erf expand fmod gather gelu "
             "group_norm hardswish index_select instance_norm layer_norm linear log_softmax logsigmoid logsumexp "
             "max_pool1d max_pool2d maximum minimum mish mul mul_mat_id outer_product pad pow prelu remainder repeat "
-            "repeat_interleave scaled_dot_product_attention silu softmax softplus softsign std sub take_along_dim "
-            "upsample_bilinear upsample_nearest var where"
+            "repeat_interleave rsqrt scaled_dot_product_attention silu softmax softplus softsign std sub "
+            "take_along_dim upsample_bilinear upsample_nearest var where"
         ).split()
     ),
 }
