@@ -30,8 +30,9 @@ STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
     ),
     "gradient": frozenset(
         (
-            "add add_id atan2 conv1d conv2d conv3d cumsum div embedding expand gather index_select linear logsumexp "
-            "matmul mul mul_mat_id norm outer_product pow repeat repeat_interleave softplus std sub var"
+            "add add_id atan2 conv1d conv2d conv3d cumsum div embedding expand fmod gather index_select linear "
+            "logsumexp matmul maximum minimum mul mul_mat_id norm outer_product pow remainder repeat "
+            "repeat_interleave softplus std sub var"
         ).split()
     ),
 }
