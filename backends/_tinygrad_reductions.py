@@ -21,7 +21,7 @@ def _spread(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _outer_product(a: Any, b: Any) -> Any:
-    if a.ndim > 2:
+    if a.ndim > 2 or b.ndim > 2:
         raise Unsupported("tinygrad's einsum has no ellipsis")
     return Tensor.einsum("m,n->mn" if a.ndim == 1 else "km,kn->mn", a, b)
 
