@@ -25,8 +25,19 @@ DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
 
 #: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/tinygrad.md.
 STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
-    "forward": frozenset(("batch_norm", "conv_transpose2d", "group_norm")),
-    "gradient": frozenset(("gelu", "group_norm", "l2_norm")),
+    "forward": frozenset(
+        (
+            "batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d group_norm index_add "
+            "instance_norm layer_norm linear log_softmax logsumexp mish opt_step_sgd scaled_dot_product_attention "
+            "scatter_add"
+        ).split()
+    ),
+    "gradient": frozenset(
+        (
+            "batch_norm cross_entropy gelu gelu_quick group_norm hardswish instance_norm l2_norm layer_norm "
+            "log_softmax mish rms_norm scaled_dot_product_attention silu"
+        ).split()
+    ),
 }
 
 
