@@ -24,6 +24,7 @@ import numpy as np
 from opproof.harness.compare import C
 from opproof.harness.known import built_in
 from opproof.reports._results import read_results
+from opproof.reports._summary import severity
 
 CANDIDATES = (4, 6, 8, 10, 12, 16)
 WHY = """## Why 16
@@ -72,8 +73,7 @@ def read(folders: Iterator[Path]) -> Soak:
             if any(entry.covers(r) for entry in ledger):
                 soak.known[name] += 1
             elif r.units is not None:
-                units = r.units if isinstance(r.units, float | int) else np.inf
-                soak.records[name].append(Record(units, name, r.mode, r.case, r.op, r.dtype))
+                soak.records[name].append(Record(severity(r.units), name, r.mode, r.case, r.op, r.dtype))
     return soak
 
 

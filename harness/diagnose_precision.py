@@ -94,11 +94,8 @@ def _systematic(w: Wrong) -> bool:
     together = np.sum(error * value, axis=1)
     size = np.sqrt(np.sum(error * error, axis=1) * np.sum(value * value, axis=1))
     correlation = together[size > 0] / size[size > 0]
-    return correlation.size > 2 and abs(np.sign(correlation).sum()) == correlation.size and _middle(correlation) > 0.5
-
-
-def _middle(correlation: Array) -> float:
-    return float(np.median(np.abs(correlation)))
+    agree = correlation.size > 2 and abs(np.sign(correlation).sum()) == correlation.size
+    return bool(agree and np.median(np.abs(correlation)) > 0.5)
 
 
 def _declarations(w: Wrong) -> list[tuple[str, str]]:

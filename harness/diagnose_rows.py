@@ -25,9 +25,8 @@ def factors(w: Wrong) -> str | None:
         square = np.sum(w.expected * w.expected, axis=axis, keepdims=True)
         found = np.sum(w.got * w.expected, axis=axis, keepdims=True) / np.where(square > 0, square, 1)
         if w.fits(found * w.expected, free=found.size):
-            return (
-                f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {_range(w, found)}"
-            )
+            between = _range(w, found, axis)
+            return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
 
 
@@ -36,7 +35,8 @@ def shifts(w: Wrong) -> str | None:
     for axis in _axes(w):
         found = np.median(w.got - w.expected, axis=axis, keepdims=True)
         if w.fits(w.expected + found, free=found.size):
-            return f"every row of {w.what} along axis {axis} is off by a constant of its own, {_range(w, found)}"
+            between = _range(w, found, axis)
+            return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"
     return None
 
 
@@ -48,8 +48,7 @@ def _axes(w: Wrong) -> list[int]:
     return [a for a in axes if np.ptp(w.expected, axis=a).any() and w.failing.any(axis=a).mean() > 0.5]
 
 
-def _range(w: Wrong, found: Array) -> str:
+def _range(w: Wrong, found: Array, axis: int) -> str:
     """From the least to the greatest of the rows that are wrong."""
-    axis = next(a for a, n in enumerate(found.shape) if n != w.got.shape[a])
     wrong = found[w.failing.any(axis=axis, keepdims=True)]
     return f"{wrong.min():.6g} to {wrong.max():.6g}"

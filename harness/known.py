@@ -75,7 +75,7 @@ class Known:
             result.verdict in FAILED
             and self.covers(result)
             and self.verdict in ("", result.verdict)
-            and (self.units == math.inf or severity(result.units) <= self.units)
+            and severity(result.units) <= self.units
         )
 
 
@@ -100,9 +100,8 @@ def _entry(path: Path, number: int, entry: dict[str, Any]) -> Known:
     for key, value in entry.items():
         if key not in _FIELDS:
             raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(_FIELDS)}.")
-        if type(value) is int and key == "units":
-            continue
-        if type(value) is not _FIELDS[key]:  # a time of day is no date, and a bool no text
+        kind = float if type(value) is int and _FIELDS[key] is float else type(value)
+        if kind is not _FIELDS[key]:  # a time of day is no date, and a bool no text
             raise UsageError(f"{where}: {key} is {value!r}; expected a {_FIELDS[key].__name__}.")
     if not entry.get("pattern") or not entry.get("reason"):
         raise UsageError(f"{where}: pattern and reason are required; a known failure has a cause.")

@@ -171,14 +171,11 @@ def no_eps(call):
 
 def eps_outside(call):
     """(x - mean) / (std + eps)."""
-    x, eps, axis = call.inputs[0].astype(np.float64), call.params["eps"], tuple(range(-_normalised(call), 0))
+    x, eps = call.inputs[0].astype(np.float64), call.params["eps"]
+    axis = tuple(range(-len(call.params["normalized_shape"]), 0))
     variance = np.var(x, axis=axis, keepdims=True)
     wrong = (np.sqrt(variance + eps)) / (np.sqrt(variance) + eps)
     return [(y * wrong).astype(y.dtype) for y in call.run()]
-
-
-def _normalised(call):
-    return len(call.params["normalized_shape"])
 
 
 def last_left_out(call):
