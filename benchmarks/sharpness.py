@@ -6,19 +6,16 @@ python benchmarks/sharpness.py
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.harness.compare import compare
-from opproof.harness.data import inputs_of, ordered
-from opproof.harness.reference import expected_forward
+from opproof.harness.judge.bound import compare
+from opproof.harness.truth.data import inputs_of, ordered
+from opproof.harness.truth.reference import expected_forward
 from opproof.reference_ops import load
-
-Array = NDArray[Any]
+from opproof.vocabulary.arrays import Array
 
 
 def _sequential(a: Array, b: Array) -> Array:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from opproof.harness.compare import C
-from opproof.harness.known import built_in
+from opproof.harness.judge.bound import C
+from opproof.harness.ledger.known import built_in
 from opproof.reports._results import read_results
 from opproof.reports._summary import severity
 

@@ -12,10 +12,10 @@ import argparse
 from collections import defaultdict
 
 from opproof.cases import cases_of
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
-from opproof.harness.plan import has_gradient
-from opproof.harness.worker import backend_of
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
+from opproof.harness.run.plan import has_gradient
+from opproof.harness.run.task import backend_of
 from opproof.reference_ops import load, names
 
 

@@ -20,11 +20,11 @@ from pathlib import Path
 import psutil
 
 from opproof.cases import Case
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
-from opproof.harness.worker import Task, backend_of
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.task import Task, backend_of
 from opproof.reference_ops import load
 
 #: What is counted as what: cumulative time of functions that do not call each other.

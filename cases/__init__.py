@@ -3,7 +3,8 @@
 One file per operator holds rows of text; `registry.cases_of` reads them into `Case` records.
 """
 
-from opproof.cases._case import Case, CaseError
+from opproof.cases._case import Case
 from opproof.cases._registry import DTYPES_BY_DEFAULT, LEVELS, cases_of, read_rows
+from opproof.vocabulary.errors import CaseError
 
 __all__ = ["DTYPES_BY_DEFAULT", "LEVELS", "Case", "CaseError", "cases_of", "read_rows"]

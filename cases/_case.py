@@ -21,15 +21,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from opproof.cases._dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError
 
 Scalar: TypeAlias = int | float | bool | str | None
 Param: TypeAlias = "Scalar | tuple[Param, ...]"
 Shape: TypeAlias = tuple[int, ...]
-
-
-class CaseError(ValueError):
-    """A case id or a row of a case file is malformed."""
 
 
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"

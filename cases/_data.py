@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._case import Case, CaseError, Shape
-from opproof.cases._dtypes import DTYPES, Dtype, round_to
+from opproof.cases._case import Case, Shape
+from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+from opproof.vocabulary.errors import CaseError
 
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opproof.cases._case import Case, CaseError, Shape
+from opproof.cases._case import Case, Shape
+from opproof.vocabulary.errors import CaseError
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from opproof.cases._case import Case, CaseError
-from opproof.cases._dtypes import DTYPES
+from opproof.cases._case import Case
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError
 
 LEVELS = ("smoke", "standard", "full")
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")

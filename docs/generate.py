@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from opproof.cases import Case, cases_of
-from opproof.harness.rules import ALWAYS, RULES, Rule
+from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 
 DOCS = Path(__file__).parent

@@ -15,14 +15,14 @@ import tempfile
 from pathlib import Path
 
 from opproof.harness.__main__ import COMMANDS
-from opproof.reports import VERDICTS
+from opproof.vocabulary.verdicts import MEANING
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
 def verdicts() -> str:
-    rows = [f"| {name} | {text} |" for name, text in VERDICTS.items()]
+    rows = [f"| {name} | {text} |" for name, text in MEANING.items()]
     return "\n".join(["| verdict | what it says |", "| --- | --- |", *rows])
 
 

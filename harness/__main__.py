@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from opproof.harness import __version__
+from opproof.vocabulary.errors import BadInput
 
 COMMANDS = {
     "run": "Validate backends and leave a report.",
@@ -63,17 +64,10 @@ def main(args: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("opproof: interrupted; what was measured is kept, `opproof run --resume DIR` goes on.", err=True)
         sys.exit(130)
-    except ValueError as error:
-        if not _expected(error):
-            raise
+    except BadInput as error:
         click.echo(f"opproof: {error}", err=True)
         sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
-
-
-def _expected(error: ValueError) -> bool:
-    """Whether this is one of opproof's own sentences for bad input."""
-    return type(error).__name__ in ("UsageError", "CaseError", "OpError", "BackendError", "ResultsError")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,9 @@ so that the same code runs on float64, complex128, float32 and on the harness's 
 New arrays are made with ``np.zeros(shape, like=x)`` or ``np.zeros_like`` for the same reason.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from opproof.vocabulary.arrays import Array
 
 
 def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:

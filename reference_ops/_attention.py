@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 
 def slope_exponents(heads: int, max_bias: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 Dim = int | tuple[int, ...] | None
 

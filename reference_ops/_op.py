@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from opproof.vocabulary.errors import OpError
+
 FOLDER = Path(__file__).parent
 
 #: The facts an operator's file may state, with what holds when it does not.
@@ -25,10 +27,6 @@ FACTS: dict[str, Any] = {
     "DETERMINISTIC": True,  # the same call gives the same bits
     "OUTPUTS": ("y",),  # names of the outputs
 }
-
-
-class OpError(ValueError):
-    """An operator's file, or an operator's name, is not what it should be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 
 def order(x: Array, dim: int, descending: bool) -> Array:

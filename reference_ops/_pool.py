@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._windows import Sizes, columns, fold, last, offsets, padded, per_axis, unpadded
+from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)

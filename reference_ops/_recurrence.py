@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 
 def steps(*xs: Array) -> list[tuple[Array, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -9,8 +9,8 @@ PyTorch: torch.argsort (stable = True). ONNX: TopK (its indices, k = the whole a
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._order import gaps, order
+from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, sigmoid, softplus
+from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.reference_ops._losses import each, reduced
+from opproof.vocabulary.arrays import Array
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 
 def forward(x: Array, *, alpha: float = 1.0) -> Array:

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
+from opproof.vocabulary.arrays import Array
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

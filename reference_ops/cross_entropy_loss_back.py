@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._torch import gradient, widened
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

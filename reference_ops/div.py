@@ -8,7 +8,8 @@ PyTorch: torch.div. ONNX: Div. ggml: ggml_div (b repeats into a).
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array, unbroadcast
+from opproof.reference_ops._arrays import unbroadcast
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

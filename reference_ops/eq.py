@@ -8,7 +8,7 @@ PyTorch: torch.eq. ONNX: Equal. ggml: none.
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, erf
+from opproof.reference_ops._arrays import erf
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

@@ -8,7 +8,7 @@ PyTorch: torch.ge. ONNX: GreaterOrEqual. ggml: none.
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 

@@ -8,7 +8,8 @@ PyTorch: none (torch primitives). ONNX: Swish with alpha = 1.702 (opset 24). ggm
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array, sigmoid
+from opproof.reference_ops._arrays import sigmoid
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._losses import each, reduced
+from opproof.vocabulary.arrays import Array
 
 
 def forward(x: Array, target: Array, *, delta: float = 1.0, reduction: str = "mean") -> Array:

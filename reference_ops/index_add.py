@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._index import rows
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, sigmoid
+from opproof.reference_ops._arrays import sigmoid
+from opproof.vocabulary.arrays import Array
 
 
 def forward(x: Array) -> Array:

@@ -11,9 +11,9 @@ ggml: ggml_pool_2d (GGML_OP_POOL_MAX) (no indices).
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._pool import max_pool, max_pool_kinks, max_pool_vjp, pool
 from opproof.reference_ops._windows import Sizes
+from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, nearest, unbroadcast
+from opproof.reference_ops._arrays import nearest, unbroadcast
+from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 

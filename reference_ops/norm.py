@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._axes import Dim, kept
+from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("zeros", "constant")}  # of p = 0, which is piecewise constant
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 

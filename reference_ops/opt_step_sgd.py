@@ -8,7 +8,7 @@ PyTorch: torch.optim.SGD. ONNX: none. ggml: ggml_opt_step_sgd (in place; sgd_par
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 
 def forward(param: Array, grad: Array, *, lr: float, weight_decay: float = 0.0) -> Array:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, unbroadcast
+from opproof.reference_ops._arrays import unbroadcast
+from opproof.vocabulary.arrays import Array
 
 
 def _per_channel(weight: Array, x: Array) -> Array:

@@ -8,7 +8,7 @@ PyTorch: torch.reciprocal. ONNX: Reciprocal. ggml: none.
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

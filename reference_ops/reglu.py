@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops import relu
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._gated import chunks, gradients, halves
+from opproof.vocabulary.arrays import Array
 
 
 def forward(x: Array, gate: Array | None = None, *, swapped: bool = False) -> Array:

@@ -8,7 +8,7 @@ PyTorch: none (torch.mul and torch.add with numbers). ONNX: none. ggml: ggml_sca
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

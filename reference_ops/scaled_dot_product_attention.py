@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, unbroadcast
+from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._attention import slopes, softmax, torch_slopes, torch_softmax
 from opproof.reference_ops._torch import widened
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 _ALPHA = 1.6732632423543772848170429916717
 _SCALE = 1.0507009873554804934193349852946

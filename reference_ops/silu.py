@@ -8,7 +8,8 @@ PyTorch: torch.nn.functional.silu. ONNX: none before opset 24 (Swish). ggml: ggm
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array, sigmoid
+from opproof.reference_ops._arrays import sigmoid
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

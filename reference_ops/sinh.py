@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

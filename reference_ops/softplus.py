@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, sigmoid, softplus
+from opproof.reference_ops._arrays import sigmoid, softplus
+from opproof.vocabulary.arrays import Array
 
 
 def forward(x: Array, *, beta: float = 1.0, threshold: float = 20.0) -> Array:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._order import equals, gaps, order
+from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")

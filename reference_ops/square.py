@@ -8,7 +8,7 @@ PyTorch: torch.square. ONNX: none (Mul of x with itself). ggml: ggml_sqr.
 
 from typing import Any
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array, sigmoid
+from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._gated import chunks, gradients, halves
+from opproof.vocabulary.arrays import Array
 
 
 def forward(

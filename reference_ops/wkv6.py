@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._recurrence import (
     backwards,
     from_left,
@@ -23,6 +22,7 @@ from opproof.reference_ops._recurrence import (
     torch_states,
 )
 from opproof.reference_ops._torch import widened
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
 from opproof.reference_ops._torch import widened
+from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")

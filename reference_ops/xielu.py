@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import Array
+from opproof.vocabulary.arrays import Array
 
 
 def _slopes(alpha_n: float, alpha_p: float, beta: float) -> tuple[float, float]:

@@ -1,11 +1,10 @@
 """What was found: the record `Result` and its renderings. Everything is computed from results.jsonl."""
 
-from opproof.reports._record import FAILED, VERDICTS, Evidence, Header, Input, Picture, Result, Worst
-from opproof.reports._results import ResultsError, read_results, write_line
+from opproof.reports._record import Evidence, Header, Input, Picture, Result, Worst
+from opproof.reports._results import read_results, write_line
+from opproof.vocabulary.errors import ResultsError
 
 __all__ = [
-    "FAILED",
-    "VERDICTS",
     "Evidence",
     "Header",
     "Input",

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from opproof.reports._payload_evidence import shown
-from opproof.reports._record import VERDICTS, Header, Result
+from opproof.reports._record import Header, Result
 from opproof.reports._summary import KINDS, kind
 from opproof.reports._text import plain, short_names
 from opproof.reports.support import matrix, sentences
+from opproof.vocabulary.verdicts import MEANING
 
 _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.
@@ -59,7 +60,7 @@ def encode(
     dtypes = _Texts(sorted({r.dtype for r in results}, key=_dtype_order))
     modes = _Texts(sorted({r.mode for r in results}))
     backends = _Texts(dict.fromkeys(r.backend for r in results))
-    verdicts = _Texts(VERDICTS)
+    verdicts = _Texts(MEANING)
     for r in results:
         columns["case"].append(cases.add(r.case))
         columns["op"].append(ops.add(r.op))
@@ -84,7 +85,7 @@ def encode(
         "backends": list(backends.index),
         "names": list(short_names(backends.index).values()),
         "verdicts": list(verdicts.index),
-        "meanings": VERDICTS,
+        "meanings": MEANING,
         "kinds": KINDS,
         "cases": list(cases.index),
         "columns": columns,

@@ -7,29 +7,6 @@ from typing import Any
 
 SCHEMA_VERSION = 1
 
-#: Every verdict, with what it says.
-VERDICTS: dict[str, str] = {
-    "PASS": "every element within its bound",
-    "WRONG_VALUE": "an output element outside its bound",
-    "WRONG_GRADIENT": "a gradient element outside its bound",
-    "WRONG_SHAPE": "an output or gradient of another shape, or another number of them",
-    "WRONG_DTYPE": "an output or gradient of another dtype",
-    "NOT_WRITTEN": "elements of the output still hold the poison put there before the call",
-    "OUT_OF_BOUNDS": "a read or write outside a buffer",
-    "INPUT_CHANGED": "an input was modified",
-    "NOT_REPEATABLE": "the same call gave other bits the second time",
-    "ERROR": "the backend raised, or reported failure",
-    "CRASH": "the process died",
-    "TIMEOUT": "no answer within the time allowed",
-    "OUT_OF_MEMORY": "more memory than allowed",
-    "UNSUPPORTED": "the backend declined, with its reason",
-    "MISTRUSTED": "a trivial answer (zeros, a constant, a copy) would pass too: no evidence",
-    "INCONCLUSIVE": "the arithmetic cannot support a verdict",
-}
-
-#: Verdicts that are failures of the backend.
-FAILED = frozenset(VERDICTS) - {"PASS", "UNSUPPORTED", "MISTRUSTED", "INCONCLUSIVE"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worst:
@@ -105,6 +82,7 @@ class Result:
     diagnosis: str = ""  # the pattern of the error, where one fits
     seconds: float = 0.0  # in the backend: its calls, of which a case has three
     repro: str = ""  # one command line
+    in_process: bool = False  # the backend ran in the judge's own process, within its reach
     known: str = ""  # why this failure is known, from the ledger; empty otherwise
     evidence: Evidence | None = None  # of failures only, and not in the file where there is none
 

@@ -8,12 +8,9 @@ from typing import IO
 import msgspec
 
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
+from opproof.vocabulary.errors import ResultsError
 
 FILE = "results.jsonl"
-
-
-class ResultsError(ValueError):
-    """A results file is missing, corrupt, or of another schema version."""
 
 
 def write_line(file: IO[bytes], record: Header | Result) -> None:

@@ -18,9 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opproof.reports._record import SCHEMA_VERSION, VERDICTS, Header, Result
-from opproof.reports._results import ResultsError, read_results
+from opproof.reports._record import SCHEMA_VERSION, Header, Result
+from opproof.reports._results import read_results
 from opproof.reports._summary import grouped, kind, severity
+from opproof.vocabulary.errors import ResultsError
+from opproof.vocabulary.verdicts import MEANING
 
 HEADER = "baseline.json"
 VERSION = 1
@@ -146,7 +148,7 @@ def _records(file: Path, text: str) -> Iterable[Result]:
 
 def _verdict(text: str, file: Path, number: int) -> str:
     verdict = text.removesuffix("(known)")
-    if verdict not in VERDICTS:
+    if verdict not in MEANING:
         raise ResultsError(f"{file}, line {number}: unknown verdict {verdict[:40]!r}; mend or restore it.")
     return verdict
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from opproof.reports._record import FAILED, Header, Result
+from opproof.reports._record import Header, Result
 from opproof.reports._summary import grouped, kind, severity
 from opproof.reports._text import number, plural
+from opproof.vocabulary.verdicts import FAILED
 
 #: An error below this many units of honest rounding is as good as none; growth is counted from here.
 LEAST_UNITS = 0.5

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from opproof.reports._payload import encode
-from opproof.reports._record import VERDICTS, Header, Result
+from opproof.reports._record import Header, Result
 from opproof.reports._summary import KINDS, grouped, kind, sentence, tally
 from opproof.reports._text import described, number, options, plain, when
+from opproof.vocabulary.verdicts import MEANING
 
 _HERE = Path(__file__).parent
 #: In the order in which they are joined into one script; report.js starts the page.
@@ -53,7 +54,7 @@ def render(
         state=_state(header, results),
         tally=count,
         chips=_chips(results),
-        meanings=VERDICTS,
+        meanings=MEANING,
         number=number,
         operators=len({r.op for r in results}),
         cases=len({r.case for r in results}),

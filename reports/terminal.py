@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from opproof.reports._record import VERDICTS, Header, Result
+from opproof.reports._record import Header, Result
 from opproof.reports._summary import KINDS, failures, grouped, kind, sentence, severity, tally
 from opproof.reports._text import line, number, plain, plural, short_names
+from opproof.vocabulary.verdicts import MEANING
 
 _COLUMNS = {
     "passed": "pass",
@@ -69,7 +70,7 @@ def failure(result: Result) -> str:
         )
     rows += [f"  {line(text)}" for text in (result.message, result.diagnosis) if text]
     if not result.message and not result.diagnosis and result.worst is None:
-        rows.append(f"  {VERDICTS.get(result.verdict, 'a verdict of another version of opproof')}")
+        rows.append(f"  {MEANING.get(result.verdict, 'a verdict of another version of opproof')}")
     if result.repro:
         rows.append(f"  {plain(result.repro)}")
     return "\n".join(rows)

@@ -1,9 +1,9 @@
 """What the tests of the array libraries' adapters share."""
 
-from opproof.harness.known import built_in, mark
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
-from opproof.reports import FAILED
+from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
+from opproof.vocabulary.verdicts import FAILED
 
 
 def results(backend, ledger="", **selection):

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from opproof.backends import Unsupported
-from opproof.backends._frames import HEAD, decode, encode, frame_length
+from opproof.backends.host.frames import HEAD, decode, encode, frame_length
 from opproof.backends.numpy import NumPy
 from opproof.reference_ops import names
 

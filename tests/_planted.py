@@ -13,9 +13,9 @@ from _plant_table import DEFECTS, Defect
 from _plants import Call
 
 from opproof.cases import Case, cases_of
-from opproof.harness.diagnose import explain
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
+from opproof.harness.diagnose.diagnosis import explain
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
 from opproof.reference_ops import load, names
 
 LARGEST = 6000  # elements of all tensors of a case

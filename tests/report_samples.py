@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 
-from opproof.reports import VERDICTS, Evidence, Header, Input, Picture, Result, Worst
+from opproof.reports import Evidence, Header, Input, Picture, Result, Worst
+from opproof.vocabulary.verdicts import MEANING
 
 OPS = [
     "abs",
@@ -189,7 +190,7 @@ def oddities() -> list[Result]:
     """One record of each verdict, and texts and numbers that try to break out of wherever they are put."""
     nasty = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> a|b `c` ]]> & \x1b[31m @someone #1 "
     nasty += "%0A::error::\n\u2028é"
-    found = [result(f"softmax[x={n}x33;dim=-1;f32]", "forward", verdict=v) for n, v in enumerate(VERDICTS)]
+    found = [result(f"softmax[x={n}x33;dim=-1;f32]", "forward", verdict=v) for n, v in enumerate(MEANING)]
     for n, (got, expected, units) in enumerate([("nan", 0.5, "nan"), ("inf", "-inf", "inf"), (-0.0, 1e-310, 3.2e9)]):
         at = Worst(tensor="out<b>", index=(), got=got, expected=expected, bound=1e-7)
         found.append(result(f"log[x={n}d;f16;fill=extreme]", "forward", verdict="WRONG_VALUE", units=units, worst=at,

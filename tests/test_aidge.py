@@ -8,14 +8,14 @@ from _adapters import results, unexpected
 pytest.importorskip("aidge_core", reason="the aidge adapter needs pip aidge-core")
 pytest.importorskip("aidge_backend_cpu", reason="the aidge adapter needs pip aidge-backend-cpu")
 
-from opproof.backends import BackendError
 from opproof.backends.aidge import ADDS_IN_F16, create
-from opproof.harness.known import built_in
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 BROKEN = """
 import numpy as np
-from opproof.backends import _aidge_run
+from opproof.backends.aidge import run as _aidge_run
 from opproof.backends.aidge import create
 
 class Unsummed(_aidge_run.Run):

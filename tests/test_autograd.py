@@ -7,10 +7,10 @@ from _adapters import results, unexpected
 
 pytest.importorskip("autograd", reason="the autograd adapter needs pip autograd")
 
-from opproof.backends import BackendError
 from opproof.backends.autograd import STORES_INTERMEDIATES, create
-from opproof.harness.known import built_in
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 BROKEN = """
 from opproof.backends.autograd import create

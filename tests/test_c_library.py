@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from _c_build import compiled, example, needs_cc
 
-from opproof.backends import BackendError, BackendFailed, Unsupported
-from opproof.backends._c_library import load
+from opproof.backends import BackendFailed, Unsupported
+from opproof.backends.c.library import load
 from opproof.reference_ops import load as load_op
+from opproof.vocabulary.errors import BackendError
 
 pytestmark = needs_cc
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opproof.cases import LEVELS, Case, CaseError, cases_of, read_rows
-from opproof.cases._dtypes import DTYPES
+from opproof.cases import LEVELS, Case, cases_of, read_rows
 from opproof.cases._registry import all_names
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError
 
 RESERVED = {"fill", "layout", "needs", "seed", "dtype"}
 

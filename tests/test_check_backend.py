@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from opproof.backends._exec import load
-from opproof.harness.check import check
+from opproof.backends.exec.command import load
+from opproof.harness.explain.dialogues import check
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 
@@ -124,7 +124,7 @@ def test_slips_are_named(slip, tmp_path, monkeypatch):
     old, new, said = SLIPS[slip]
     backend = load(small(tmp_path, old, new))
     backend.timeout = 1.0
-    monkeypatch.setattr("opproof.backends._exec.START", 3.0)
+    monkeypatch.setattr("opproof.backends.exec.command.START", 3.0)
     try:
         wrong = [step for step in check(backend) if step.state == "wrong"]
     finally:

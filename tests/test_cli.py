@@ -11,7 +11,7 @@ import pytest
 from opproof.cases import Case
 from opproof.harness import __version__
 from opproof.harness.__main__ import COMMANDS, main
-from opproof.harness.compare import C
+from opproof.harness.judge.bound import C
 from opproof.reports import read_results
 
 FAULTY = str(Path(__file__).parent / "_faulty_backend.py")
@@ -259,5 +259,5 @@ def test_quick_commands_import_nothing_heavy(args):
 
 
 def test_torch_is_not_imported_for_another_backend():
-    code = "import sys, opproof.harness.runner, opproof.harness.worker; sys.exit('torch' in sys.modules)"
+    code = "import sys, opproof.harness.run.runner, opproof.harness.run.task; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

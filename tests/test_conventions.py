@@ -7,10 +7,10 @@ import pytest
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
-from opproof.harness import reference
-from opproof.harness.data import inputs_of, ordered
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import inputs_of, ordered
 from opproof.reference_ops import load
 
 INF = math.inf

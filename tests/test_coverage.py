@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.harness.rules import RULES
+from opproof.harness.prove.coverage.rules import RULES
 from opproof.reference_ops import load, names
 
 GENERATE = Path(__file__).parent.parent / "docs" / "generate.py"

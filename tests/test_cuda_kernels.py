@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from _adapters import results, unexpected
 
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "cuda_kernels"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")

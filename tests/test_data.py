@@ -5,13 +5,14 @@ import hashlib
 import numpy as np
 import pytest
 
-from opproof.cases import Case, CaseError, cases_of
+from opproof.cases import Case, cases_of
 from opproof.cases._data import FILLS, ON_KINKS, REPORTS, draw_tensor
-from opproof.cases._dtypes import DTYPES, round_to
 from opproof.cases._registry import all_names
-from opproof.harness import reference
-from opproof.harness.data import MARGIN, cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import MARGIN, cotangents_of, distances, inputs_of, ordered, to_dtype
 from opproof.reference_ops import load
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.errors import CaseError
 
 pytestmark = pytest.mark.filterwarnings("ignore:(Mean of empty slice|Degrees of freedom):RuntimeWarning")
 

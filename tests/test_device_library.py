@@ -6,10 +6,10 @@ import pytest
 from _adapters import results
 from _c_build import compiled, needs_cc
 
-from opproof.backends import BackendError
-from opproof.backends._c_library import load
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
+from opproof.backends.c.library import load
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
+from opproof.vocabulary.errors import BackendError
 
 pytestmark = needs_cc
 

@@ -8,9 +8,9 @@ from _planted import DEFECTS, findings
 
 from opproof.backends.numpy import create
 from opproof.cases import Case
-from opproof.harness.diagnose import diagnose
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
+from opproof.harness.diagnose.diagnosis import diagnose
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
 from opproof.reference_ops import load
 
 COUNT = 5  # cases a defect

@@ -7,9 +7,9 @@ import pytest
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
-from opproof.harness.data import inputs_of
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
+from opproof.harness.truth.data import inputs_of
 from opproof.reference_ops import load
 
 

@@ -14,11 +14,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from opproof.backends import BackendError, BackendFailed, Unsupported
-from opproof.backends._exec import load
-from opproof.backends._frames import FrameError, decode, encode, frame_length, params_text
-from opproof.backends._load import load_backend
+from opproof.backends import BackendFailed, Unsupported
+from opproof.backends.exec.command import load
+from opproof.backends.host.frames import FrameError, decode, encode, frame_length, params_text
+from opproof.backends.load import load_backend
 from opproof.reports import read_results
+from opproof.vocabulary.errors import BackendError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 
@@ -226,7 +227,7 @@ def test_no_child_outlives_a_worker_that_is_killed(tmp_path):
     child = shlex.join([sys.executable, "-c", "import time; time.sleep(60)"])
     program.write_text(
         "import os, shlex, signal\n"
-        "from opproof.backends._exec_child import Child\n"
+        "from opproof.backends.exec.child import Child\n"
         f"print(Child(shlex.split({child!r})).process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n",
         encoding="utf-8",

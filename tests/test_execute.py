@@ -6,8 +6,8 @@ import pytest
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
 from opproof.reference_ops import load
 
 RELU = "relu[x=7x33;f32]"
@@ -53,7 +53,7 @@ def test_memory_of_the_caller(mode, dtype):
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 def test_not_written(dtype):
     """Elements that still hold the poison; NaN left in an accumulator is a wrong value instead."""
-    from opproof.harness.memory import POISON
+    from opproof.harness.run.memory import POISON
 
     def forget(outputs):
         (y,) = outputs

@@ -8,13 +8,13 @@ import pytest
 from _drill_backend import fault_of
 
 from opproof.cases import Case
-from opproof.cases._dtypes import DTYPES
-from opproof.harness.data import inputs_of, ordered, parameters
-from opproof.harness.plan import Selection, cases
-from opproof.harness.pool import Limits, Pool
-from opproof.harness.worker import Task
+from opproof.harness.run.plan import Selection, cases
+from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.task import Task
+from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import load
-from opproof.reports import FAILED
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.verdicts import FAILED
 
 BACKEND = str(Path(__file__).parent / "_drill_backend.py")
 COUNT = 2000

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opproof.backends import BackendError, BackendFailed, Unsupported
-from opproof.harness.known import built_in, mark
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
-from opproof.reports import FAILED
+from opproof.backends import BackendFailed, Unsupported
+from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
+from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.verdicts import FAILED
 
 pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
 
@@ -74,7 +75,7 @@ def test_views(ggml, view):
 
 
 def test_a_strided_leaf_is_a_view_of_the_callers_memory(ggml):
-    from opproof.backends._ggml_graph import Graph
+    from opproof.backends.ggml.graph import Graph
 
     x = normal(4, 6)[:, ::2]
     with Graph(ggml._device) as graph:
@@ -161,7 +162,7 @@ def test_a_write_behind_a_tensor_is_seen(ggml):
 
 
 def test_refusals_and_other_aborts_of_a_child_differ():
-    from opproof.backends._ggml_probe import refusal
+    from opproof.backends.ggml.probe import refusal
 
     def says(text):
         os.write(2, text.encode())
@@ -192,7 +193,7 @@ def test_wrong_path(monkeypatch, tmp_path):
 
 
 def test_no_library(monkeypatch):
-    import opproof.backends._ggml_library as library
+    import opproof.backends.ggml.library as library
 
     monkeypatch.delenv("OPPROOF_GGML", raising=False)
     monkeypatch.setattr(library.importlib.util, "find_spec", lambda name: None)

@@ -6,9 +6,9 @@ import pytest
 from opproof.backends.numpy import NumPy
 from opproof.cases import cases_of
 from opproof.cases._registry import all_names
-from opproof.harness.execute import execute
-from opproof.harness.judge import Rules, judge
-from opproof.harness.plan import has_gradient
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import execute
+from opproof.harness.run.plan import has_gradient
 from opproof.reference_ops import load
 
 WRONG = {"WRONG_VALUE", "WRONG_GRADIENT", "NOT_REPEATABLE"}

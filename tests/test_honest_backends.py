@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from opproof.harness.finish import status
-from opproof.harness.known import built_in, mark
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
+from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.run.finish import status
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
 
 
 def run(backend, **selection):

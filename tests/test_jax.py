@@ -7,10 +7,10 @@ from _adapters import results, unexpected
 
 pytest.importorskip("jax", reason="the JAX adapter needs pip jax[cpu]")
 
-from opproof.backends import BackendError
 from opproof.backends.jax import STORES_INTERMEDIATES, create
-from opproof.harness.known import built_in
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 #: Of every kind one: XLA compiles each case anew, and all of them would take minutes.
 OPS = ("add", "gelu", "var", "softmax", "conv2d", "max_pool2d", "pad", "sort", "index_add", "layer_norm")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from opproof.harness.known import LEDGERS, Known, built_in, mark, objections, pattern_regex, read_known
-from opproof.harness.usage import UsageError
-from opproof.reports import FAILED, Result
+from opproof.harness.ledger.known import LEDGERS, Known, built_in, mark, objections, pattern_regex, read_known
+from opproof.reports import Result
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.verdicts import FAILED
 
 TODAY = datetime.date(2026, 7, 1)
 
@@ -147,13 +148,13 @@ def test_missing_ledger(tmp_path):
         read_known(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize("path", sorted(LEDGERS.glob("*.toml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(LEDGERS.glob("*/known.toml")), ids=lambda p: p.parent.name)
 def test_ledgers_of_built_in_backends(path: Path):
     """They can be read, speak of their own backend, and give a reason that is more than a word."""
     found = read_known(path)
     assert found
-    assert all(e.backend.partition(":")[0] in ("", path.stem) for e in found)
-    assert {e.backend for e in built_in(path.stem)} <= {path.stem}
+    assert all(e.backend.partition(":")[0] in ("", path.parent.name) for e in found)
+    assert {e.backend for e in built_in(path.parent.name)} <= {path.stem}
     assert all(len(e.reason.split()) > 1 for e in found)
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from opproof.cases import Case, CaseError
+from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
-from opproof.harness.data import inputs_of
-from opproof.harness.memory import arrange, guarded, unwritten
+from opproof.harness.run.memory import arrange, guarded, unwritten
+from opproof.harness.truth.data import inputs_of
 from opproof.reference_ops import load
+from opproof.vocabulary.errors import CaseError
 
 EXPECTED = {
     "contiguous": Storage(24, 0, (12, 4, 1)),

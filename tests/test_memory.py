@@ -8,13 +8,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from opproof.harness.memory import CANARY, POISON, guarded, poison, unwritten
+from opproof.harness.run.memory import CANARY, POISON, guarded, poison, unwritten
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="guards need mprotect")
 
 TOUCH = """
 import ctypes
-from opproof.harness.memory import guarded
+from opproof.harness.run.memory import guarded
 b = guarded({nbytes}, at_end={at_end}, soft={soft}, alignment={alignment})
 address = b.data.ctypes.data + {offset}
 print("ready", flush=True)

@@ -5,13 +5,20 @@ import pytest
 from click.testing import CliRunner
 
 from opproof.harness.commands.mutate import command
-from opproof.harness.judge import Judgement
-from opproof.harness.mutants import Mutant, mutants_of
-from opproof.harness.mutation import Fate, _fate, fates, profile, trials
-from opproof.harness.mutation_report import EQUIVALENT, Equivalent, markdown_page, read_equivalent, sorted_out, table
-from opproof.harness.mutation_runs import of_op
-from opproof.harness.usage import UsageError
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
+from opproof.harness.prove.mutation.report import (
+    EQUIVALENT,
+    Equivalent,
+    markdown_page,
+    read_equivalent,
+    sorted_out,
+    table,
+)
+from opproof.harness.prove.mutation.runs import of_op
+from opproof.harness.prove.mutation.trials import Fate, _fate, fates, profile, trials
 from opproof.reference_ops import load
+from opproof.vocabulary.errors import UsageError
 
 OPS = ("relu", "softmax", "matmul", "layer_norm", "index_add", "clamp")
 

@@ -5,10 +5,10 @@ import pytest
 
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import all_names
-from opproof.harness import reference
-from opproof.harness.data import cotangents_of, inputs_of, ordered, parameters
-from opproof.harness.noise import Noisy, Source
-from opproof.harness.reference import Expected
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, parameters
+from opproof.harness.truth.noise.array import Noisy, Source
+from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import load
 
 U = 2.0**-24

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from _adapters import results, unexpected
 
-from opproof.backends import BackendError, Unsupported, onednn
-from opproof.harness.known import built_in
+from opproof.backends import Unsupported, onednn
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 
 def missing():

@@ -8,10 +8,10 @@ from _adapters import results, unexpected
 pytest.importorskip("onnx", reason="the ONNX Runtime adapter needs pip onnx")
 pytest.importorskip("onnxruntime", reason="the ONNX Runtime adapter needs pip onnxruntime")
 
-from opproof.backends import BackendError
 from opproof.backends.onnxruntime import STORES_INTERMEDIATES, create
-from opproof.harness.known import built_in
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 BROKEN = """
 from opproof.backends.onnxruntime import create

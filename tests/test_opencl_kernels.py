@@ -15,7 +15,7 @@ BACKEND, BROKEN = str(FOLDER / "backend.py"), str(FOLDER / "broken.py")
 
 TWIN = """
 import os
-from opproof.backends._load import load_backend
+from opproof.backends.load import load_backend
 
 os.environ["OPPROOF_DEFECT"] = "{}"
 backend = load_backend("{}")

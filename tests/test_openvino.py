@@ -10,10 +10,10 @@ pytest.importorskip("openvino", reason="the OpenVINO adapter needs pip openvino"
 
 import openvino
 
-from opproof.backends import BackendError
 from opproof.backends.openvino import STORES_INTERMEDIATES, create
-from opproof.harness.known import built_in
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 BROKEN = """
 from opproof.backends.openvino import create

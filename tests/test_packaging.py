@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("backends", "cases", "harness", "reference_ops", "reports")
+FOLDERS = ("backends", "cases", "harness", "reference_ops", "reports", "vocabulary")
 
 
 def files(folder):
@@ -26,4 +26,4 @@ def test_a_missing_file_is_noticed(tmp_path):
     (tmp_path / "opproof.h").write_text("", encoding="utf-8")
     assert files(tmp_path) != files(ROOT / "backends")
     assert "opproof.h" in files(ROOT / "backends")
-    assert "known/torch.toml" in files(ROOT / "backends")
+    assert "torch/known.toml" in files(ROOT / "backends")

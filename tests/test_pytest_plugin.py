@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from opproof.harness.check_function import check, operator_test
-from opproof.harness.usage import UsageError
+from opproof.harness.plugin.function import check, operator_test
+from opproof.vocabulary.errors import UsageError
 
 pytest_plugins = ["pytester"]
 
@@ -110,7 +110,7 @@ def test_an_unknown_backend_is_one_sentence(run, more):
 
 
 def test_pytest_starts_without_numpy():
-    code = "import sys, opproof.harness.pytest_plugin; print(sorted({'numpy', 'pebble', 'click'} & set(sys.modules)))"
+    code = "import sys, opproof.harness.plugin.options; print(sorted({'numpy', 'pebble', 'click'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.strip() == "[]"
 
@@ -148,7 +148,7 @@ def test_a_decorated_function_is_a_test(x, *, dim):
 
 
 DECORATED = """
-from opproof.harness.check_function import operator_test
+from opproof.harness.plugin.function import operator_test
 
 @operator_test("relu", dtypes="f32,f64")
 def test_doubled(x):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.harness.compare import C, Comparison
-from opproof.harness.evidence import CELLS, CLOSE, ELEMENTS, pictures
-from opproof.harness.worker import Task, result_of
+from opproof.harness.explain.evidence import CELLS, CLOSE, ELEMENTS, pictures
+from opproof.harness.judge.bound import C, Comparison
+from opproof.harness.run.task import Task, result_of
 from opproof.reference_ops import load
 
 
@@ -110,7 +110,7 @@ def test_a_gradient_has_its_own_picture_and_its_cotangent():
 def test_inputs_in_numbers():
     case = "sigmoid[x=7x33;f32;fill=special]"
     x = seen(case, lambda y: y * 2).evidence.inputs[0]
-    from opproof.harness.data import inputs_of
+    from opproof.harness.truth.data import inputs_of
 
     values = inputs_of(Case.parse(case), load("sigmoid"))["x"]
     finite = values[np.isfinite(values)]

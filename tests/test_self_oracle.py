@@ -5,8 +5,8 @@ import pytest
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
-from opproof.harness.execute import execute
-from opproof.harness.self_oracle import judge_by_self
+from opproof.harness.judge.self_oracle import judge_by_self
+from opproof.harness.run.execute import execute
 from opproof.reference_ops import load
 from opproof.reports import read_results
 

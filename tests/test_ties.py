@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.harness import reference
-from opproof.harness.data import cotangents_of, inputs_of, ordered, to_dtype
-from opproof.harness.execute import Outcome
-from opproof.harness.judge import Rules, judge
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.run.execute import Outcome
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, to_dtype
 from opproof.reference_ops import load
 from opproof.reference_ops._order import equals
 

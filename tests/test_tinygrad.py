@@ -8,9 +8,10 @@ from _adapters import results, unexpected
 
 pytest.importorskip("tinygrad", reason="the tinygrad adapter needs pip tinygrad")
 
-from opproof.backends import BackendError, tinygrad
-from opproof.harness.known import built_in
+from opproof.backends import tinygrad
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 BROKEN = """
 from opproof.backends.tinygrad import create

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from _adapters import results, unexpected
 
-from opproof.backends import BackendError
-from opproof.backends._load import load_backend
-from opproof.backends._tvm_ffi_tensor import _LENT, Borrowed
+from opproof.backends.load import load_backend
 from opproof.backends.tvm_ffi import create
-from opproof.harness.plan import Selection, cases, tasks
-from opproof.harness.pool import Limits, Pool
+from opproof.backends.tvm_ffi.tensor import _LENT, Borrowed
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.pool import Limits, Pool
+from opproof.vocabulary.errors import BackendError
 
 os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")  # it would import PyTorch
 tvm_ffi = pytest.importorskip("tvm_ffi", reason="the TVM-FFI adapter needs pip apache-tvm-ffi")

@@ -8,9 +8,9 @@ import pytest
 import report_samples as samples
 from _runs import opproof
 
-from opproof.harness.known import pattern_regex, read_known
-from opproof.harness.proposals import add, propose, read
-from opproof.harness.usage import UsageError
+from opproof.harness.ledger.known import pattern_regex, read_known
+from opproof.harness.ledger.proposals import add, propose, read
+from opproof.vocabulary.errors import UsageError
 
 FAULTY = Path(__file__).parent / "_faulty_backend.py"
 

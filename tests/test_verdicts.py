@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from opproof.backends import BackendError
-from opproof.harness.pool import Limits, Pool
-from opproof.harness.worker import Task
-from opproof.reports import VERDICTS
+from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.task import Task
+from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.verdicts import MEANING
 
 TIMEOUT = 6
 BACKEND = str(Path(__file__).parent / "_faulty_backend.py")
@@ -81,7 +81,7 @@ def test_verdict(results, key):
 
 def test_every_verdict_has_a_case():
     elsewhere = {"NOT_WRITTEN", "INCONCLUSIVE"}  # test_execute.py and test_differences.py
-    assert {v for v, _ in EXPECTED.values()} | elsewhere == set(VERDICTS)
+    assert {v for v, _ in EXPECTED.values()} | elsewhere == set(MEANING)
 
 
 def test_records_are_whole(results):

@@ -7,11 +7,11 @@ from _adapters import results, unexpected
 
 pytest.importorskip("warp", reason="the Warp adapter needs pip warp-lang")
 
-from opproof.backends import BackendError
-from opproof.backends._warp_calls import OPERATORS
 from opproof.backends.warp import STORES_INTERMEDIATES, create
-from opproof.harness.known import built_in
+from opproof.backends.warp.calls import OPERATORS
+from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
 
 BROKEN = """
 from dataclasses import replace
@@ -21,7 +21,7 @@ from opproof.backends.warp import create
 
 backend = create()
 backend.name = "broken"
-from opproof.backends._warp_functions import POINTWISE
+from opproof.backends.warp.functions import POINTWISE
 
 POINTWISE["sin"] = replace(POINTWISE["sin"], function=wp.tan)
 """

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from opproof.backends import BackendError
-from opproof.backends._load import load_backend
+from opproof.backends.load import load_backend
 
 #: Name: the text that is right, in all its places, and what stands there instead.
 DEFECTS = {

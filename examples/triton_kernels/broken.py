@@ -12,7 +12,7 @@ from pathlib import Path
 import triton_device  # noqa: F401 - chooses the interpreter before a kernel is defined
 
 from opproof.backends import BackendError
-from opproof.backends._load import load_backend
+from opproof.backends.load import load_backend
 
 HERE = Path(__file__).parent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from opproof.harness.usage import UsageError
+from opproof.vocabulary.errors import UsageError
 
 
 def write(file: Path, text: str) -> None:

@@ -53,10 +53,10 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
     A figure stays as it was while the error is within a factor of 2 of it, and records that RUN did not try stay.
     """
-    from opproof.harness.usage import UsageError
     from opproof.reports import changes_text, read_results
     from opproof.reports.baseline import read_baseline, updated, write_baseline
     from opproof.reports.changes import changes, unlike
+    from opproof.vocabulary.errors import UsageError
 
     before, after = read_baseline(baseline), read_results(run)
     if differ := unlike(before[0], after[0]):
@@ -67,7 +67,7 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
 
 def _whole(run: Path, planned: int, found: int) -> None:
-    from opproof.harness.usage import UsageError
+    from opproof.vocabulary.errors import UsageError
 
     if planned > found or not found:
         raise UsageError(

@@ -16,10 +16,10 @@ def command(*, spec: str, op: str, timeout: float) -> int:
 
     Exit status: 0 it speaks the protocol, 1 it does not, 2 the call is wrong.
     """
-    from opproof.backends._exec import load
-    from opproof.harness.check import check
-    from opproof.harness.usage import UsageError
+    from opproof.backends.exec.command import load
+    from opproof.harness.explain.dialogues import check
     from opproof.reference_ops import load as load_op
+    from opproof.vocabulary.errors import UsageError
 
     prefix, _, text = spec.partition(":")
     if prefix != "exec":
@@ -43,7 +43,7 @@ def command(*, spec: str, op: str, timeout: float) -> int:
 
 
 def _wrong(step: object) -> str:
-    from opproof.harness.check import Step
+    from opproof.harness.explain.dialogues import Step
 
     assert isinstance(step, Step)
     return f"wrong     {step.what}\n          expected  {step.expected}\n          got       {step.got}"

@@ -40,10 +40,10 @@ def command(
     3 they have no record in common.
     """
     from opproof.harness.commands._writing import write
-    from opproof.harness.usage import UsageError
     from opproof.reports import changes_text
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import changes, unlike
+    from opproof.vocabulary.errors import UsageError
 
     before, after = read_run(baseline), read_run(new)
     differ = unlike(before[0], after[0])
@@ -56,8 +56,8 @@ def command(
     if markdown_file is not None:
         write(markdown_file, changes_text.markdown(found))
     if html_file is not None:
-        from opproof.harness.docs import docs_of
-        from opproof.harness.script import scripts_of
+        from opproof.harness.explain.docs import docs_of
+        from opproof.harness.explain.script import scripts_of
         from opproof.reports import html
 
         header, results = after

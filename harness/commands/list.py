@@ -35,8 +35,8 @@ def ops(*, as_json: bool) -> None:
 def cases(*, as_json: bool, **options: Any) -> None:
     """Case ids, one a line."""
     from opproof.harness.commands.run import listed
-    from opproof.harness.plan import Selection
-    from opproof.harness.plan import cases as select
+    from opproof.harness.run.plan import Selection
+    from opproof.harness.run.plan import cases as select
 
     selection = Selection(
         ops=listed(options["names"]),
@@ -53,7 +53,7 @@ def cases(*, as_json: bool, **options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
 def backends(*, as_json: bool) -> None:
     """Backends that -b knows by name."""
-    from opproof.backends._load import built_in, installed
+    from opproof.backends.load import built_in, installed
 
     rows = [{"backend": n, "from": "opproof"} for n in built_in()]
     rows += [{"backend": n, "from": "installed package"} for n in installed()]

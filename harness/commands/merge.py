@@ -20,12 +20,12 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     Exit status: 0 nothing unexpected failed, 1 something did or is missing, 2 the parts do not fit together,
     3 no case ran.
     """
-    from opproof.harness.finish import finish
-    from opproof.harness.known import built_in, read_known
-    from opproof.harness.merge import merge, selection_of
-    from opproof.harness.runner import is_complete, results_file
-    from opproof.harness.usage import UsageError
+    from opproof.harness.ledger.known import built_in, read_known
+    from opproof.harness.run.finish import finish
+    from opproof.harness.run.merge import merge, selection_of
+    from opproof.harness.run.runner import is_complete, results_file
     from opproof.reports import read_results
+    from opproof.vocabulary.errors import UsageError
 
     if out.resolve() in [folder.resolve() for folder in folders]:
         raise UsageError(f"--out {out} is one of the parts; give another folder.")

@@ -23,9 +23,9 @@ def command(*, names: tuple[str, ...], level: str, jobs: int, markdown: Path | N
     from tqdm import tqdm
 
     from opproof.harness.commands.run import listed
-    from opproof.harness.mutation_report import EQUIVALENT, markdown_page, read_equivalent, sorted_out, table
-    from opproof.harness.mutation_runs import all_fates
-    from opproof.harness.plan import Selection, operators
+    from opproof.harness.prove.mutation.report import EQUIVALENT, markdown_page, read_equivalent, sorted_out, table
+    from opproof.harness.prove.mutation.runs import all_fates
+    from opproof.harness.run.plan import Selection, operators
 
     ops = [op.name for op in operators(Selection(ops=listed(names)))]
     found = []

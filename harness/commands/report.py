@@ -28,9 +28,9 @@ def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path 
 
     Exit status: 0 nothing unexpected failed, 1 something did or did not run, 2 the call is wrong, 3 no case ran.
     """
-    from opproof.harness.finish import status
-    from opproof.harness.usage import UsageError
+    from opproof.harness.run.finish import status
     from opproof.reports import read_results, terminal
+    from opproof.vocabulary.errors import UsageError
 
     if baseline is not None and files["html"] is None:
         raise UsageError("--baseline is for the HTML report: add --html FILE, or use `opproof compare`.")
@@ -48,8 +48,8 @@ def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path 
 
 def _write(kind: str, file: Path, header: Header, results: Sequence[Result], baseline: Path | None) -> None:
     from opproof.harness.commands._writing import attempt, write
-    from opproof.harness.usage import UsageError
     from opproof.reports import junit, markdown, tables
+    from opproof.vocabulary.errors import UsageError
 
     if kind == "html":
         write(file, _page(header, results, baseline))
@@ -67,8 +67,8 @@ def _write(kind: str, file: Path, header: Header, results: Sequence[Result], bas
 
 
 def _page(header: Header, results: Sequence[Result], baseline: Path | None) -> str:
-    from opproof.harness.docs import docs_of
-    from opproof.harness.script import scripts_of
+    from opproof.harness.explain.docs import docs_of
+    from opproof.harness.explain.script import scripts_of
     from opproof.reports import html
     from opproof.reports.baseline import read_run
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.usage import UsageError
+from opproof.vocabulary.errors import UsageError
 
 
 @click.command("run")
@@ -67,8 +67,9 @@ def command(**options: Any) -> int:
 
     Exit status: 0 nothing unexpected failed, 1 something did, 2 the call is wrong, 3 no case ran.
     """
-    from opproof.harness import runner
-    from opproof.harness.plan import MODES, Selection
+    from opproof.harness.run import runner
+    from opproof.harness.run.plan import Selection
+    from opproof.vocabulary.modes import MODES
 
     if options["resume"] is None and not options["backends"]:
         raise UsageError(

@@ -16,9 +16,9 @@ def command(*, case: str, npz: Path | None, folders: tuple[str, ...]) -> None:
     import numpy as np
 
     from opproof.cases import Case
-    from opproof.harness.plan import checked
-    from opproof.harness.showing import arrays_of
-    from opproof.harness.usage import UsageError
+    from opproof.harness.explain.show import arrays_of
+    from opproof.harness.run.plan import checked
+    from opproof.vocabulary.errors import UsageError
 
     parsed = checked(Case.parse(case), folders)
     arrays = arrays_of(parsed, folders)

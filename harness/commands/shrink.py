@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from opproof.harness.usage import UsageError
 from opproof.reports import Result
+from opproof.vocabulary.errors import UsageError
 
 
 @click.command("shrink")
@@ -37,11 +37,12 @@ def command(
     Exit status: 0 a failing case was shrunk (or is as small as it gets), 2 the call is wrong or the case passes.
     """
     from opproof.cases import Case
-    from opproof.harness.plan import MODES, Selection, checked, has_gradient, operators
-    from opproof.harness.pool import Limits, Pool
-    from opproof.harness.shrink import shrink
-    from opproof.harness.worker import Task
-    from opproof.reports import FAILED
+    from opproof.harness.explain.shrink import shrink
+    from opproof.harness.run.plan import Selection, checked, has_gradient, operators
+    from opproof.harness.run.pool import Limits, Pool
+    from opproof.harness.run.task import Task
+    from opproof.vocabulary.modes import MODES
+    from opproof.vocabulary.verdicts import FAILED
 
     given = checked(Case.parse(case), folders)
     op = operators(Selection(ops=(given.op,), folders=folders))[0]

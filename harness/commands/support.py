@@ -35,8 +35,8 @@ def command(
     """
     from opproof.harness.commands._writing import write
     from opproof.harness.commands.run import listed
-    from opproof.harness.usage import UsageError
     from opproof.reports import read_results, support
+    from opproof.vocabulary.errors import UsageError
 
     if bool(folders) == bool(backends):
         raise UsageError("give folders of results, such as opproof-report, or backends with -b; one or the other.")
@@ -61,9 +61,9 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
     import io
     import tempfile
 
-    from opproof.harness import runner
     from opproof.harness.commands.run import _cores
-    from opproof.harness.plan import Selection
+    from opproof.harness.run import runner
+    from opproof.harness.run.plan import Selection
     from opproof.reports import read_results
 
     with tempfile.TemporaryDirectory(prefix="opproof-support-") as folder:

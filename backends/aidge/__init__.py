@@ -1,0 +1,99 @@
+"""aidge: Eclipse Aidge's operators on its CPU backend (aidge_core, aidge_backend_cpu), gradients by their backward.
+
+Each case is a graph of one operator, run by aidge's SequentialScheduler, forwards and backwards. Tensors are new in
+every call, since aidge adds gradients up, and copies laid out row by row, the one layout that its kernels know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+#: What aidge's exceptions say where it has no kernel for a dtype, or no backward.
+NO_KERNEL, NO_BACKWARD = "missing or invalid registrar key", ("not yet implemented", "not implemented yet")
+
+
+#: Operators whose f16 kernels add up in f16: docs/backends/aidge.md.
+ADDS_IN_F16 = frozenset(
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d pad upsample_bicubic upsample_bilinear".split()
+)
+
+
+class Aidge:
+    """aidge's operators on its CPU backend."""
+
+    name, device = "aidge", "cpu"
+
+    def __init__(self, version: str, table: Mapping[str, Callable[..., Any]]) -> None:
+        self.version, self._table = version, table
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        return "storage" if dtype == "f16" and op in ADDS_IN_F16 else None
+
+    def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+        if "bf16" in dtypes:
+            return "aidge's CPU backend has no bfloat16"
+        return op in self._table or f"aidge has no {op}"
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        with _declining(inputs):
+            found: list[Array] = self._started(op, inputs, params).outputs()
+        return found
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        with _declining(inputs):
+            gradients = self._started(op, inputs, params).gradients(cotangents)
+        return [gradients.get(i) if n else None for i, n in enumerate(needs)]
+
+    def _started(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
+        from opproof.backends.aidge.run import Run
+
+        if op not in self._table:
+            raise Unsupported(f"aidge has no {op}")
+        if any(x is not None and x.size == 0 for x in inputs):
+            raise Unsupported("aidge has no empty tensors: it calls them undefined")
+        return Run(self._table[op](*inputs, **params), inputs)
+
+
+@contextmanager
+def _declining(inputs: Sequence[Array | None]) -> Iterator[None]:
+    """What aidge lacks it says by RuntimeError, among other things."""
+    try:
+        yield
+    except RuntimeError as error:
+        text = str(error)
+        if NO_KERNEL in text:
+            dtypes = ", ".join(dict.fromkeys(float_name(x.dtype) for x in inputs if x is not None))
+            raise Unsupported(f"aidge's CPU backend has no kernel for {dtypes}") from None
+        if any(words in text for words in NO_BACKWARD):
+            raise Unsupported(f"aidge: {text}") from None
+        raise
+
+
+def create(variant: str = "") -> Aidge:
+    """The CPU backend; it has no variants. Raises BackendError where aidge is not installed."""
+    if variant:
+        raise BackendError(f"backend aidge has no variant {variant!r}: expected aidge.")
+    try:
+        import aidge_backend_cpu  # noqa: F401 - registers the kernels
+        import aidge_core
+    except ImportError:
+        raise BackendError("backend aidge needs aidge, which is not installed; pip install 'opproof[aidge]'.") from None
+    aidge_core.Log.set_console_level(aidge_core.Level.Fatal)
+    from opproof.backends.aidge import moves as _aidge_moves
+    from opproof.backends.aidge import nn as _aidge_nn
+    from opproof.backends.aidge import pointwise as _aidge_pointwise
+    from opproof.backends.aidge import pool as _aidge_pool
+    from opproof.backends.aidge import reductions as _aidge_reductions
+    from opproof.backends.aidge import windows as _aidge_windows
+
+    files = (_aidge_pointwise, _aidge_reductions, _aidge_nn, _aidge_windows, _aidge_pool, _aidge_moves)
+    return Aidge(aidge_core.get_project_version(), {op: f for file in files for op, f in file.TABLE.items()})

@@ -1,0 +1,128 @@
+"""aidge's operators by ours: convolution, windows, resizing. See _aidge_pointwise.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import aidge_core as aidge
+
+from opproof.backends.aidge.run import Call, call
+from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.vocabulary.arrays import Array
+
+Sizes = int | tuple[int, ...]
+Mode, Coordinates = aidge.Interpolation.Mode, aidge.Interpolation.CoordinateTransformation
+
+
+def axes_of(value: Sizes, rank: int) -> list[int]:
+    return [value] * rank if isinstance(value, int) else list(value)
+
+
+def both_sides(padding: Sizes, rank: int) -> list[int]:
+    """Before every axis, then after every axis, as aidge's padding_dims."""
+    return axes_of(padding, rank) * 2
+
+
+def padded(name: str, padding: list[int]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """The operator without padding where there is none, else aidge's own with padding."""
+    if not any(padding):
+        return getattr(aidge, name), {}
+    if not hasattr(aidge, f"Padded{name}"):
+        raise Unsupported(f"aidge's {name} has no padding")
+    return getattr(aidge, f"Padded{name}"), {"padding_dims": padding}
+
+
+def _conv(rank: int) -> Callable[..., Call]:
+    def conv(
+        x: Array, weight: Array, bias: Array | None = None,
+        *, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int = 1,
+    ) -> Call:  # fmt: skip
+        channels: tuple[int, ...] = (weight.shape[1], weight.shape[0])
+        if groups == x.shape[1] == weight.shape[0] and groups > 1 and rank < 3:
+            name, channels = f"ConvDepthWise{rank}D", (groups,)
+        elif groups == 1:
+            name = f"Conv{rank}D"
+        else:
+            raise Unsupported("aidge's convolutions have no groups but one, or one channel each")
+        make, pads = padded(name, both_sides(padding, rank))
+        node = make(
+            *channels, list(weight.shape[2:]), stride_dims=axes_of(stride, rank), dilation_dims=axes_of(dilation, rank),
+            no_bias=bias is None, **pads,
+        )  # fmt: skip
+        return call(node, *((x, weight) if bias is None else (x, weight, bias)))
+
+    return conv
+
+
+def _conv2d_depthwise(x: Array, weight: Array, bias: Array | None = None, **how: Any) -> Call:
+    return _conv(2)(x, weight, bias, **how, groups=x.shape[1])
+
+
+def _conv_transpose(rank: int) -> Callable[..., Call]:
+    """Its padding_dims are cells added to the result, so padding takes them away, as aidge_onnx has it."""
+
+    def conv_transpose(
+        x: Array, weight: Array, bias: Array | None = None,
+        *, stride: Sizes, padding: Sizes, output_padding: Sizes, groups: int, dilation: Sizes,
+    ) -> Call:  # fmt: skip
+        if groups != 1:
+            raise Unsupported("aidge's transposed convolutions have no groups")
+        before = [-p for p in axes_of(padding, rank)]
+        after = [p + q for p, q in zip(before, axes_of(output_padding, rank), strict=True)]
+        make, pads = padded(f"ConvTranspose{rank}D", [*before, *after])
+        node = make(
+            *weight.shape[:2], list(weight.shape[2:]), stride_dims=axes_of(stride, rank),
+            dilation_dims=axes_of(dilation, rank), no_bias=bias is None, **pads,
+        )  # fmt: skip
+        return call(node, *((x, weight) if bias is None else (x, weight, bias)))
+
+    return conv_transpose
+
+
+def _im2col(x: Array, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Call:
+    if any(axes_of(padding, 2)):
+        raise Unsupported("aidge's Unfold2D has no padding")
+    return call(
+        aidge.Unfold2D(axes_of(kernel_size, 2), stride_dims=axes_of(stride, 2), dilation_dims=axes_of(dilation, 2)), x
+    )
+
+
+def _col2im(
+    x: Array, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+) -> Call:
+    """Not called where it would damage the process, and other cases with it: that is a failure, not a refusal."""
+    if any(axes_of(padding, 2)):
+        raise Unsupported("aidge's Fold2D has no padding")
+    output, kernel, steps, dilations = (axes_of(v, 2) for v in (output_size, kernel_size, stride, dilation))
+    extent = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
+    several = any(o - e >= s for o, e, s in zip(output, extent, steps, strict=True))
+    if several and any(e > s for e, s in zip(extent, steps, strict=True)):
+        raise BackendFailed("not called: aidge's Fold2D writes past its memory where windows overlap")
+    return call(aidge.Fold2D(output, kernel, stride_dims=steps, dilation_dims=dilations), x)
+
+
+def _upsample(mode: Any) -> Callable[..., Call]:
+    def upsample(x: Array, *, size: tuple[int, int], align_corners: bool = False) -> Call:
+        where = Coordinates.ALIGN_CORNERS if align_corners else Coordinates.HALF_PIXEL
+        if mode == Mode.FLOOR:
+            where = Coordinates.ASYMMETRIC
+        node = aidge.Resize(size=[*x.shape[:2], *size], coord_transfo_mode=where, interpolation_mode=mode)
+        return call(node, x)
+
+    return upsample
+
+
+TABLE: dict[str, Callable[..., Call]] = {
+    "conv1d": _conv(1),
+    "conv2d": _conv(2),
+    "conv3d": _conv(3),
+    "conv2d_depthwise": _conv2d_depthwise,
+    "conv_transpose1d": _conv_transpose(1),
+    "conv_transpose2d": _conv_transpose(2),
+    "im2col": _im2col,
+    "col2im": _col2im,
+    "upsample_nearest": _upsample(Mode.FLOOR),
+    "upsample_bilinear": _upsample(Mode.LINEAR),
+    "upsample_bicubic": _upsample(Mode.CUBIC),
+}

@@ -1,0 +1,1 @@
+"""Shared libraries that speak opproof.h."""

@@ -1,0 +1,179 @@
+"""The loader of shared libraries that speak the C interface of opproof.h.
+
+Arrays are passed where they lie, with their strides, and never copied; outputs and gradients are
+written in place. The call releases the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from opproof.backends.c.device import device_memory
+from opproof.backends.c.structs import Call, DeviceArray, DLTensor, Param, param_of, pointers_to, tensor_of
+from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+ABI_VERSION = 1
+OK, UNSUPPORTED, FAILED = 0, 1, 2
+MESSAGE_SIZE = 1024
+HEADER = Path(__file__).parents[1] / "opproof.h"
+
+
+def load(path: Path) -> object:
+    """The backend in the shared library `path`: name, version, device, alignment, forward_into.
+
+    And vjp_into where it has gradients, device_memory where its tensors must lie on a device.
+
+    Runs the library's own start-up code in this process. Raises BackendError where it is no such library.
+    """
+    library = _open(path)
+    _check_version(library, path)
+    forward = _function(library, "opproof_forward")
+    if forward is None:
+        raise BackendError(
+            f"{path} exports opproof_abi_version but no opproof_forward, which computes the outputs: "
+            f'define it as {HEADER} declares it, in C or as extern "C", and export it.'
+        )
+    _initialise(library, path)
+    backend = SimpleNamespace(
+        name=_text(library, "opproof_name", path.stem),
+        version=_text(library, "opproof_version", ""),
+        device=_text(library, "opproof_device", "cpu"),
+        alignment=_alignment(library, path),
+        forward_into=partial(_call, forward),
+    )
+    vjp = _function(library, "opproof_vjp")
+    if vjp is not None:
+        backend.vjp_into = partial(_call, vjp)
+    memory = device_memory(library, path)
+    if memory is not None:
+        backend.device_memory = memory
+    return backend
+
+
+def _call(
+    function: Callable[..., int],
+    op: str,
+    inputs: Sequence[Array | DeviceArray | None],
+    params: Mapping[str, Any],
+    *arrays: Sequence[Array | DeviceArray | None],
+) -> None:
+    """Call opproof_forward with the outputs, or opproof_vjp with the cotangents and the gradients.
+
+    Raises Unsupported or BackendFailed with the library's reason. The structs of the call stay alive
+    through this frame, and hold what their pointers refer to.
+    """
+    tensors = [tensor_of(a) for a in inputs]
+    named = [param_of(name, value) for name, value in params.items()]
+    call = Call(
+        op=op.encode(),
+        n_inputs=len(tensors),
+        n_params=len(named),
+        inputs=pointers_to(tensors),
+        params=(Param * len(named))(*named),
+    )
+    message = ctypes.create_string_buffer(MESSAGE_SIZE)
+    pointers = [pointers_to([tensor_of(a) for a in group]) for group in arrays]
+    code = function(ctypes.byref(call), len(arrays[0]), *pointers, message, MESSAGE_SIZE)
+    if code == OK:
+        return
+    reason = _decode(message.raw)
+    if code == UNSUPPORTED:
+        raise Unsupported(reason or f"the library declined {op} and gave no reason")
+    if code == FAILED:
+        raise BackendFailed(reason or f"the library failed on {op} and gave no reason")
+    raise BackendFailed(
+        f"the library returned {code} for {op}; expected {OK} (OK), {UNSUPPORTED} (UNSUPPORTED) or {FAILED} (FAILED)."
+    )
+
+
+def _open(path: Path) -> ctypes.CDLL:
+    if not path.exists():
+        raise BackendError(f"there is no file {path}: expected a shared library; build it first, or correct the path.")
+    if path.is_dir():
+        raise BackendError(f"{path} is a folder: expected the shared library itself, such as {path / 'libmine.so'}.")
+    try:
+        return ctypes.CDLL(str(path.resolve()))
+    except OSError as error:
+        raise BackendError(
+            f"{path} could not be loaded as a shared library for {platform.system()} {platform.machine()}: {error}; "
+            f"build it with `cc -shared -fPIC` on this machine, linked with all that it needs."
+        ) from error
+
+
+def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> Callable[..., Any] | None:
+    """The function `name`, or None where the library does not export it."""
+    try:
+        function = library[name]  # a pointer of its own, unlike an attribute
+    except AttributeError:
+        return None
+    tensors, text = ctypes.POINTER(ctypes.POINTER(DLTensor)), [ctypes.c_char_p, ctypes.c_size_t]
+    signatures: dict[str, list[Any]] = {
+        "opproof_forward": [ctypes.POINTER(Call), ctypes.c_int32, tensors, *text],
+        "opproof_vjp": [ctypes.POINTER(Call), ctypes.c_int32, tensors, tensors, *text],
+        "opproof_init": text,
+    }
+    function.argtypes, function.restype = signatures.get(name, []), result
+    return function
+
+
+def _check_version(library: ctypes.CDLL, path: Path) -> None:
+    abi_version = _function(library, "opproof_abi_version")
+    if abi_version is None:
+        raise BackendError(
+            f"{path} exports no opproof_abi_version, so it is no opproof backend: "
+            f'include {HEADER}, define the functions that it requires, in C or as extern "C", and export them.'
+        )
+    found = abi_version()
+    if found != ABI_VERSION:
+        raise BackendError(
+            f"{path} was built for version {found} of opproof's C interface, and this opproof speaks version "
+            f"{ABI_VERSION}: build it again with {HEADER}, or install the opproof that it was built for."
+        )
+
+
+def _initialise(library: ctypes.CDLL, path: Path) -> None:
+    init = _function(library, "opproof_init")
+    if init is None:
+        return
+    message = ctypes.create_string_buffer(MESSAGE_SIZE)
+    code = init(message, MESSAGE_SIZE)
+    if code != OK:
+        reason = _decode(message.raw)
+        raise BackendError(
+            f"opproof_init of {path} returned {code} instead of {OK}, "
+            f"{f'saying: {reason}' if reason else 'and gave no reason'}; it must succeed before any case can run."
+        )
+
+
+def _alignment(library: ctypes.CDLL, path: Path) -> int:
+    function = _function(library, "opproof_alignment")
+    if function is None:
+        return 64
+    found = int(function())
+    if found < 1 or found & (found - 1):
+        raise BackendError(
+            f"opproof_alignment of {path} returned {found}: expected a power of two, in bytes, such as 64."
+        )
+    return found
+
+
+def _text(library: ctypes.CDLL, name: str, otherwise: str) -> str:
+    function = _function(library, name, ctypes.c_char_p)
+    found = None if function is None else function()
+    return otherwise if found is None else found.decode(errors="replace")
+
+
+def _decode(message: bytes) -> str:
+    """The text before the first NUL, which the library may have forgotten."""
+    return message.partition(b"\0")[0].decode(errors="replace").strip()
+
+
+__all__ = ["load"]

@@ -1,0 +1,1 @@
+"""exec:COMMAND: programs in any language."""

@@ -1,0 +1,134 @@
+"""ggml: the C library itself, through its graph API.
+
+`-b ggml` takes the library in the wheel of pywhispercpp, or what OPPROOF_GGML names (a libggml or a folder of them);
+`-b ggml:/path/to/lib` another build.
+Values are one forward graph; gradients come from ggml_build_backward_expand of the loss sum(y g), g our cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.ggml import backs as _ggml_backs
+from opproof.backends.ggml import blocks as _ggml_blocks
+from opproof.backends.ggml import conv as _ggml_conv
+from opproof.backends.ggml import image as _ggml_image
+from opproof.backends.ggml import matrix as _ggml_matrix
+from opproof.backends.ggml import order as _ggml_order
+from opproof.backends.ggml import pointwise as _ggml_pointwise
+from opproof.backends.ggml import pool as _ggml_pool
+from opproof.backends.ggml import quant as _ggml_quant
+from opproof.backends.ggml import recurrent as _ggml_recurrent
+from opproof.backends.ggml import rows as _ggml_rows
+from opproof.backends.ggml import shape as _ggml_shape
+from opproof.backends.ggml.graph import Device, Graph, Tensor, open_device
+from opproof.backends.ggml.library import load_library
+from opproof.backends.ggml.probe import refusal
+from opproof.backends.ggml.run import differentiate, gradients, run
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+
+OPS: dict[str, Any] = {
+    **_ggml_pointwise.OPS,
+    **_ggml_rows.OPS,
+    **_ggml_order.OPS,
+    **_ggml_matrix.OPS,
+    **_ggml_shape.OPS,
+    **_ggml_blocks.OPS,
+    **_ggml_conv.OPS,
+    **_ggml_pool.OPS,
+    **_ggml_image.OPS,
+    **_ggml_recurrent.OPS,
+    **_ggml_quant.OPS,
+    **_ggml_backs.OPS,
+}
+
+#: Lower precision of the CPU backend, by (op, dtype): measured and explained in docs/backends/ggml.md.
+PRECISION: dict[tuple[str, str], str] = {
+    ("gelu_quick", "f32"): "f16",
+    ("geglu", "f32"): "f16",
+    ("geglu_quick", "f32"): "f16",
+    ("geglu_quick", "f16"): "f16",
+    ("gelu", "f32"): "f16",
+    ("scaled_dot_product_attention", "f16"): "f16",
+    **dict.fromkeys((("matmul_quantized", t) for t in ("f32", "f16", "bf16")), "q8"),
+}
+
+
+class Ggml:
+    """ggml's CPU backend with one thread."""
+
+    name, device = "ggml", "cpu"
+
+    def __init__(self, device: Device) -> None:
+        self._device, self.version = device, device.library.version
+        self._refused: dict[Any, str] = {}  # by what decides it, whether a backward pass exists: asking costs a fork
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        return PRECISION.get((op, dtype))
+
+    def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+        if op not in OPS:
+            return f"ggml has no {op}"
+        return "ggml's CPU backend does not compute in f64" if "f64" in dtypes else True
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        with Graph(self._device) as graph:
+            outputs = _built(graph, op, [_leaf(graph, x) for x in inputs], params)
+            if None in outputs:
+                raise Unsupported(f"ggml gives no {len(outputs)} outputs of {op}")
+            return run(graph, [y for y in outputs if y is not None])
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        if any(g.dtype != np.float32 for g in cotangents):
+            raise Unsupported(f"ggml's gradients are f32, not {float_name(cotangents[0].dtype)}")
+        question = (op, tuple(needs), *(None if x is None else x.shape for x in inputs), repr(params))
+        if question not in self._refused:
+            with Graph(self._device, gradient=True) as graph:
+                leaves, outputs = self._forward(graph, op, inputs, params, needs)
+                self._refused[question] = refusal(lambda: _differentiate(graph, outputs, cotangents))
+        if reason := self._refused[question]:
+            raise Unsupported(reason)
+        with Graph(self._device, gradient=True) as graph:
+            leaves, outputs = self._forward(graph, op, inputs, params, needs)
+            _differentiate(graph, outputs, cotangents)
+            return gradients(graph, [x if n else None for x, n in zip(leaves, needs, strict=True)])
+
+    def _forward(
+        self, graph: Graph, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], needs: Sequence[bool]
+    ) -> tuple[list[Tensor | None], list[Tensor | None]]:
+        leaves = [_leaf(graph, x) for x in inputs]
+        for x, need in zip(leaves, needs, strict=True):
+            if need:
+                graph.do("ggml_set_param", x)
+        return leaves, _built(graph, op, leaves, params)
+
+
+def _leaf(graph: Graph, array: Array | None) -> Tensor | None:
+    return None if array is None else graph.leaf(array)
+
+
+def _built(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapping[str, Any]) -> list[Tensor | None]:
+    made = OPS[op](graph, *tensors, **params)
+    return made if isinstance(made, list) else [made]
+
+
+def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: Sequence[Array]) -> None:
+    """The loss of the outputs that are floats; the others have no gradient."""
+    pairs = [
+        (y, g) for y, g in zip(outputs, cotangents, strict=True) if y is not None and graph.type(y) in ("f32", "f16")
+    ]
+    if not pairs:
+        raise Unsupported("no output of this operator has a gradient")
+    differentiate(graph, [y for y, _ in pairs], [g for _, g in pairs])
+
+
+def create(variant: str = "") -> Ggml:
+    """The backend of the ggml at the path `variant`. Raises BackendError where none can be loaded."""
+    return Ggml(open_device(load_library(variant)))

@@ -1,0 +1,179 @@
+"""One ggml graph: tensors over the caller's arrays, and calls by name.
+
+ggml counts axes from the innermost, has always four of them and knows no rank; `Tensor.shape` is
+NumPy's. A leaf has the strides of its array in nb[], as a view has, and lies in the array's own memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from opproof.backends.ggml.library import QUANTISED, TYPES, InitParams, Library
+from opproof.backends.ggml.memory import Shape, folded, four, strides_of
+from opproof.backends.ggml.types import types_of
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+
+_NAMES = {number: name for name, number in (*TYPES.items(), *QUANTISED.items())}
+_NODES = 1024
+_CONTEXT = 2**20
+_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A ggml tensor and the shape in which NumPy sees it."""
+
+    pointer: int
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Device:
+    """ggml's CPU backend of one thread, and a buffer that spans the address space, so that any array is in it."""
+
+    library: Library
+    backend: ctypes.c_void_p
+    everywhere: ctypes.c_void_p
+
+
+def open_device(library: Library) -> Device:
+    """One for the process; never closed."""
+    init = library.function("ggml_backend_cpu_init")
+    init.restype = ctypes.c_void_p
+    backend = ctypes.c_void_p(init())
+    library.function("ggml_backend_cpu_set_n_threads")(backend, ctypes.c_int(1))
+    wrap = library.function("ggml_backend_cpu_buffer_from_ptr")
+    wrap.restype = ctypes.c_void_p
+    return Device(library, backend, ctypes.c_void_p(wrap(ctypes.c_void_p(4096), ctypes.c_size_t(_LIMIT))))
+
+
+class Graph:
+    """A graph under construction; a context manager that frees it."""
+
+    def __init__(self, device: Device, *, gradient: bool = False) -> None:
+        self.device, self.library, self.gradient = device, device.library, gradient
+        self.arrays: dict[int, Array] = {}  # memory of leaves, by pointer; keeps it alive
+        self.context = ctypes.c_void_p(self.pointer("ggml_init", InitParams(_CONTEXT, None, True)))
+        self.graph = ctypes.c_void_p(
+            self.pointer("ggml_new_graph_custom", self.context, ctypes.c_size_t(_NODES), ctypes.c_bool(gradient))
+        )
+        self.buffer: ctypes.c_void_p | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.buffer is not None:
+            self.library.function("ggml_backend_buffer_free")(self.buffer)
+        self.library.function("ggml_free")(self.context)
+
+    def leaf(self, array: Array) -> Tensor:
+        """A tensor in the memory of `array`. More than four axes are folded into the first where that needs no copy.
+
+        No view of ggml repeats an axis by a stride of 0 or runs backwards: such an array is copied first.
+        """
+        name = "i8" if array.dtype == np.uint8 else float_name(array.dtype)  # bytes of blocks, see `blocks`
+        if name not in TYPES:
+            raise Unsupported(f"ggml's CPU backend does not compute in {name}")
+        if any(s <= 0 for n, s in zip(array.shape, array.strides, strict=True) if n > 1):
+            array = np.ascontiguousarray(array)
+        seen = folded(array)
+        return self._placed(array, TYPES[name], four(seen.shape), strides_of(seen))
+
+    def blocks(self, tensor: Tensor, name: str) -> Tensor:
+        """The leaf's bytes (..., bytes) as rows of blocks of a quantised type."""
+        array = np.ascontiguousarray(self.arrays[tensor.pointer])
+        size, values = self.block(name)
+        shape = (*array.shape[:-1], array.shape[-1] // size * values)
+        made = self._placed(array, QUANTISED[name], four(shape), None)
+        return Tensor(made.pointer, shape)
+
+    def block(self, name: str) -> tuple[int, int]:
+        """Bytes and values of a block of a quantised type."""
+        number = ctypes.c_int(QUANTISED[name])
+        size, values = (int(self.library.function(f)(number)) for f in ("ggml_type_size", "ggml_blck_size"))
+        return size, values
+
+    def _placed(self, array: Array, number: int, sizes: Shape, strides: Shape | None) -> Tensor:
+        """A new tensor in the memory of `array`."""
+        four = [ctypes.c_int64(n) for n in sizes]
+        tensor = Tensor(self.pointer("ggml_new_tensor_4d", self.context, ctypes.c_int(number), *four), array.shape)
+        if strides is not None:
+            ctypes.memmove(tensor.pointer + self.library.layout.nb, (ctypes.c_size_t * 4)(*strides), 32)
+        self.arrays[tensor.pointer] = array
+        data = ctypes.c_void_p(array.__array_interface__["data"][0])
+        self.do("ggml_backend_tensor_alloc", self.device.everywhere, tensor, data)
+        return tensor
+
+    def integers(self, tensor: Tensor) -> Tensor:
+        """The leaf's int64 values as a contiguous I32 tensor, the only integers that most of ggml takes."""
+        return self.leaf(np.ascontiguousarray(self.arrays[tensor.pointer], dtype=np.int32))
+
+    def copied(self, tensor: Tensor) -> Tensor:
+        """A leaf over a copy of the leaf's array, for operators that write into their input."""
+        return self.leaf(self.arrays[tensor.pointer].copy(order="C"))
+
+    def call(self, name: str, *args: Any, shape: Shape | None = None) -> Tensor:
+        """The tensor that `name(context, *args)` makes. Raises Unsupported for a type that it does not take.
+
+        Python's bool, int and float become C's bool, int and float; a size_t or int64_t is given as such.
+        `shape` is NumPy's shape of it: that of the first tensor where left out and of the same size.
+        """
+        first = next((a for a in args if isinstance(a, Tensor)), None)
+        taken = types_of(name)
+        if first is not None and self.type(first) not in taken:
+            raise Unsupported(f"{name} on the CPU takes {' and '.join(taken)}, not {self.type(first)}")
+        pointer = self.pointer(name, self.context, *map(_c, args))
+        if shape is None:
+            rank = 4 if first is None else len(first.shape)
+            sizes = self.sizes(pointer)
+            same = first is not None and sizes == self.sizes(first.pointer)
+            shape = first.shape if first is not None and same else tuple(reversed(sizes))[4 - min(rank, 4) :]
+        return Tensor(pointer, shape)
+
+    def do(self, name: str, *args: Any) -> None:
+        """A call that returns nothing and takes no context."""
+        self.library.function(name)(*map(_c, args))
+
+    def asks(self, name: str, tensor: Tensor) -> bool:
+        """A predicate such as ggml_is_contiguous."""
+        function = self.library.function(name)
+        function.restype = ctypes.c_bool
+        return bool(function(ctypes.c_void_p(tensor.pointer)))
+
+    def type(self, tensor: Tensor) -> str:
+        """f32, f16, bf16, i32, i64, q4_0, ..."""
+        number = ctypes.c_int32.from_address(tensor.pointer + self.library.layout.type).value
+        return _NAMES.get(number, f"type {number}")
+
+    def sizes(self, pointer: int) -> Shape:
+        """ne[4], innermost first."""
+        return tuple((ctypes.c_int64 * 4).from_address(pointer + self.library.layout.ne))
+
+    def strides(self, pointer: int) -> Shape:
+        """nb[4] in bytes, innermost first."""
+        return tuple((ctypes.c_size_t * 4).from_address(pointer + self.library.layout.nb))
+
+    def pointer(self, name: str, *args: Any) -> int:
+        """A call that returns a pointer, 0 where it is null; `args` as C takes them."""
+        function = self.library.function(name)
+        function.restype = ctypes.c_void_p
+        return int(function(*args) or 0)
+
+
+def _c(value: Any) -> Any:
+    """A Python value as C takes it."""
+    if isinstance(value, Tensor):
+        return ctypes.c_void_p(value.pointer)
+    if isinstance(value, bool):
+        return ctypes.c_bool(value)
+    if isinstance(value, int):
+        return ctypes.c_int(value)
+    if isinstance(value, float):
+        return ctypes.c_float(value)
+    return ctypes.c_void_p(None) if value is None else value

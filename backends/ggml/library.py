@@ -1,0 +1,149 @@
+"""Finding and loading ggml: its shared libraries, and where its public struct keeps what has no accessor.
+
+Searched: the folder or file asked for, else the one that OPPROOF_GGML names, else the wheel of pywhispercpp.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opproof.backends.protocol import Unsupported
+from opproof.vocabulary.errors import BackendError
+
+#: Numbers of the types in enum ggml_type. They stand in every GGUF file, so they cannot shift; checked at load.
+TYPES = {"f32": 0, "f16": 1, "i8": 24, "i32": 26, "i64": 27, "bf16": 30}
+#: Quantised types; each build has its own choice of them.
+QUANTISED = {
+    "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13,
+    "q6_k": 14, "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39,
+}  # fmt: skip
+_ENDINGS = (".so", ".dylib", ".dll")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Byte offsets in struct ggml_tensor of its type, its sizes ne[4] and its strides nb[4]."""
+
+    type: int
+    ne: int
+    nb: int
+
+
+@dataclass(frozen=True)
+class Library:
+    """Loaded ggml. `handles` are searched in order for a function's name."""
+
+    path: Path
+    version: str
+    handles: tuple[ctypes.CDLL, ...]
+    layout: Layout
+
+    def function(self, name: str) -> Any:
+        """The C function, with its result untyped. Raises Unsupported where this build lacks it."""
+        return _function(self.handles, name)
+
+
+class InitParams(ctypes.Structure):
+    """struct ggml_init_params."""
+
+    _fields_ = (("mem_size", ctypes.c_size_t), ("mem_buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool))
+
+
+def load_library(asked: str = "") -> Library:
+    """The ggml at `asked`, or the one found, ready for use. Raises BackendError, one sentence that says what to do."""
+    os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # an abort would start gdb for each, which takes seconds
+    path, files = _find(asked)
+    try:
+        handles = [ctypes.CDLL(str(f)) for f in files]  # not global: two builds in one process keep to themselves
+    except OSError as error:
+        raise BackendError(f"backend ggml: {path} could not be loaded: {error}.") from None
+    searched = tuple(reversed(handles))
+    try:
+        for name in ("ggml_cpu_init", "ggml_init", "ggml_backend_cpu_init"):
+            _function(searched, name)
+    except Unsupported:
+        raise BackendError(
+            f"backend ggml: {path} is no ggml with a CPU backend; give a libggml, or a folder of them."
+        ) from None
+    places = {ctypes.cast(h.ggml_init, ctypes.c_void_p).value for h in handles if hasattr(h, "ggml_init")}
+    if len(places) > 1:  # the loader took the base library of another build, for it has the same name
+        raise BackendError(f"backend ggml: {path} meets another ggml of the same name; validate each in its own run.")
+    _function(searched, "ggml_cpu_init")()  # fills the table of f16, without which every f16 reads as zero
+    return Library(path, _version(searched), searched, _layout(searched))
+
+
+def _function(handles: Iterable[ctypes.CDLL], name: str) -> Any:
+    for handle in handles:
+        if hasattr(handle, name):
+            return getattr(handle, name)
+    raise Unsupported(f"this ggml has no {name}")
+
+
+def _find(asked: str) -> tuple[Path, list[Path]]:
+    """The place, and the files to load in order."""
+    places = [p for p in (asked, os.environ.get("OPPROOF_GGML", "")) if p]
+    if places:
+        path = Path(places[0])
+        if not path.exists():
+            said = f"ggml:{path}" if asked else f"OPPROOF_GGML={path}"
+            raise BackendError(f"backend ggml: {said} names no file; give a libggml or the folder of its libraries.")
+        if path.is_dir() or path.name.startswith("libggml-"):
+            return path, _ordered(path if path.is_dir() else path.parent)
+        return path, [path]
+    spec = importlib.util.find_spec("pywhispercpp")
+    if spec is None or spec.origin is None:
+        raise BackendError(
+            "backend ggml needs libggml; pip install 'opproof[ggml]', or set OPPROOF_GGML to a libggml or its folder."
+        )
+    package = Path(spec.origin).parent
+    for folder in (package.parent / "pywhispercpp.libs", package / ".dylibs", package.parent):
+        if folder.is_dir() and (files := _ordered(folder)):
+            return folder, files
+    raise BackendError(f"backend ggml: no libggml beside {package}; set OPPROOF_GGML to a libggml or its folder.")
+
+
+def _ordered(folder: Path) -> list[Path]:
+    """The libraries of a folder in the order in which they need each other; one file of each."""
+    found = sorted(p for p in folder.iterdir() if any(e in p.name for e in _ENDINGS))
+    kinds = ("libgomp", "libggml-base", "libggml-cpu")
+    first = [next((p for p in found if p.name.startswith((k, k[3:]))), None) for k in kinds]
+    return [p for p in first if p is not None]
+
+
+def _version(handles: tuple[ctypes.CDLL, ...]) -> str:
+    try:
+        function = _function(handles, "ggml_version")
+    except Unsupported:
+        return "unknown"  # before ggml 0.9
+    function.restype = ctypes.c_char_p
+    return str(function().decode())
+
+
+def _layout(handles: tuple[ctypes.CDLL, ...]) -> Layout:
+    """Measured on tensors whose sizes and types are known. Raises BackendError where they are not found."""
+    type_name = _function(handles, "ggml_type_name")
+    type_name.restype = ctypes.c_char_p
+    if any(type_name(ctypes.c_int(number)).decode() != name for name, number in TYPES.items()):
+        raise BackendError("backend ggml: this build numbers its types differently; it is too old, or too new.")
+    init, new = _function(handles, "ggml_init"), _function(handles, "ggml_new_tensor_4d")
+    init.restype = new.restype = ctypes.c_void_p
+    size = _function(handles, "ggml_tensor_overhead")
+    size.restype = ctypes.c_size_t
+    context = ctypes.c_void_p(init(InitParams(64 * size(), None, True)))
+    sizes = [ctypes.c_int64(n) for n in (3, 5, 7, 11)]
+    images = {t: ctypes.string_at(new(context, ctypes.c_int(t), *sizes), size()) for t in TYPES.values()}
+    _function(handles, "ggml_free")(context)
+    places = [
+        at for at in range(0, size() - 3, 4) if all(im[at : at + 4] == struct.pack("i", t) for t, im in images.items())
+    ]
+    ne, nb = images[0].find(struct.pack("4q", 3, 5, 7, 11)), images[0].find(struct.pack("4Q", 4, 12, 60, 420))
+    if len(places) != 1 or min(ne, nb) < 0:
+        raise BackendError("backend ggml: struct ggml_tensor of this build is laid out in a way that is not known.")
+    return Layout(places[0], ne, nb)

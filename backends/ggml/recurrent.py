@@ -1,0 +1,76 @@
+"""ggml's recurrences and state spaces. Each gives one tensor that holds y and, behind it, the last state."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from opproof.backends.ggml.graph import Graph, Tensor
+from opproof.backends.ggml.memory import Shape
+from opproof.backends.ggml.views import cont, reshape, rows, view
+
+
+def _parted(g: Graph, joined: Tensor, y: Shape, state: Shape) -> list[Tensor]:
+    """The two results as views of the one tensor."""
+    whole = reshape(g, joined, (math.prod(y) + math.prod(state),))
+    return [
+        reshape(g, view(g, whole, (math.prod(shape),), (1,), offset), shape)
+        for shape, offset in ((y, 0), (state, math.prod(y)))
+    ]
+
+
+def _packed(g: Graph, x: Tensor) -> Tensor:
+    """Sequences one behind the other: (n tokens, heads, d)."""
+    return reshape(g, x, (x.shape[0] * x.shape[1], *x.shape[2:]))
+
+
+def _attention(name: str, g: Graph, tensors: list[Tensor], state: Tensor, *more: Any) -> list[Tensor]:
+    """A call on packed tensors and the state as (n, everything); its y is shaped as the first tensor."""
+    n, tokens, heads, d = tensors[0].shape
+    packed = [_packed(g, t) if len(t.shape) == 4 else cont(g, t) for t in tensors]
+    flat = reshape(g, state, (n, heads * d * d))
+    joined = g.call(name, *packed, flat, *more, shape=(n * (tokens + d), heads * d))
+    return _parted(g, joined, tensors[0].shape, state.shape)
+
+
+def wkv6(g: Graph, k: Tensor, v: Tensor, r: Tensor, tf: Tensor, td: Tensor, state: Tensor) -> list[Tensor]:
+    return _attention("ggml_rwkv_wkv6", g, [k, v, r, tf, td], state)
+
+
+def wkv7(g: Graph, r: Tensor, w: Tensor, k: Tensor, v: Tensor, a: Tensor, b: Tensor, state: Tensor) -> list[Tensor]:
+    return _attention("ggml_rwkv_wkv7", g, [r, w, k, v, a, b], state)
+
+
+def gated_linear_attn(
+    g: Graph, k: Tensor, v: Tensor, q: Tensor, gate: Tensor, state: Tensor, *, scale: float
+) -> list[Tensor]:
+    return _attention("ggml_gated_linear_attn", g, [k, v, q, gate], state, scale)
+
+
+def gated_delta_net(
+    g: Graph, q: Tensor, k: Tensor, v: Tensor, gate: Tensor, beta: Tensor, state: Tensor
+) -> list[Tensor]:
+    """One snapshot of the state: the last."""
+    n, tokens, heads, d = v.shape
+    flat = reshape(g, cont(g, state), (n, 1, heads * d * d))
+    three = [rows(g, t) for t in (q, k, v)]
+    shape = (n * (tokens + d), heads * d)
+    joined = g.call("ggml_gated_delta_net", *three, cont(g, gate), cont(g, beta), flat, shape=shape)
+    return _parted(g, joined, v.shape, state.shape)
+
+
+def ssm_conv(g: Graph, x: Tensor, weight: Tensor) -> Tensor:
+    shape = (x.shape[0], x.shape[2] - weight.shape[1] + 1, x.shape[1])
+    return g.call("ggml_ssm_conv", cont(g, x), rows(g, weight), shape=shape)
+
+
+def ssm_scan(
+    g: Graph, state: Tensor, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, ids: Tensor
+) -> list[Tensor]:
+    last = (ids.shape[0], *state.shape[1:])
+    six = [cont(g, t) for t in (state, x, dt, A, B, C)]
+    count = math.prod(x.shape) + math.prod(last)
+    return _parted(g, g.call("ggml_ssm_scan", *six, g.integers(ids), shape=(count,)), x.shape, last)
+
+
+OPS: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}

@@ -1,0 +1,151 @@
+"""ggml's operators along a row: sums, norms, softmax, losses. Other axes come to the end as a view."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.ggml.graph import Graph, Tensor
+from opproof.backends.ggml.memory import Shape
+from opproof.backends.ggml.views import back, cont, expand, last, permute, reshape, rows
+from opproof.backends.protocol import Unsupported
+
+Dims = int | tuple[int, ...] | None
+
+
+def reduced(shape: Shape, dims: Sequence[int], *, keepdim: bool) -> Shape:
+    """`shape` without the axes `dims`, or with them of size 1."""
+    return tuple(1 if i in dims else n for i, n in enumerate(shape) if keepdim or i not in dims)
+
+
+def _along(name: str, g: Graph, x: Tensor, dim: Dims, *, keepdim: bool) -> Tensor:
+    """`name` of the axes `dim` joined to one row."""
+    n = len(x.shape)
+    dims = sorted({d % n for d in ([dim] if isinstance(dim, int) else dim or range(n))})
+    others = [d for d in range(n) if d not in dims]
+    y = permute(g, x, [*others, *dims])
+    if len(dims) != 1:
+        y = reshape(g, y, (*(x.shape[d] for d in others), math.prod(x.shape[d] for d in dims)))
+    y = g.call(name, rows(g, y))
+    return reshape(g, y, reduced(x.shape, dims, keepdim=keepdim))
+
+
+def sum_(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
+    if dim is not None:
+        return _along("ggml_sum_rows", g, x, dim, keepdim=keepdim)
+    y = g.call("ggml_sum", rows(g, x), shape=())
+    return reshape(g, y, (1,) * len(x.shape)) if keepdim else y
+
+
+def mean(g: Graph, x: Tensor, *, dim: Dims, keepdim: bool) -> Tensor:
+    return _along("ggml_mean", g, x, dim, keepdim=keepdim)
+
+
+def cumsum(g: Graph, x: Tensor, *, dim: int) -> Tensor:
+    return back(g, g.call("ggml_cumsum", rows(g, last(g, x, dim))), dim)
+
+
+def _affine(g: Graph, y: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    y = y if weight is None else g.call("ggml_mul", y, weight)
+    return y if bias is None else g.call("ggml_add", y, bias)
+
+
+def layer_norm(
+    g: Graph, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None,
+    *, normalized_shape: tuple[int, ...], eps: float,
+) -> Tensor:  # fmt: skip
+    lead = x.shape[: len(x.shape) - len(normalized_shape)]
+    row = x if len(normalized_shape) == 1 else reshape(g, x, (*lead, math.prod(normalized_shape)))
+    return _affine(g, reshape(g, g.call("ggml_norm", rows(g, row), eps), x.shape), weight, bias)
+
+
+def rms_norm(g: Graph, x: Tensor, weight: Tensor | None = None, *, eps: float) -> Tensor:
+    return _affine(g, g.call("ggml_rms_norm", rows(g, x), eps), weight, None)
+
+
+def l2_norm(g: Graph, x: Tensor, *, dim: int, eps: float) -> Tensor:
+    return back(g, g.call("ggml_l2_norm", rows(g, last(g, x, dim)), eps), dim)
+
+
+def group_norm(
+    g: Graph, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, num_groups: int, eps: float
+) -> Tensor:
+    """Channels are the third axis from the inside."""
+    n, c, *space = x.shape
+    four = reshape(g, x, (n, c, math.prod(space[:-1]), space[-1]) if space else (n, c, 1, 1))
+    w, b = (None if t is None else reshape(g, t, (c, 1, 1)) for t in (weight, bias))
+    return reshape(g, _affine(g, g.call("ggml_group_norm", rows(g, four), num_groups, eps), w, b), x.shape)
+
+
+def instance_norm(
+    g: Graph, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, eps: float
+) -> Tensor:
+    return group_norm(g, x, weight, bias, num_groups=x.shape[1], eps=eps)
+
+
+def softmax(g: Graph, x: Tensor, *, dim: int) -> Tensor:
+    return back(g, g.call("ggml_soft_max", cont(g, last(g, x, dim))), dim)
+
+
+def softmax_ext(
+    g: Graph, x: Tensor, mask: Tensor | None = None, sinks: Tensor | None = None, keep: Tensor | None = None,
+    *, scale: float, max_bias: float,
+) -> Tensor:  # fmt: skip
+    """`keep` is a mask of -inf; added to a mask of floats it is one of -inf too."""
+    if max_bias > 0 and mask is None:
+        raise Unsupported("ggml_soft_max_ext applies ALiBi's slope to a mask only")
+    whole = masked(g, mask, keep, x.shape)
+    y = g.call("ggml_soft_max_ext", cont(g, x), whole, scale, max_bias)
+    if sinks is not None:
+        g.do("ggml_soft_max_add_sinks", y, sinks)
+    return y
+
+
+def masked(g: Graph, mask: Tensor | None, keep: Tensor | None, scores: Shape) -> Tensor | None:
+    """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32 or f16."""
+    if keep is not None:
+        kind = np.float32 if mask is None or g.type(mask) == "f32" else np.float16
+        closed = g.leaf(np.where(g.arrays[keep.pointer] != 0, 0, -np.inf).astype(kind))
+        if mask is None:
+            mask = closed
+        else:
+            both = np.broadcast_shapes(mask.shape, closed.shape)
+            mask = g.call("ggml_add", rows(g, expand(g, mask, both)), closed)
+    if mask is None:
+        return None
+    whole = np.broadcast_shapes(mask.shape, scores[-2:])
+    return cont(g, expand(g, mask, whole))
+
+
+def cross_entropy(
+    g: Graph, x: Tensor, target: Tensor, weight: Tensor | None = None,
+    *, ignore_index: int, label_smoothing: float, reduction: str,
+) -> Tensor:  # fmt: skip
+    del ignore_index  # of classes only
+    if target.shape != x.shape:
+        raise Unsupported("ggml_cross_entropy_loss takes probabilities, not classes")
+    if weight is not None or label_smoothing or reduction != "mean" or len(x.shape) > 2:
+        raise Unsupported("ggml_cross_entropy_loss is the mean over rows, without weights or smoothing")
+    return g.call("ggml_cross_entropy_loss", cont(g, x), cont(g, target), shape=())
+
+
+def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: float) -> Tensor:
+    if max_period != int(max_period):
+        raise Unsupported("ggml_timestep_embedding takes a whole number as max_period")
+    shape = (timesteps.shape[0], dim)
+    return g.call("ggml_timestep_embedding", rows(g, timesteps), dim, int(max_period), shape=shape)
+
+
+OPS: dict[str, Any] = {
+    "sum": sum_,
+    **{
+        f.__name__: f
+        for f in (
+            mean, cumsum, layer_norm, rms_norm, l2_norm, group_norm, instance_norm, softmax, softmax_ext,
+            cross_entropy, timestep_embedding,
+        )
+    },
+}  # fmt: skip

@@ -1,0 +1,123 @@
+"""What a caller of ggml does around a kernel: views, copies where a kernel refuses strides, casts, broadcasting."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+
+from opproof.backends.ggml.graph import Graph, Tensor
+from opproof.backends.ggml.library import TYPES
+from opproof.backends.ggml.memory import Shape
+from opproof.backends.protocol import Unsupported
+
+
+def rows(g: Graph, x: Tensor) -> Tensor:
+    """x, copied by ggml_cont unless the elements of each row follow one another: most kernels insist."""
+    sizes, strides = g.sizes(x.pointer), g.strides(x.pointer)
+    return x if sizes[0] == 1 or strides[0] == item_size(g, x) else cont(g, x)
+
+
+def cont(g: Graph, x: Tensor) -> Tensor:
+    """x, copied by ggml_cont unless it is contiguous."""
+    return x if g.asks("ggml_is_contiguous", x) else g.call("ggml_cont", x)
+
+
+def item_size(g: Graph, x: Tensor) -> int:
+    """Bytes of an element."""
+    return {"f32": 4, "i32": 4, "i64": 8}.get(g.type(x), 2)
+
+
+def reshape(g: Graph, x: Tensor, shape: Sequence[int]) -> Tensor:
+    """Another shape of x, contiguous first. Of more than four axes, ggml sees the first ones as one."""
+    shape = tuple(shape)
+    if shape == x.shape:
+        return x
+    folded = shape if len(shape) <= 4 else (math.prod(shape[:-3]), *shape[-3:])
+    return g.call("ggml_reshape_4d", cont(g, x), *_int64(folded), shape=shape)
+
+
+def _int64(shape: Sequence[int]) -> list[ctypes.c_int64]:
+    """NumPy's shape as four sizes of ggml."""
+    return [ctypes.c_int64(n) for n in (*reversed(shape), 1, 1, 1, 1)[:4]]
+
+
+def shape_of_four(shape: Sequence[int]) -> None:
+    """Raise Unsupported where `shape` has more axes than ggml."""
+    if len(shape) > 4:
+        raise Unsupported(f"a ggml tensor has at most 4 axes, not {len(shape)}")
+
+
+def permute(g: Graph, x: Tensor, dims: Sequence[int]) -> Tensor:
+    """A view of x whose axis j is axis dims[j] of x, as NumPy's transpose."""
+    shape_of_four(x.shape)
+    n = len(x.shape)
+    dims = [d % n for d in dims]
+    if dims == list(range(n)):
+        return x
+    to = list(range(4))
+    for j, d in enumerate(dims):
+        to[n - 1 - d] = n - 1 - j
+    return g.call("ggml_permute", x, *to, shape=tuple(x.shape[d] for d in dims))
+
+
+def swapped(g: Graph, x: Tensor, first: int = -1, second: int = -2) -> Tensor:
+    """A view of x with two axes exchanged."""
+    dims = list(range(len(x.shape)))
+    dims[first], dims[second] = dims[second], dims[first]
+    return permute(g, x, dims)
+
+
+def last(g: Graph, x: Tensor, dim: int) -> Tensor:
+    """A view of x with the axis `dim` exchanged with the last."""
+    return swapped(g, x, dim, -1) if x.shape else x
+
+
+def back(g: Graph, y: Tensor, dim: int) -> Tensor:
+    """The inverse of `last` after a kernel.
+
+    The gradient of a permuted view is a permuted view, which the backward kernels refuse; the backward pass of a
+    reshape is what makes it contiguous.
+    """
+    if not y.shape or dim % len(y.shape) == len(y.shape) - 1:
+        return y
+    return last(g, g.call("ggml_reshape_4d", y, *_int64(y.shape), shape=y.shape), dim)
+
+
+def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
+    """Broadcast x to `shape` by NumPy's rule, through ggml_repeat."""
+    if x.shape == shape:
+        return x
+    shape_of_four(shape)
+    return g.call("ggml_repeat_4d", rows(g, x), *_int64(shape), shape=shape)
+
+
+def cast(g: Graph, x: Tensor, name: str) -> Tensor:
+    """Another type of x."""
+    return x if g.type(x) == name else g.call("ggml_cast", x, TYPES[name])
+
+
+def view(g: Graph, x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
+    """A view of x in elements of its memory: NumPy's shape and strides. Raises Unsupported for strided rows."""
+    shape_of_four(shape)
+    if offset + math.prod(shape) > math.prod(x.shape):
+        raise Unsupported("a view of ggml is not larger than what it views")
+    size = item_size(g, x)
+    steps = [s * size for s in reversed(strides)]
+    if shape and shape[-1] != 1 and steps[0] != size:
+        raise Unsupported("ggml's views have the elements of a row next to each other")
+    outer = [*steps[1:], *([math.prod(x.shape) * size] * 3)][:3]
+    numbers = map(ctypes.c_size_t, (*outer, offset * size))
+    return g.call("ggml_view_4d", x, *_int64(shape), *numbers, shape=shape)
+
+
+def part(g: Graph, x: Tensor, dim: int, start: int, stop: int, step: int = 1) -> Tensor:
+    """x[start:stop:step] along `dim`, a view with x's own strides."""
+    x = cont(g, x) if g.gradient else x  # its backward pass scales the whole by 0, which wants it contiguous
+    size, n = item_size(g, x), len(x.shape)
+    dim %= n
+    steps = [s // size for s in reversed(g.strides(x.pointer)[:n])]
+    offset = start * steps[dim]
+    shape = (*x.shape[:dim], len(range(start, stop, step)), *x.shape[dim + 1 :])
+    steps[dim] *= step
+    return view(g, x, shape, steps, offset)

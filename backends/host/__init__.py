@@ -1,0 +1,1 @@
+"""The process that has the backend: load, call, answer; nothing else."""

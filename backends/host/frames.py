@@ -1,0 +1,103 @@
+"""Frames of the exec protocol: a little-endian u64 length, then that many bytes of safetensors.
+
+What a message says (its kind, the operator, the parameters) are strings in the `__metadata__` of the
+safetensors header; what it carries are the tensors. docs/exec-protocol.md specifies both.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import safetensors
+from safetensors.numpy import save
+
+from opproof.vocabulary.arrays import Array
+
+#: Bytes before the tensors' header: the frame's length, and the header's.
+HEAD = 16
+#: No message of a test is that long; text on stdout, read as a length, is.
+LONGEST = 2**32
+
+_DTYPES: dict[str, Any] = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16,
+    "I64": np.int64, "I32": np.int32, "U8": np.uint8, "BOOL": np.bool_,
+}  # fmt: skip
+
+
+class FrameError(ValueError):
+    """Bytes are no frame of the protocol; the text says what was expected and what came."""
+
+
+def encode(metadata: Mapping[str, str], tensors: Mapping[str, Array]) -> bytes:
+    """A frame. Tensors of any strides are written row by row."""
+    rows = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in tensors.items()}
+    blob = save(rows, metadata=dict(metadata))
+    return struct.pack("<Q", len(blob)) + blob
+
+
+def frame_length(head: bytes) -> int:
+    """Bytes of the frame that begins with `head`, HEAD bytes of it, its length included. Raises FrameError."""
+    length, header = struct.unpack("<QQ", head)
+    if length > LONGEST or length < 10:
+        raise FrameError(f"expected a frame, beginning with its length as a little-endian u64; got {_shown(head)}")
+    if header > length - 8:
+        raise FrameError(
+            f"the frame announces {length} bytes, and its safetensors header {header}, which do not fit in; "
+            f"its first bytes are {_shown(head)}"
+        )
+    return 8 + int(length)
+
+
+def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
+    """Metadata and tensors of a whole frame. Raises FrameError."""
+    blob = frame[8:]
+    (size,) = struct.unpack("<Q", blob[:8])
+    try:
+        header = json.loads(blob[8 : 8 + size])
+    except ValueError as error:
+        raise FrameError(f"the safetensors header is not JSON ({error}); it begins {_shown(blob[8:40])}") from None
+    metadata = header.get("__metadata__", {}) if isinstance(header, dict) else None
+    if not isinstance(metadata, dict):
+        raise FrameError(f"expected a JSON object as the safetensors header, got {_shown(blob[8:40])}")
+    for key, value in metadata.items():
+        if not isinstance(value, str):
+            raise FrameError(f"__metadata__ holds {key}: {value!r}; safetensors allows strings only, such as {key!r}: "
+                             f"{json.dumps(json.dumps(value))}")  # fmt: skip
+    try:
+        found = safetensors.deserialize(blob)  # type: ignore[no-untyped-call, unused-ignore]
+    except safetensors.SafetensorError as error:
+        raise FrameError(f"the blob of {len(blob)} bytes is not safetensors: {error}") from None
+    return metadata, {name: _array(name, view) for name, view in found}
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """Parameters as JSON, whose numbers know no infinity: those are the strings Infinity, -Infinity and NaN."""
+    return json.dumps({name: _plain(value) for name, value in params.items()}, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _array(name: str, view: Mapping[str, Any]) -> Array:
+    if view["dtype"] not in _DTYPES:
+        raise FrameError(f"tensor {name} has dtype {view['dtype']}; the protocol has {', '.join(_DTYPES)}")
+    return np.frombuffer(bytearray(view["data"]), _DTYPES[view["dtype"]]).reshape(view["shape"])
+
+
+def _shown(data: bytes) -> str:
+    """Bytes as text where they are text, else in hexadecimal."""
+    text = data.rstrip(b"\0").decode("ascii", errors="replace")
+    if len(text) > 2 and all(c.isprintable() or c in "\r\n\t" for c in text) and "\ufffd" not in text:
+        return f"the text {text!r}"
+    return f"the bytes {data.hex(' ')}"

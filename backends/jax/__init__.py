@@ -1,0 +1,149 @@
+"""jax: JAX on the CPU, each operator by JAX's own function, gradients by jax.vjp.
+
+`-b jax` compiles each call as one program, as jax.jit does; `-b jax:eager` runs it operation by operation.
+float64 is computed with jax_enable_x64 set, everything else without it. XLA compiles anew for every shape,
+parameter and dtype, and that is nearly all the time of a run (docs/backends/jax.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+#: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
+KEPT = 200
+
+#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/jax.md.
+STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
+    "forward": frozenset(
+        (
+            "avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
+            "conv_transpose2d cumsum gelu group_norm index_add instance_norm layer_norm linear log_softmax "
+            "logsumexp mish scale scaled_dot_product_attention scatter_add softmax upsample_bilinear"
+        ).split()
+    ),
+    "gradient": frozenset(
+        (
+            "add add1 add_id atan2 avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d "
+            "conv_transpose1d conv_transpose2d cumprod cumsum div embedding erf expand fmod gather gelu "
+            "group_norm hardswish index_select instance_norm layer_norm linear log_softmax logsigmoid logsumexp "
+            "max_pool1d max_pool2d maximum minimum mish mul mul_mat_id outer_product pad pow prelu remainder repeat "
+            "repeat_interleave rsqrt scaled_dot_product_attention silu softmax softplus softsign std sub "
+            "take_along_dim upsample_bilinear upsample_nearest var where"
+        ).split()
+    ),
+}
+
+
+class Jax:
+    """JAX's functions, compiled call by call or run eagerly."""
+
+    name, device = "jax", "cpu"
+
+    def __init__(self, jax: Any, table: Mapping[str, Callable[..., Any]], *, compiled: bool) -> None:
+        self._jax, self._table, self._compiled, self.version = jax, table, compiled, str(jax.__version__)
+        self._last: tuple[str, Callable[..., Any]] | None = None
+        self._made = 0
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
+
+    def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+        return op in self._table or f"JAX has no {op}"
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        def outputs(*tensors: Any) -> list[Any]:
+            return _listed(self._function(op)(*tensors, **params))
+
+        with self._jax.enable_x64(_is_double(inputs)), _declining():
+            program = self._program(f"{op} {params}", outputs)
+            return [_numpy(y) for y in program(*map(self._tensor, inputs))]
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        def gradients(tensors: list[Any], gs: list[Any]) -> list[Any]:
+            kept: list[int] = []  # outputs that are floats, the only ones to have a cotangent
+
+            def outputs(*leaves: Any) -> list[Any]:
+                leaf = iter(leaves)
+                placed = [next(leaf) if n else t for t, n in zip(tensors, needs, strict=True)]
+                ys = _listed(self._function(op)(*placed, **params))
+                kept[:] = [i for i, y in enumerate(ys) if self._jax.numpy.issubdtype(y.dtype, self._jax.numpy.floating)]
+                return [ys[i] for i in kept]
+
+            _, pull = self._jax.vjp(outputs, *(t for t, n in zip(tensors, needs, strict=True) if n))
+            return list(pull([gs[i] for i in kept]))
+
+        with self._jax.enable_x64(_is_double(inputs)), _declining():
+            program = self._program(f"vjp of {op} {params} {needs}", gradients)
+            found = iter(program(list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))))
+            return [_numpy(next(found)) if n else None for n in needs]
+
+    def _function(self, op: str) -> Callable[..., Any]:
+        if op not in self._table:
+            raise Unsupported(f"JAX has no {op}")
+        return self._table[op]
+
+    def _program(self, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` compiled; the last one is kept, since a case is called three times in a row."""
+        if not self._compiled:
+            return function
+        if self._last is None or self._last[0] != key:
+            self._made += 1
+            if self._made % KEPT == 0:
+                self._jax.clear_caches()
+            self._last = (key, self._jax.jit(function))
+        return self._last[1]
+
+    def _tensor(self, array: Array | None) -> Any:
+        # A copy: JAX may otherwise keep the caller's memory, which is guarded and soon gone.
+        return None if array is None else self._jax.numpy.array(array, copy=True)
+
+
+@contextmanager
+def _declining() -> Iterator[None]:
+    try:
+        yield
+    except NotImplementedError as error:
+        raise Unsupported(f"JAX: {str(error).splitlines()[0]}") from None
+
+
+def create(variant: str = "") -> Jax:
+    """JAX on the CPU, compiled ("" or "jit") or "eager". Raises BackendError where it is not installed."""
+    if variant not in ("", "jit", "eager"):
+        raise BackendError(f"backend jax has no variant {variant!r}: expected jax, jax:jit or jax:eager.")
+    try:
+        import jax
+    except ImportError:
+        raise BackendError("backend jax needs JAX, which is not installed; pip install 'opproof[jax]'.") from None
+    jax.config.update("jax_platforms", "cpu")
+    from opproof.backends.jax import conv as _jax_conv
+    from opproof.backends.jax import moves as _jax_moves
+    from opproof.backends.jax import nn as _jax_nn
+    from opproof.backends.jax import pointwise as _jax_pointwise
+    from opproof.backends.jax import pool as _jax_pool
+    from opproof.backends.jax import reductions as _jax_reductions
+
+    files = (_jax_pointwise, _jax_reductions, _jax_moves, _jax_nn, _jax_conv, _jax_pool)
+    return Jax(jax, {op: f for file in files for op, f in file.TABLE.items()}, compiled=variant != "eager")
+
+
+def _is_double(inputs: Sequence[Array | None]) -> bool:
+    return any(x is not None and float_name(x.dtype) == "f64" for x in inputs)
+
+
+def _numpy(y: Any) -> Array:
+    return np.asarray(y)
+
+
+def _listed(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, tuple | list) else [result]

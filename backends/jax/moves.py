@@ -1,0 +1,111 @@
+"""JAX's functions by operator: what moves, picks and sorts. See _jax_pointwise.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from opproof.backends.protocol import Unsupported
+
+
+def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
+    widths = [(0, 0)] * (x.ndim - len(pad) // 2) + list(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    if mode == "constant":  # jnp.pad refuses to take cells away, lax.pad does not
+        fill = jnp.array(0 if value is None else value, x.dtype)
+        return jax.lax.pad(x, fill, [(before, after, 0) for before, after in widths])
+    if min(pad) < 0:
+        raise Unsupported("JAX takes cells away only with constant padding")
+    return jnp.pad(x, widths, mode={"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
+
+
+def _expand(x: Any, *, shape: tuple[int, ...]) -> Any:
+    lead = len(shape) - x.ndim
+    return jnp.broadcast_to(x, [x.shape[i - lead] if n == -1 else n for i, n in enumerate(shape)])
+
+
+def _at(dim: int, index: Any) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, index)
+
+
+def _places(index: Any, dim: int) -> tuple[Any, ...]:
+    """Indices of all axes, `index` for `dim` and their own for the others, as at[] takes them."""
+    return tuple(index if d == dim else g for d, g in enumerate(np.indices(index.shape, sparse=True)))
+
+
+def _gather(x: Any, index: Any, *, dim: int) -> Any:
+    dim %= x.ndim
+    part = tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))
+    return jnp.take_along_axis(x[part], index, axis=dim)
+
+
+def _index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: float) -> Any:
+    return x.at[_at(dim % x.ndim, index)].add(alpha * source)
+
+
+def _scatter(x: Any, index: Any, src: Any, *, dim: int) -> Any:
+    return x.at[_places(index, dim % x.ndim)].set(src)
+
+
+def _scatter_add(x: Any, index: Any, src: Any, *, dim: int) -> Any:
+    return x.at[_places(index, dim % x.ndim)].add(src)
+
+
+def _set_rows(x: Any, source: Any, indices: Any) -> Any:
+    batch = x.shape[:-2]
+    index = jnp.broadcast_to(indices, (*batch, indices.shape[-1]))
+    lead = np.indices((*batch, 1), sparse=True)[:-1]
+    return x.at[(*lead, index)].set(source)
+
+
+def _slice(x: Any, *, dim: int, start: int, end: int | None, step: int) -> Any:
+    return jax.lax.slice_in_dim(x, *slice(start, end).indices(x.shape[dim])[:2], stride=step, axis=dim)
+
+
+def _sort(x: Any, *, dim: int, descending: bool) -> Any:
+    return jnp.sort(x, axis=dim, descending=descending), jnp.argsort(x, axis=dim, descending=descending)
+
+
+def _topk(x: Any, *, k: int, dim: int, largest: bool) -> Any:
+    if not largest:
+        raise Unsupported("JAX's top_k has the largest only")
+    return jax.lax.top_k(x, k, axis=dim)
+
+
+DTYPES = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16}
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "reshape": lambda x, *, shape: jnp.reshape(x, shape),
+    "permute": lambda x, *, dims: jnp.transpose(x, dims),
+    "transpose": lambda x, *, dim0, dim1: jnp.swapaxes(x, dim0, dim1),
+    "cast": lambda x, *, to: x.astype(DTYPES[to]).astype(x.dtype),
+    "contiguous": jnp.copy,
+    "expand": _expand,
+    "concat": lambda *xs, dim: jnp.concatenate(xs, axis=dim),
+    "stack": lambda *xs, dim: jnp.stack(xs, axis=dim),
+    "split": lambda x, *, sizes, dim: jax.lax.split(x, sizes, dim % x.ndim),
+    "repeat": lambda x, *, repeats: jnp.tile(x, repeats),
+    "repeat_interleave": lambda x, *, repeats, dim: jnp.repeat(x, repeats, axis=dim),
+    "slice": _slice,
+    "set": lambda a, b, *, offset: jax.lax.dynamic_update_slice(a, b, offset),
+    "pad": _pad,
+    "roll": lambda x, *, shifts, dims: jnp.roll(x, shifts, dims),
+    "flip": lambda x, *, dims: jnp.flip(x, dims),
+    "fill": lambda x, *, value: jnp.full_like(x, value),
+    "arange": lambda *, start, end, step: jnp.arange(start, end, step),
+    "one_hot": lambda index, *, num_classes: jax.nn.one_hot(index, num_classes, dtype=index.dtype),
+    "embedding": lambda weight, indices: jnp.take(weight, indices, axis=0),
+    "index_select": lambda x, index, *, dim: jnp.take(x, index, axis=dim),
+    "index_add": _index_add,
+    "gather": _gather,
+    "take_along_dim": lambda x, indices, *, dim: jnp.take_along_axis(x, indices, axis=dim),
+    "scatter": _scatter,
+    "scatter_add": _scatter_add,
+    "set_rows": _set_rows,
+    "sort": _sort,
+    "argsort": lambda x, *, dim, descending: jnp.argsort(x, axis=dim, descending=descending),
+    "topk": _topk,
+}

@@ -1,0 +1,86 @@
+"""From the text after -b to a backend: built in, installed, a Python file, a library, a command."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from opproof.vocabulary.errors import BackendError
+
+FOLDER = Path(__file__).parent
+LIBRARIES = (".so", ".dylib", ".dll")
+
+
+def built_in() -> list[str]:
+    """Names of the adapters: the folders here whose package has a function `create`; imports nothing."""
+    packages = FOLDER.glob("*/__init__.py")
+    return sorted(p.parent.name for p in packages if "\ndef create(" in p.read_text(encoding="utf-8"))
+
+
+def installed() -> list[str]:
+    """Names that other packages offer under the entry point `opproof.backends`."""
+    return sorted(e.name for e in entry_points(group="opproof.backends"))
+
+
+def load_backend(spec: str) -> Any:
+    """The backend that `spec` names. Raises BackendError with one sentence that says what to do."""
+    name, _, variant = spec.partition(":")
+    if name == "exec":
+        from opproof.backends.exec.command import load as load_command
+
+        return load_command(variant)
+    if name in built_in():
+        module = importlib.import_module(f"opproof.backends.{name}")
+        return module.create(variant)
+    path = Path(spec)
+    if path.suffix in LIBRARIES:
+        from opproof.backends.c.library import load
+
+        return load(path)
+    if path.suffix == ".py":
+        return _from_file(path)
+    for entry in entry_points(group="opproof.backends"):
+        if entry.name == name:
+            return _made(entry.load(), variant)
+    import difflib
+
+    known = [*built_in(), *installed()]
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(known)}."
+    raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py, ./library.so or exec:COMMAND; {hint}")
+
+
+def _made(loaded: Any, variant: str) -> Any:
+    return loaded.create(variant) if hasattr(loaded, "create") else loaded
+
+
+def _from_file(path: Path) -> Any:
+    """A module is a backend by itself; its name is the file's unless it says another."""
+    if not path.is_file():
+        raise BackendError(f"backend file {path} does not exist; give the path of a .py file with a function forward.")
+    module_name = f"opproof_backend_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path.resolve())
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except BackendError:
+        raise
+    except (Exception, SystemExit) as error:
+        line = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        text = error.msg if isinstance(error, SyntaxError) else error
+        reason = f"{type(error).__name__}{line}: {text}"
+        raise BackendError(f"backend file {path} could not be imported: {reason}; mend it and run again.") from None
+    backend: Any = getattr(module, "backend", module)
+    if not (callable(getattr(backend, "forward", None)) or hasattr(backend, "forward_into")):
+        raise BackendError(f"backend file {path} has no function forward(op, inputs, params); see opproof.backends.")
+    if not isinstance(getattr(backend, "name", None), str):
+        backend.name = path.stem
+    return backend

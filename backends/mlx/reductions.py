@@ -1,0 +1,90 @@
+"""MLX's functions by operator: reductions, scans, linear algebra. See _mlx_pointwise.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mlx.core as mx
+
+from opproof.backends.protocol import Unsupported
+
+
+def _along(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`dim` and `keepdim` under MLX's names."""
+    return lambda x, *, dim=None, keepdim=False: function(x, axis=dim, keepdims=keepdim)
+
+
+def _norm(x: Any, *, p: float, dim: Any, keepdim: bool) -> Any:
+    """mx.linalg.norm of vectors; over several axes it is a matrix norm, so they are joined first."""
+    if dim is None:
+        dims: tuple[int, ...] = tuple(range(x.ndim))
+    else:
+        dims = (dim % x.ndim,) if isinstance(dim, int) else tuple(d % x.ndim for d in dim)
+    rest = [d for d in range(x.ndim) if d not in dims]
+    rows = x.transpose([*rest, *dims]).reshape([*(x.shape[d] for d in rest), math.prod(x.shape[d] for d in dims)])
+    y = mx.linalg.norm(rows, ord=p, axis=-1)
+    return y.reshape([1 if d in dims else n for d, n in enumerate(x.shape)]) if keepdim else y
+
+
+def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    return x @ weight.T if bias is None else mx.addmm(bias, x, weight.T)
+
+
+def _outer_product(a: Any, b: Any) -> Any:
+    return mx.outer(a, b) if a.ndim == 1 else mx.swapaxes(a, -1, -2) @ b
+
+
+def _mul_mat_id(a: Any, b: Any, ids: Any) -> Any:
+    tokens, used = ids.shape
+    rows = mx.broadcast_to(mx.arange(tokens * b.shape[1]).reshape(tokens, b.shape[1]), (tokens, used))
+    y = mx.gather_mm(b.reshape(-1, 1, b.shape[-1]), mx.swapaxes(a, 1, 2), rows.astype(mx.uint32), ids.astype(mx.uint32))
+    return y.reshape(tokens, used, a.shape[1])
+
+
+def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular: bool) -> Any:
+    if not left or unitriangular:
+        raise Unsupported("MLX's solve_triangular solves A X = B with the diagonal as it stands")
+    if a.dtype not in (mx.float32, mx.float64):
+        raise Unsupported("MLX's solve_triangular has no 16-bit floats")
+    return mx.linalg.solve_triangular(a, b, upper=upper)
+
+
+def _causal(x: Any, n_past: int) -> Any:
+    return mx.tri(x.shape[-2], x.shape[-1], n_past, dtype=mx.bool_)
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    # Reductions and scans
+    "sum": _along(mx.sum),
+    "mean": _along(mx.mean),
+    "prod": _along(mx.prod),
+    "amax": _along(mx.max),
+    "amin": _along(mx.min),
+    "all": _along(mx.all),
+    "any": _along(mx.any),
+    "argmax": _along(mx.argmax),
+    "argmin": _along(mx.argmin),
+    "var": lambda x, *, dim, correction, keepdim: mx.var(x, axis=dim, keepdims=keepdim, ddof=correction),
+    "std": lambda x, *, dim, correction, keepdim: mx.std(x, axis=dim, keepdims=keepdim, ddof=correction),
+    "norm": _norm,
+    "logsumexp": _along(mx.logsumexp),
+    "cumsum": lambda x, *, dim: mx.cumsum(x, axis=dim),
+    "cumprod": lambda x, *, dim: mx.cumprod(x, axis=dim),
+    "count_equal": lambda a, b: mx.count_nonzero(a == b),
+    # Linear algebra
+    "matmul": mx.matmul,
+    "bmm": mx.matmul,
+    "dot": mx.inner,
+    "linear": _linear,
+    "outer_product": _outer_product,
+    "mul_mat_id": _mul_mat_id,
+    "add_id": lambda a, b, ids: a + mx.take(b, ids, axis=0),
+    "tril": lambda x, *, diagonal: mx.tril(x, diagonal),
+    "triu": lambda x, *, diagonal: mx.triu(x, diagonal),
+    "diag": lambda x, *, diagonal: mx.diag(x, diagonal),
+    "diag_mask_inf": lambda x, *, n_past: mx.where(_causal(x, n_past), x, mx.array(-math.inf, x.dtype)),
+    "diag_mask_zero": lambda x, *, n_past: mx.where(_causal(x, n_past), x, mx.array(0, x.dtype)),
+    "solve_triangular": _solve_triangular,
+}

@@ -1,0 +1,86 @@
+"""numpy: the references themselves, evaluated in the case's dtype (16-bit ones in float32).
+
+What an honest, simple implementation looks like: it passes everything, and shows how far rounding
+alone carries a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.reference_ops import Op, load
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+
+class NumPy:
+    """Values and gradients by the references' own formulas."""
+
+    name, version, device = "numpy", np.__version__, "cpu"
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        return values(load(op), inputs, params)
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        return gradients(load(op), inputs, params, cotangents, needs)
+
+
+def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+    """Outputs of `op`, stored in the float dtype of the inputs."""
+    with np.errstate(all="ignore"):
+        outputs = _listed(op.forward(*map(_compute, inputs), **params))
+    return [_stored(y, _dtype(inputs)) for y in outputs]
+
+
+def gradients(
+    op: Op,
+    inputs: Sequence[Array | None],
+    params: Mapping[str, Any],
+    cotangents: Sequence[Array],
+    needs: Sequence[bool],
+) -> list[Array | None]:
+    """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp."""
+    if op.vjp is None:
+        raise Unsupported(f"{op.name} has no gradient")
+    outputs = [_compute(y) for y in values(op, inputs, params)]
+    gs = [_compute(g) for g in cotangents]
+    one = len(outputs) == 1
+    g, y = (gs[0], outputs[0]) if one else (tuple(gs), tuple(outputs))
+    with np.errstate(all="ignore"):
+        found = _listed(op.vjp(g, y, *map(_compute, inputs), **params))
+    found += [None] * (len(inputs) - len(found))
+    return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=False)]
+
+
+def create(variant: str = "") -> NumPy:
+    """The backend; it has no variants."""
+    if variant:
+        raise BackendError(f"backend numpy has no variant {variant!r}; use -b numpy.")
+    return NumPy()
+
+
+def _compute(x: Array | None) -> Any:
+    return x.astype(np.float32) if x is not None and float_name(x.dtype) in ("f16", "bf16") else x
+
+
+def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
+    """The float dtype among the inputs; float32, to which quantised bytes decode, where there is none."""
+    floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
+    return next(floats, np.dtype(np.float32))
+
+
+def _stored(y: Any, dtype: np.dtype[Any]) -> Array:
+    array = np.asarray(y)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype) if array.dtype.kind == "f" else array
+
+
+def _listed(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, tuple | list) else [result]

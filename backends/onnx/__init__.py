@@ -1,0 +1,1 @@
+"""Models of one ONNX operator, for the runtimes that run them."""

@@ -1,0 +1,130 @@
+"""A small ONNX model per call: the operator's tensors as inputs, its parameters as attributes and constants.
+
+An entry of the tables in `_onnx_*.py` takes the model being made, the operator's tensors (None where an optional one
+is absent) and its parameters by our names; it adds ONNX's node and gives back the names of the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+
+#: Operators that came after OPSET, by the opset that brought them.
+NEWER = {"CumProd": 26}
+#: The opset of all other models. From 25 on ONNX Runtime 1.31 no longer finds Swish, a function.
+OPSET = 24
+IR_VERSION = 11
+
+#: ONNX's numbers of the dtypes.
+ELEMENTS: dict[str, int] = {
+    "f64": TensorProto.DOUBLE,
+    "f32": TensorProto.FLOAT,
+    "f16": TensorProto.FLOAT16,
+    "bf16": TensorProto.BFLOAT16,
+    "i64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
+}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input of the model."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass
+class Model:
+    """Nodes and constants gathered so far."""
+
+    nodes: list[NodeProto] = field(default_factory=list)
+    constants: list[TensorProto] = field(default_factory=list)
+
+    def node(self, kind: str, *inputs: Tensor | str | None, **attributes: Any) -> str:
+        """ONNX's operator `kind`; the name of its one result. None leaves an input out."""
+        return self.nodes_results(kind, 1, *inputs, **attributes)[0]
+
+    def nodes_results(self, kind: str, count: int, *inputs: Tensor | str | None, **attributes: Any) -> list[str]:
+        """ONNX's operator `kind` with `count` results, by name."""
+        names = ["" if x is None else x if isinstance(x, str) else x.name for x in inputs]
+        while names and not names[-1]:  # ONNX Runtime 1.31 dies of a LayerNormalization whose last input is left empty
+            names.pop()
+        results = [f"{kind}_{len(self.nodes)}_{i}" for i in range(count)]
+        given = {name: value for name, value in attributes.items() if value is not None}
+        self.nodes.append(helper.make_node(kind, names, results, **given))
+        return results
+
+    def constant(self, values: Any, dtype: str = "i64") -> str:
+        """`values` as an initialiser; its name."""
+        name = f"constant_{len(self.constants)}"
+        array = np.asarray(values, dtype=helper.tensor_dtype_to_np_dtype(ELEMENTS[dtype]))
+        self.constants.append(numpy_helper.from_array(array, name))
+        return name
+
+
+#: An operator as ONNX nodes: (model, *tensors, **params) to the name, or names, of the results.
+Entry = Callable[..., str | Sequence[str]]
+
+
+def tables() -> dict[str, Entry]:
+    """Every entry by the name of our operator."""
+    from opproof.backends.onnx import losses as _onnx_losses
+    from opproof.backends.onnx import moves as _onnx_moves
+    from opproof.backends.onnx import nn as _onnx_nn
+    from opproof.backends.onnx import pointwise as _onnx_pointwise
+    from opproof.backends.onnx import reductions as _onnx_reductions
+    from opproof.backends.onnx import windows as _onnx_windows
+
+    files = (_onnx_pointwise, _onnx_reductions, _onnx_moves, _onnx_nn, _onnx_windows, _onnx_losses)
+    return {op: entry for file in files for op, entry in file.TABLE.items()}
+
+
+def key(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> str:
+    """What a model depends on, as text."""
+    tensors = [None if x is None else (x.shape, x.dtype.name) for x in inputs]
+    return f"{op} {tensors} {params}"
+
+
+def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> bytes:
+    """The model of one call, serialised; inputs are named x0, x1 and so on. Raises Unsupported."""
+    if op not in table:
+        raise Unsupported(f"ONNX has no {op}")
+    tensors = [
+        None if x is None else Tensor(f"x{i}", tuple(x.shape), float_name(x.dtype)) for i, x in enumerate(inputs)
+    ]
+    model = Model()
+    found = table[op](model, *tensors, **params)
+    results = [found] if isinstance(found, str) else list(found)
+    graph = helper.make_graph(
+        model.nodes,
+        op,
+        [helper.make_tensor_value_info(t.name, ELEMENTS[t.dtype], t.shape) for t in tensors if t is not None],
+        [ValueInfoProto(name=name) for name in results],  # shapes and dtypes are for the library to infer
+        initializer=model.constants,
+    )
+    opset = max([OPSET, *(NEWER.get(node.op_type, 0) for node in model.nodes)])
+    whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
+    _check_types(whole)
+    return bytes(whole.SerializeToString())
+
+
+def _check_types(model: ModelProto) -> None:
+    """Raises Unsupported where ONNX has an operator, but not of the dtype; other mistakes the library itself finds."""
+    try:
+        shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+    except shape_inference.InferenceError as error:
+        if "has unsupported type" in str(error):
+            raise Unsupported(f"ONNX: {str(error).partition('] ')[2]}") from None

@@ -1,0 +1,140 @@
+"""ONNX's operators by ours: convolution, pooling, resizing. See _onnx_model.py."""
+
+from __future__ import annotations
+
+import math
+
+from opproof.backends.onnx.model import Entry, Model, Tensor
+from opproof.backends.protocol import Unsupported
+
+Sizes = int | tuple[int, ...]
+
+
+def _per_axis(sizes: Sizes, axes: int) -> list[int]:
+    return [sizes] * axes if isinstance(sizes, int) else list(sizes)
+
+
+def _conv(
+    m: Model, x: Tensor | str, weight: Tensor | str, bias: Tensor | None = None, *, axes: int, stride: Sizes,
+    padding: Sizes, dilation: Sizes, groups: int,
+) -> str:  # fmt: skip
+    return m.node(
+        "Conv", x, weight, bias, strides=_per_axis(stride, axes), pads=2 * _per_axis(padding, axes),
+        dilations=_per_axis(dilation, axes), group=groups,
+    )  # fmt: skip
+
+
+def _convolution(axes: int) -> Entry:
+    return lambda m, x, weight, bias=None, **given: _conv(m, x, weight, bias, axes=axes, **given)
+
+
+def _depthwise(m: Model, x: Tensor, weight: Tensor, bias: Tensor | None = None, **given: Sizes) -> str:
+    return _conv(m, x, weight, bias, axes=2, groups=x.shape[1], **given)
+
+
+def _ssm_conv(m: Model, x: Tensor, weight: Tensor) -> str:
+    """Conv with a kernel per channel; ours has channels last in its result and no axis of inputs in the weight."""
+    kernels = m.node("Unsqueeze", weight, m.constant([1]))
+    y = _conv(m, x, kernels, axes=1, stride=1, padding=0, dilation=1, groups=x.shape[1])
+    return m.node("Transpose", y, perm=[0, 2, 1])
+
+
+def _conv_transpose(axes: int) -> Entry:
+    def entry(
+        m: Model, x: Tensor, weight: Tensor, bias: Tensor | None = None, *, stride: Sizes, padding: Sizes,
+        output_padding: Sizes, groups: int, dilation: Sizes,
+    ) -> str:  # fmt: skip
+        return m.node(
+            "ConvTranspose", x, weight, bias, strides=_per_axis(stride, axes), pads=2 * _per_axis(padding, axes),
+            output_padding=_per_axis(output_padding, axes), group=groups, dilations=_per_axis(dilation, axes),
+        )  # fmt: skip
+
+    return entry
+
+
+def _windows(
+    axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, *, ceil_mode: bool
+) -> dict[str, object]:
+    """The attributes that both poolings share."""
+    return {
+        "kernel_shape": _per_axis(kernel_size, axes),
+        "strides": _per_axis(kernel_size if stride is None else stride, axes),
+        "pads": 2 * _per_axis(padding, axes),
+        "ceil_mode": int(ceil_mode),
+    }
+
+
+def _avg_pool(axes: int) -> Entry:
+    def entry(
+        m: Model, x: Tensor, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, ceil_mode: bool,
+        count_include_pad: bool, divisor_override: int | None = None,
+    ) -> str:  # fmt: skip
+        if divisor_override is not None:
+            raise Unsupported("ONNX's AveragePool has no divisor_override")
+        given = _windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
+        return m.node("AveragePool", x, **given, count_include_pad=int(count_include_pad))
+
+    return entry
+
+
+def _max_pool(axes: int) -> Entry:
+    def entry(
+        m: Model, x: Tensor, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+        ceil_mode: bool,
+    ) -> list[str]:  # fmt: skip
+        given = _windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
+        y, index = m.nodes_results("MaxPool", 2, x, **given, dilations=_per_axis(dilation, axes))
+        plane = m.constant(math.prod(x.shape[2:]))  # ONNX counts through the whole tensor, ours in each plane
+        return [y, m.node("Mod", index, plane)]
+
+    return entry
+
+
+def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
+    if _per_axis(output_size, 2) != [1, 1]:
+        raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
+    return m.node("GlobalAveragePool", x)
+
+
+def _col2im(
+    m: Model, x: Tensor, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+) -> str:
+    image, block = (m.constant(_per_axis(n, 2)) for n in (output_size, kernel_size))
+    return m.node(
+        "Col2Im", x, image, block, dilations=_per_axis(dilation, 2), pads=2 * _per_axis(padding, 2),
+        strides=_per_axis(stride, 2),
+    )  # fmt: skip
+
+
+def _resize(mode: str) -> Entry:
+    def entry(m: Model, x: Tensor, *, size: tuple[int, int], align_corners: bool = False) -> str:
+        sizes = m.constant((*x.shape[:2], *size))
+        if mode == "nearest":
+            return m.node(
+                "Resize", x, None, None, sizes, mode="nearest", coordinate_transformation_mode="asymmetric",
+                nearest_mode="floor",
+            )  # fmt: skip
+        how = "align_corners" if align_corners else "half_pixel"
+        return m.node("Resize", x, None, None, sizes, mode=mode, coordinate_transformation_mode=how)
+
+    return entry
+
+
+TABLE: dict[str, Entry] = {
+    "conv1d": _convolution(1),
+    "conv2d": _convolution(2),
+    "conv3d": _convolution(3),
+    "conv2d_depthwise": _depthwise,
+    "ssm_conv": _ssm_conv,
+    "conv_transpose1d": _conv_transpose(1),
+    "conv_transpose2d": _conv_transpose(2),
+    "avg_pool1d": _avg_pool(1),
+    "avg_pool2d": _avg_pool(2),
+    "max_pool1d": _max_pool(1),
+    "max_pool2d": _max_pool(2),
+    "adaptive_avg_pool2d": _adaptive_avg_pool2d,
+    "col2im": _col2im,
+    "upsample_nearest": _resize("nearest"),
+    "upsample_bilinear": _resize("linear"),
+    "upsample_bicubic": _resize("cubic"),
+}

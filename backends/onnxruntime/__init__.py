@@ -1,0 +1,113 @@
+"""onnxruntime: ONNX Runtime's CPU provider, each operator as a model of ONNX's own operator; values only.
+
+ONNX Runtime's CPU build computes no gradients: in gradient mode every case is UNSUPPORTED. A model is made and
+optimised for each operator, shapes, dtypes and parameters, with the default optimisations and one thread; the last
+session is kept, since a case is called three times in a row. Inputs are read where they lie if they are laid out row
+by row; other layouts are copied on the way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+#: What ONNX Runtime says where it has no kernel.
+DECLINES = (
+    "Could not find an implementation",
+    "data type is not supported",
+    "NumDimensions() == 4 was false",  # LRN, of images only,
+    "size_ % 2 == 1 was false",  # of windows with a middle,
+    "beta_ > 0.0f was false",  # that divides
+)
+
+#: Operators whose intermediates ONNX keeps in the dtype of the tensors: rope's tables, attention's scores.
+STORES_INTERMEDIATES = frozenset(("rope", "scaled_dot_product_attention"))
+
+
+class OnnxRuntime:
+    """Models of one operator, run by ONNX Runtime's CPU provider."""
+
+    name, device = "onnxruntime", "cpu"
+
+    def __init__(self, ort: Any) -> None:
+        from opproof.backends.onnx import model as _onnx_model
+
+        self._ort, self._models, self._table = ort, _onnx_model, _onnx_model.tables()
+        self.version = str(ort.__version__)
+        self._options = ort.SessionOptions()
+        self._options.intra_op_num_threads = self._options.inter_op_num_threads = 1
+        self._options.log_severity_level = 4  # an error is raised as well as logged
+        self._last: tuple[str, Any] | None = None
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES else None
+
+    def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+        return op in self._table or f"ONNX has no {op}"
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        given = {f"x{i}": self._value(x) for i, x in enumerate(inputs) if x is not None}
+        with _declining():
+            return [_numpy(y) for y in self._session(op, inputs, params).run_with_ort_values(None, given)]
+
+    def _session(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
+        key = self._models.key(op, inputs, params)
+        if self._last is None or self._last[0] != key:
+            self._last = None
+            model = self._models.build(self._table, op, inputs, params)
+            self._last = (key, self._ort.InferenceSession(model, self._options, providers=["CPUExecutionProvider"]))
+        return self._last[1]
+
+    def _value(self, array: Array) -> Any:
+        row_major = np.ascontiguousarray(array).reshape(array.shape)
+        if float_name(array.dtype) == "bf16":
+            element = self._models.ELEMENTS["bf16"]
+            return self._ort.OrtValue.ortvalue_from_numpy_with_onnx_type(row_major.view(np.uint16), element)
+        return self._ort.OrtValue.ortvalue_from_numpy(row_major)
+
+
+@contextmanager
+def _declining() -> Iterator[None]:
+    """Refusals in ONNX Runtime's words, without the code before them."""
+    try:
+        yield
+    except Exception as error:
+        if not any(words in str(error) for words in DECLINES):
+            raise
+        words = " ".join(str(error).split())
+        for place in ("Status Message: ", " : ", "[with T = float] "):
+            words = words.rpartition(place)[2]
+        raise Unsupported(f"ONNX Runtime: {words}") from None
+
+
+def create(variant: str = "") -> OnnxRuntime:
+    """ONNX Runtime on the CPU. Raises BackendError where it or onnx is not installed."""
+    if variant:
+        raise BackendError(f"backend onnxruntime has no variant {variant!r}: expected onnxruntime.")
+    try:
+        import onnx  # noqa: F401 - the models are made with it
+        import onnxruntime as ort
+    except ImportError as error:
+        hint = "pip install 'opproof[onnxruntime]'."
+        raise BackendError(f"backend onnxruntime needs {error.name}, which is not installed; {hint}") from None
+    return OnnxRuntime(ort)
+
+
+def _numpy(y: Any) -> Array:
+    """A copy of a result; NumPy has no bfloat16 of its own, so its bytes are read where they lie."""
+    if y.data_type() != "tensor(bfloat16)":
+        return np.array(y.numpy())
+    import ctypes
+
+    import ml_dtypes
+
+    found = np.empty(y.shape(), ml_dtypes.bfloat16)
+    ctypes.memmove(found.ctypes.data, y.data_ptr(), found.nbytes)
+    return found

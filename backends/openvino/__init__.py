@@ -1,0 +1,118 @@
+"""openvino: OpenVINO's CPU plugin, fed with the ONNX models of backends/onnxruntime.py; values only.
+
+`-b openvino` compiles with OpenVINO's own choice of precision, which on a CPU with bfloat16 instructions is bfloat16
+for float32 models; `-b openvino:f32` and `-b openvino:bf16` set the hint INFERENCE_PRECISION_HINT. The last model is
+kept, since a case is called three times in a row. One thread. OpenVINO computes no gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+#: What OpenVINO says where its ONNX frontend does not know an operator or its CPU plugin has no kernel.
+DECLINES = (
+    "No conversion rule found",
+    "Unsupported operation of type",
+    "Unsupported padding mode",
+    "Not implemented",
+    "is not supported",
+)
+
+#: Operators that are several kernels to OpenVINO, with 16 bits between them, measured: docs/backends/openvino.md.
+STORES_INTERMEDIATES = frozenset(
+    (
+        "batch_norm col2im conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d hardsigmoid "
+        "index_add instance_norm layer_norm linear logsumexp rope scaled_dot_product_attention scatter_add"
+    ).split()
+)
+
+#: Those that are so without the hint f32 only.
+STORES_UNHINTED = frozenset(("group_norm",))
+
+
+class OpenVino:
+    """Models of one operator, compiled by OpenVINO's CPU plugin."""
+
+    name, device = "openvino", "cpu"
+
+    def __init__(self, openvino: Any, hint: str) -> None:
+        from opproof.backends.onnx import model as _onnx_model
+
+        self._ov, self._models, self._table = openvino, _onnx_model, _onnx_model.tables()
+        self.version = str(openvino.__version__)
+        self._core = openvino.Core()
+        self._stores = STORES_INTERMEDIATES if hint == "f32" else STORES_INTERMEDIATES | STORES_UNHINTED
+        self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
+        if hint:
+            self._config["INFERENCE_PRECISION_HINT"] = hint
+        self._last: tuple[str, Any] | None = None
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        return "storage" if dtype in ("f16", "bf16") and op in self._stores else None
+
+    def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+        return op in self._table or f"ONNX has no {op}"
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        with _declining():
+            request = self._request(op, inputs, params)
+            given = {f"x{i}": np.ascontiguousarray(x).reshape(x.shape) for i, x in enumerate(inputs) if x is not None}
+            for name, x in given.items():
+                request.set_tensor(name, self._tensor(x))  # which is over x's memory: `given` outlives the call
+            request.infer()
+            return [self._numpy(request.get_output_tensor(i)) for i in range(len(request.model_outputs))]
+
+    def _request(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
+        key = self._models.key(op, inputs, params)
+        if self._last is None or self._last[0] != key:
+            self._last = None
+            model = self._core.read_model(self._models.build(self._table, op, inputs, params))
+            compiled = self._core.compile_model(model, "CPU", self._config)
+            self._last = (key, compiled.create_infer_request())
+        return self._last[1]
+
+    def _tensor(self, array: Array) -> Any:
+        if float_name(array.dtype) == "bf16":
+            return self._ov.Tensor(array.view(np.uint16), self._ov.Shape(array.shape), self._ov.Type.bf16)
+        return self._ov.Tensor(array, shared_memory=True)
+
+    def _numpy(self, y: Any) -> Array:
+        if y.element_type == self._ov.Type.bf16:
+            import ml_dtypes
+
+            return np.array(y.data.view(ml_dtypes.bfloat16))
+        return np.array(y.data)
+
+
+@contextmanager
+def _declining() -> Iterator[None]:
+    """Refusals in OpenVINO's words, without the places in its sources."""
+    try:
+        yield
+    except RuntimeError as error:
+        lines = [line for line in str(error).splitlines() if any(words in line for words in DECLINES)]
+        if not lines:
+            raise
+        raise Unsupported(f"OpenVINO: {lines[0].strip()}") from None
+
+
+def create(variant: str = "") -> OpenVino:
+    """OpenVINO with its own precision ("") or a hint. Raises BackendError where it or onnx is not installed."""
+    if variant not in ("", "f32", "bf16"):
+        expected = "openvino, openvino:f32 or openvino:bf16"
+        raise BackendError(f"backend openvino has no variant {variant!r}: expected {expected}.")
+    try:
+        import onnx  # noqa: F401 - the models are made with it
+        import openvino
+    except ImportError as error:
+        hint = "pip install 'opproof[openvino]'."
+        raise BackendError(f"backend openvino needs {error.name}, which is not installed; {hint}") from None
+    return OpenVino(openvino, variant)

@@ -1,0 +1,71 @@
+"""What a backend is: any module or object with these members. Nothing is subclassed.
+
+Required
+
+    forward(op, inputs, params) -> output, or a sequence of outputs
+
+Optional
+
+    name, version, device      str; what the reports call it
+    vjp(op, inputs, params, cotangents, needs) -> sequence of gradients, None where not needed
+    supports(op, dtypes, params) -> True, or a str: the reason it does not
+    compute(op, dtype, mode) -> None, or the name of a lower precision in which it computes:
+                               "storage" (the dtype itself, between kernels), "f16",
+                               "bf16", "tf32", "q8" (activations in blocks of 8 bits)
+    alignment                  int; bytes that it needs buffers aligned to (64 when absent)
+
+`op` is the operator's name. `inputs` are arrays in the order of the operator's signature, None
+where an optional one is absent: NumPy arrays of float64, float32, float16, ml_dtypes.bfloat16 or
+int64, of any strides, not to be written. `params` maps every parameter of the operator to its value.
+`needs` holds one bool per input. Raise `Unsupported` (or NotImplementedError) to decline; any other
+exception is a failure of that case alone.
+
+A backend that writes into memory of the caller (a C library) has instead
+
+    forward_into(op, inputs, params, outputs) -> None
+    vjp_into(op, inputs, params, cotangents, gradients) -> None    gradients: None where not needed
+    device_memory              a DeviceMemory (_c_device.py), where arrays must lie on a device: it gets DeviceArrays
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+
+
+class Unsupported(Exception):
+    """Raised by a backend to decline an operator, a dtype or a parameter; its text is the reason."""
+
+
+class BackendFailed(Exception):
+    """The backend itself reported that a call failed; its text is the backend's message."""
+
+
+class OutOfBounds(BackendFailed):
+    """The backend's own guard zones, of a device's memory for instance, were written; its text says where."""
+
+
+class InputChanged(BackendFailed):
+    """The backend found that its own call wrote to an input; its text says which."""
+
+
+class DeviceLost(Exception):
+    """A device can no longer be used in this process, after an illegal access for instance; its text is the reason."""
+
+
+class Backend(Protocol):
+    """The one required member; see the module's docstring for the optional ones."""
+
+    def forward(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]
+    ) -> Array | Sequence[Array]: ...
+
+
+def float_name(dtype: np.dtype[Any]) -> str:
+    """The short name of a dtype: f32 for float32, bf16 for ml_dtypes.bfloat16, i64 for int64."""
+    short = {"bfloat16": "bf16", "bool": "bool"}
+    return short.get(dtype.name, dtype.name.replace("float", "f").replace("int", "i"))

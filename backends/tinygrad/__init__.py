@@ -1,0 +1,167 @@
+"""tinygrad: tinygrad's Tensor on its CPU, each operator by tinygrad's own method, gradients by Tensor.gradient.
+
+`-b tinygrad` lets clang compile every kernel, as tinygrad does by default on a CPU; `-b tinygrad:x86` takes tinygrad's
+own assembler (clang compiles four kernels at the start), `-b tinygrad:python` interprets the kernels, and needs
+no compiler. A kernel is made anew for every shape and parameter, and that is nearly all the time of a run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported, float_name
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
+
+#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/tinygrad.md.
+STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
+    "forward": frozenset(
+        (
+            "batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d group_norm index_add "
+            "instance_norm layer_norm linear log_softmax logsumexp mish opt_step_sgd scaled_dot_product_attention "
+            "scatter_add"
+        ).split()
+    ),
+    "gradient": frozenset(
+        (
+            "batch_norm cross_entropy gelu gelu_quick group_norm hardswish instance_norm l2_norm layer_norm "
+            "log_softmax mish rms_norm scaled_dot_product_attention silu"
+        ).split()
+    ),
+}
+
+
+COMPILERS = ("clang", *(f"clang-{n}" for n in range(30, 13, -1)))
+
+#: What tinygrad's kernels of bfloat16 are made of; clang has it for x86 from version 17 on.
+BFLOAT16 = "__bf16 sum(__bf16 a, __bf16 b) { return a + b; }"
+
+#: Rows longer than this have gradients that take half a minute and more to compile: docs/backends/tinygrad.md.
+LONGEST = {"sort": 16, "topk": 16, "cumprod": 8}
+
+
+class Tinygrad:
+    """tinygrad's functions on one device."""
+
+    name = "tinygrad"
+
+    def __init__(self, tinygrad: Any, table: Mapping[str, Callable[..., Any]], device: str, version: str) -> None:
+        self._tinygrad, self._table, self._target, self.version = tinygrad, table, device, version
+        self.device = device.lower()
+        self._no_bfloat16 = "" if device != "CPU" or _compiles(BFLOAT16) else "this clang has no sums of bfloat16"
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
+
+    def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
+        if op not in self._table:
+            return f"tinygrad has no {op}"
+        return self._no_bfloat16 if self._no_bfloat16 and "bf16" in dtypes else True
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        with self._running():
+            return self._arrays(self._outputs(op, list(map(self._tensor, inputs)), params))
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        if op in LONGEST and (n := inputs[0].shape[params["dim"]]) > LONGEST[op]:  # type: ignore[union-attr]
+            raise Unsupported(f"the gradient of tinygrad's {op} of {n} elements takes too long to compile")
+        with self._running():
+            tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
+            leaves = [t for t, n in zip(tensors, needs, strict=True) if n]
+            pairs = zip(self._outputs(op, tensors, params), gs, strict=True)
+            parts = [y.gradient(*leaves, gradient=g) for y, g in pairs if y.is_floating_point()]
+            found = iter(self._arrays([sum(d[1:], d[0]) for d in zip(*parts, strict=True)]))
+            return [next(found) if n else None for n in needs]
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """On this device and in this process: a worker may have no children of its own to compile in."""
+        try:
+            with self._tinygrad.Context(DEV=self._target, PARALLEL=0):
+                yield
+        except NotImplementedError as error:
+            raise Unsupported(f"tinygrad: {error}") from None
+
+    def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
+        if op not in self._table:
+            raise Unsupported(f"tinygrad has no {op}")
+        result = self._table[op](*tensors, **params)
+        return list(result) if isinstance(result, tuple | list) else [result]
+
+    def _tensor(self, array: Array | None) -> Any:
+        if array is None:
+            return None
+        rows = np.ascontiguousarray(array).reshape(array.shape)
+        if float_name(array.dtype) == "bf16":
+            return self._tinygrad.Tensor(rows.view(np.uint16)).bitcast("bfloat16").realize()
+        return self._tinygrad.Tensor(rows).realize()
+
+    def _arrays(self, ys: Sequence[Any]) -> list[Array]:
+        """All of `ys`, computed together."""
+        self._tinygrad.Tensor.realize(*(kept := [y.contiguous() for y in ys]))
+        return [self._numpy(y) for y in kept]
+
+    def _numpy(self, y: Any) -> Array:
+        if y.dtype == self._tinygrad.dtypes.bfloat16:
+            import ml_dtypes
+
+            return np.array(y.bitcast("uint16").numpy()).view(ml_dtypes.bfloat16)
+        return np.array(y.numpy())
+
+
+def create(variant: str = "") -> Tinygrad:
+    """The CPU of tinygrad by clang (""), by its own assembler ("x86"), or interpreted ("python").
+
+    Raises BackendError where tinygrad, or the clang that it calls, is not installed.
+    """
+    if variant not in DEVICES:
+        raise BackendError(
+            f"backend tinygrad has no variant {variant!r}: expected tinygrad, tinygrad:x86 or tinygrad:python."
+        )
+    if variant != "python":
+        os.environ["CC"] = _clang()  # the one way to tell tinygrad
+    try:
+        import tinygrad
+    except ImportError:
+        raise BackendError(
+            "backend tinygrad needs tinygrad, which is not installed; pip install 'opproof[tinygrad]'."
+        ) from None
+    from importlib.metadata import version
+
+    from opproof.backends.tinygrad import moves as _tinygrad_moves
+    from opproof.backends.tinygrad import nn as _tinygrad_nn
+    from opproof.backends.tinygrad import pointwise as _tinygrad_pointwise
+    from opproof.backends.tinygrad import reductions as _tinygrad_reductions
+
+    files = (_tinygrad_pointwise, _tinygrad_reductions, _tinygrad_moves, _tinygrad_nn)
+    table = {op: f for file in files for op, f in file.TABLE.items()}
+    return Tinygrad(tinygrad, table, DEVICES[variant], version("tinygrad"))
+
+
+def _compiles(source: str) -> bool:
+    """Whether the compiler that tinygrad calls takes this piece of C."""
+    command = [os.environ["CC"], "-x", "c", "-fsyntax-only", "-"]
+    return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
+
+
+def _clang() -> str:
+    """The compiler that tinygrad is to call: CC, or clang, or the newest clang-N. Raises BackendError without one."""
+    names = [os.environ.get("CC", ""), *COMPILERS]
+    found = next((name for name in names if "clang" in name and shutil.which(name)), None)
+    if found is None:
+        raise BackendError(
+            "backend tinygrad calls clang, which is not installed; install clang, or use -b tinygrad:python."
+        )
+    return found

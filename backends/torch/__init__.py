@@ -1,0 +1,128 @@
+"""torch: PyTorch's operators through the references' PyTorch twins, gradients by autograd.
+
+`-b torch` runs on the CPU, `-b torch:cuda` on a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported
+from opproof.reference_ops import load
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+#: In f16 and bf16 PyTorch computes these as several kernels and stores what passes between them in
+#: the 16-bit dtype (measured, docs/backends/torch.md); they are judged by that precision.
+STORES_FORWARD = frozenset(
+    (
+        "batch_norm bce_with_logits col2im conv_transpose1d conv_transpose2d cross_entropy index_add "
+        "instance_norm kl_div linear local_response_norm log_softmax logsumexp nll_loss opt_step_adamw "
+        "opt_step_sgd scaled_dot_product_attention tanhshrink upsample_bicubic"
+    ).split()
+)
+STORES_GRADIENT = frozenset(
+    (
+        "adaptive_avg_pool2d add_id as_strided atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits conv1d conv2d "
+        "conv2d_depthwise conv3d conv_transpose1d conv_transpose2d cross_entropy cumprod div embedding erf "
+        "group_norm im2col im2col_3d index_select instance_norm kl_div l2_norm layer_norm lerp "
+        "local_response_norm log_softmax logsigmoid logsumexp matmul max_pool1d max_pool2d mul mul_mat_id "
+        "outer_product pad pow prelu repeat scaled_dot_product_attention softsign ssm_conv std "
+        "take_along_dim tanhshrink var"
+    ).split()
+)
+
+#: Functions whose twin goes round a defect of PyTorch's in float64, so that it proves the reference: here PyTorch's own
+#: function is called, which is what is tested.
+NATIVE: dict[str, Callable[..., Any]] = {
+    "bce_with_logits": lambda torch, x, target, weight=None, pos_weight=None, *, reduction: (
+        torch.nn.functional.binary_cross_entropy_with_logits(
+            x, target, weight, pos_weight=pos_weight, reduction=reduction
+        )
+    ),
+    "celu": lambda torch, x, *, alpha: torch.nn.functional.celu(x, alpha),
+    "hardsigmoid": lambda torch, x: torch.nn.functional.hardsigmoid(x),
+}
+
+
+class Torch:
+    """PyTorch on one device."""
+
+    name = "torch"
+
+    def __init__(self, torch: Any, device: str) -> None:
+        self._torch, self.device, self.version = torch, device, str(torch.__version__)
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        stores = op in (STORES_FORWARD if mode == "forward" else STORES_GRADIENT)
+        return "storage" if stores and dtype in ("f16", "bf16") else None
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        tensors = self._tensors(inputs)
+        with self._torch.no_grad():
+            return [self._array(y) for y in self._outputs(op, tensors, params)]
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        leaves = [t.detach().requires_grad_() if n else t for t, n in zip(self._tensors(inputs), needs, strict=True)]
+        outputs = self._outputs(op, leaves, params)
+        pairs = [(y, g) for y, g in zip(outputs, self._tensors(cotangents), strict=True) if y.requires_grad]
+        wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
+        if pairs:
+            ys, gs = zip(*pairs, strict=True)
+            found = iter(self._torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+        else:
+            found = iter([self._torch.zeros_like(t) for t in wanted])
+        return [self._array(next(found)) if n else None for n in needs]
+
+    def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
+        twin = NATIVE.get(op, load(op).torch)
+        if twin is None:
+            raise Unsupported(f"PyTorch has no {op}")
+        try:
+            result = twin(self._torch, *tensors, **params)
+        except NotImplementedError as error:
+            raise Unsupported(str(error).splitlines()[0]) from None
+        return list(result) if isinstance(result, tuple | list) else [result]
+
+    def _tensors(self, arrays: Sequence[Array | None]) -> list[Any]:
+        """Tensors over the arrays' own memory, strides kept; one array given twice is one tensor."""
+        made: dict[int, Any] = {}
+        for a in arrays:
+            if a is not None and id(a) not in made:
+                if a.dtype.name == "bfloat16":
+                    made[id(a)] = self._torch.from_numpy(a.view(np.int16)).view(self._torch.bfloat16)
+                else:
+                    made[id(a)] = self._torch.from_numpy(a)
+                made[id(a)] = made[id(a)].to(self.device)
+        return [None if a is None else made[id(a)] for a in arrays]
+
+    def _array(self, tensor: Any) -> Array:
+        tensor = tensor.detach().cpu().contiguous()
+        if tensor.dtype == self._torch.bfloat16:
+            import ml_dtypes
+
+            return tensor.view(self._torch.int16).numpy().view(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
+        return tensor.numpy()  # type: ignore[no-any-return]
+
+
+def create(variant: str = "") -> Torch:
+    """PyTorch on "cpu" (also ""), or "cuda". Raises BackendError where it is not installed or has no such device."""
+    try:
+        import torch
+    except ImportError:
+        raise BackendError(
+            "backend torch needs PyTorch, which is not installed; pip install 'opproof[torch]'."
+        ) from None
+    device = variant or "cpu"
+    if device not in ("cpu", "cuda"):
+        raise BackendError(f"backend torch has no variant {variant!r}: expected torch, torch:cpu or torch:cuda.")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise BackendError("backend torch:cuda: this PyTorch sees no CUDA device; use -b torch, or a CUDA build.")
+    torch.set_num_threads(1)
+    return Torch(torch, device)

@@ -1,0 +1,109 @@
+"""tvm_ffi: functions of a shared library that speaks TVM-FFI, in the destination-passing style of its modules.
+
+`-b tvm_ffi:./libmine.so` calls `opproof_OP(inputs..., params..., outputs...)` and `opproof_OP_vjp(inputs...,
+params..., cotangents..., gradients...)`; docs/backends/tvm_ffi.md has the details. Tensors are borrowed where they
+lie, guarded and with any strides, and results are written in place.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.backends.tvm_ffi.tensor import Borrowed
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+LIBRARIES = (".so", ".dylib", ".dll")
+
+
+class TvmFfi:
+    """The functions of one module."""
+
+    device = "cpu"
+
+    def __init__(self, path: Path, module: Any, version: str) -> None:
+        self.name, self.version = path.stem, f"tvm-ffi {version}"
+        self._path, self._module = path, module
+        self._functions: dict[str, Callable[..., None] | None] = {}
+
+    def forward_into(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array | None]
+    ) -> None:
+        self._call(op, f"opproof_{op}", inputs, params, outputs)
+
+    def vjp_into(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], gradients: Sequence[Array | None],
+    ) -> None:  # fmt: skip
+        missing = [None] * _absent(op, len(inputs))
+        self._call(op, f"opproof_{op}_vjp", inputs, params, cotangents, [*gradients, *missing])
+
+    def _call(
+        self, op: str, name: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        *results: Sequence[Array | None],
+    ) -> None:  # fmt: skip
+        function = self._function(name)
+        if function is None:
+            raise Unsupported(f"{self._path.name} exports no {name}")
+        tensors = [*inputs, *[None] * _absent(op, len(inputs))]
+        borrowed = [[None if a is None else Borrowed(a) for a in group] for group in (tensors, *results)]
+        try:
+            function(*borrowed[0], *params.values(), *(tensor for group in borrowed[1:] for tensor in group))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise _translated(error) from None
+
+    def _function(self, name: str) -> Callable[..., None] | None:
+        if name not in self._functions:
+            self._functions[name] = self._module.get_function(name) if self._module.implements_function(name) else None
+        return self._functions[name]
+
+
+def create(variant: str = "") -> TvmFfi:
+    """The functions of the shared library `variant`. Raises BackendError."""
+    path = Path(variant)
+    if path.suffix not in LIBRARIES:
+        raise BackendError(f"backend tvm_ffi needs a module, got {variant!r}: expected tvm_ffi:./libmine.so.")
+    if not path.is_file():
+        raise BackendError(f"there is no file {path}: expected a TVM-FFI module; build it first, or correct the path.")
+    # It would import PyTorch, for seconds; no tensor of it is passed here.
+    os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")
+    try:
+        import tvm_ffi
+    except ImportError:
+        raise BackendError("backend tvm_ffi needs TVM-FFI: pip install 'opproof[tvm-ffi]'.") from None
+    try:
+        module = tvm_ffi.load_module(str(path.resolve()))
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise BackendError(
+            f"{path} could not be loaded as a TVM-FFI module for {platform.system()} {platform.machine()}: {said}; "
+            f"build it on this machine, with what `tvm-ffi-config` prints."
+        ) from None
+    return TvmFfi(path, module, str(tvm_ffi.__version__))
+
+
+@functools.cache
+def _absent(op: str, given: int) -> int:
+    """How many optional tensors at the end of an operator's signature the call leaves out."""
+    from opproof.reference_ops import load, names
+
+    if op not in names():  # a user's own: its function takes as many as the case has
+        return 0
+    known = load(op)
+    return 0 if known.variadic else max(len(known.tensors) - given, 0)
+
+
+def _translated(error: Exception) -> Exception:
+    """NotImplementedError declines; any other error is a failure, with its kind."""
+    found = getattr(error, "__tvm_ffi_error__", None)
+    kind, message = (found.kind, found.message) if found is not None else (type(error).__name__, str(error))
+    text = " ".join(str(message).split())
+    return Unsupported(text) if kind == "NotImplementedError" else BackendFailed(f"{kind}: {text}")

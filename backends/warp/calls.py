@@ -1,0 +1,113 @@
+"""From an operator's inputs and parameters to one launch of a Warp kernel: which elements meet, by their places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.protocol import Unsupported
+from opproof.backends.warp.functions import ADDS, POINTWISE, READS
+from opproof.vocabulary.arrays import Array
+
+OPERATORS = frozenset((*POINTWISE, *READS, *ADDS))
+
+
+@dataclass(frozen=True)
+class Call:
+    """One launch: the operands and, for each, the places read or added to; the result's shape."""
+
+    kernel: str
+    tensors: list[Array]
+    places: list[int]  # of the tensors among the inputs
+    at: list[Array]
+    shape: tuple[int, ...]
+    size: int
+    scalars: tuple[float, ...] = ()
+    test: bool = False
+    fill: float | None = None  # what an atomic begins with
+    begins_with: int | None = None  # the input that it begins with, last of the tensors
+
+
+def call(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> Call:
+    """The launch for `op`. Raises Unsupported for parameters that Warp's builtin has not."""
+    if op in POINTWISE:
+        return _pointwise(op, inputs, params)
+    return _reads(op, inputs, params) if op in READS else _adds(op, inputs, params)
+
+
+def _numbered(shape: tuple[int, ...]) -> Array:
+    """The place of each element in an array of this shape laid out row by row."""
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+def _along(index: Array, dim: int) -> tuple[Array, ...]:
+    """Indices of all axes: `index` for `dim`, their own for the others."""
+    own: tuple[Array, ...] = np.indices(index.shape, sparse=True)
+    return tuple(index if d == dim else g for d, g in enumerate(own))
+
+
+def _pointwise(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> Call:
+    entry = POINTWISE[op]
+    if len(inputs) != entry.tensors:
+        raise Unsupported("wp.pow takes two tensors")
+    scalars = tuple(params[name] for name in entry.params)
+    if any(s is None for s in scalars):
+        raise Unsupported("wp.clamp wants both bounds")
+    shape = np.broadcast_shapes(*(x.shape for x in inputs))
+    at = [np.broadcast_to(_numbered(x.shape), shape).ravel() for x in inputs]
+    places = list(range(len(inputs)))
+    return Call(op, list(inputs), places, at, shape, math.prod(shape), scalars, entry.test)
+
+
+def _reads(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> Call:
+    x, own = inputs[0], _numbered(inputs[0].shape)
+    if op == "expand":
+        lead = len(params["shape"]) - x.ndim
+        at = np.broadcast_to(own, [x.shape[i - lead] if n == -1 else n for i, n in enumerate(params["shape"])])
+    elif op == "gather":
+        index, dim = inputs[1], params["dim"] % x.ndim
+        at = own[_along(index, dim)]
+    elif op == "repeat":
+        at = np.tile(own, params["repeats"])
+    elif op == "repeat_interleave":
+        at = np.repeat(own, params["repeats"], params["dim"])
+    elif op == "permute":
+        at = np.transpose(own, params["dims"])
+    elif op == "flip":
+        at = np.flip(own, params["dims"])
+    else:
+        at = np.take(own, inputs[1], axis=params.get("dim", 0))
+    return Call("read", [x], [0], [at.ravel()], at.shape, at.size)
+
+
+def _adds(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> Call:
+    if op in ("index_add", "scatter_add"):
+        x, index, source = inputs
+        if params.get("alpha", 1) != 1:
+            raise Unsupported("wp.atomic_add has no factor")
+        dim, own = params["dim"] % x.ndim, _numbered(x.shape)
+        if op == "index_add":
+            at = np.take(own, index, axis=dim)
+        else:
+            at = own[_along(index, dim)]
+            source = source[tuple(slice(n) for n in index.shape)]
+        if source.shape != inputs[2].shape:
+            raise Unsupported("sources larger than their indices are cut by the caller")
+        return Call("atomic_add", [source, x], [2, 0], [at.ravel()], x.shape, at.size, begins_with=0)
+    (x,) = inputs
+    dims = _dims(params["dim"], x.ndim)
+    kept = tuple(1 if d in dims else n for d, n in enumerate(x.shape))
+    at = np.broadcast_to(_numbered(kept), x.shape).ravel()
+    shape = kept if params["keepdim"] else tuple(n for d, n in enumerate(x.shape) if d not in dims)
+    fill = {"sum": 0.0, "amax": -math.inf, "amin": math.inf}[op]
+    return Call(ADDS[op], [x], [0], [at], shape, x.size, fill=fill)
+
+
+def _dims(dim: Any, rank: int) -> set[int]:
+    if dim is None:
+        return set(range(rank))
+    return {d % rank if rank else 0 for d in ((dim,) if isinstance(dim, int) else dim)}

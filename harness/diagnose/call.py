@@ -1,0 +1,140 @@
+"""Right for another call: other inputs, another cotangent, terms left out, another operator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.diagnose.wrong import Wrong
+from opproof.reference_ops import Op, load, names
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+
+
+def cotangent_ignored(w: Wrong) -> str | None:
+    if w.mode == "gradient" and w.explained(cotangents=[np.ones_like(g) for g in w.cotangents]):
+        return f"the cotangent is ignored: {w.what} is that of a cotangent of ones"
+    return None
+
+
+def not_summed(w: Wrong) -> str | None:
+    """Of a gradient that is a sum over axes of the cotangent, the first or last slice only."""
+    if w.mode != "gradient" or len(w.cotangents) != 1 or w.got.size >= w.cotangents[0].size:
+        return None
+    g = w.cotangents[0]
+    axes = [a for a in range(g.ndim) if g.shape[a] > 1]
+    for count in range(len(axes), 0, -1):
+        for chosen in combinations(axes, count):
+            for end, word in ((0, "first"), (-1, "last")):
+                if w.explained(cotangents=[_only(g, chosen, end)]):
+                    over = f"ax{'es' if count > 1 else 'is'} {', '.join(map(str, chosen))}"
+                    return f"{w.what} is not summed over {over} of the cotangent: it holds the {word} slice alone"
+    return None
+
+
+def _only(g: Array, axes: Sequence[int], end: int) -> Array:
+    index = tuple(slice(end, None if end == -1 else end + 1) if a in axes else slice(None) for a in range(g.ndim))
+    kept = np.zeros_like(g)
+    kept[index] = g[index]
+    return kept
+
+
+def swapped_inputs(w: Wrong) -> str | None:
+    present = [i for i, v in enumerate(w.inputs) if v is not None]
+    for i, j in combinations(present, 2):
+        if w.mode == "gradient" and w.which in (i, j):
+            other = j if w.which == i else i
+            if w.explained(which=other):
+                return f"{w.what} is that of {w.names[other]}: the gradients are swapped"
+        moved = list(w.inputs)
+        moved[i], moved[j] = w.inputs[j], w.inputs[i]
+        if w.explained(inputs=moved):
+            return f"the inputs {w.names[i]} and {w.names[j]} are swapped"
+    return None
+
+
+def input_ignored(w: Wrong) -> str | None:
+    for i, v in enumerate(w.inputs):
+        if v is None or v.dtype.kind != "f":
+            continue
+        name = w.names[i]
+        neutral: list[Array | None] = [np.zeros_like(v), np.ones_like(v)]
+        for other in [None, *neutral] if name in w.op.optional else neutral if len(w.inputs) > 1 else []:
+            if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
+                return f"the input {name} is ignored" + ("" if other is None else f": it counts as {other.flat[0]:g}")
+        outputs = w.op.forward(*w.inputs, **w.params) if w.mode == "gradient" else ()
+        if isinstance(outputs, np.ndarray):
+            y = round_to(outputs, DTYPES[w.case.dtype])
+            if y.shape == v.shape and w.explained(inputs=[*w.inputs[:i], y, *w.inputs[i + 1 :]]):
+                return f"the derivative is taken at the output instead of at {name}"
+    return None
+
+
+def terms_dropped(w: Wrong) -> str | None:
+    """The first or last slices of an input (or the cotangent) do not enter a sum."""
+    if not w.got[w.failing].any():
+        return None  # zeros are a region's, not a sum's
+    for name, v, place in _tensors(w):
+        for axis in range(v.ndim):
+            for dropped, said in _ends(v.shape[axis]):
+                for neutral in (0.0, -np.inf):
+                    changed = v.copy()
+                    np.moveaxis(changed, axis, 0)[dropped] = neutral
+                    if w.explained(**_with(w, place, changed)):
+                        verb = "does" if said.endswith("slice") else "do"
+                        return f"the {said} along axis {axis} of {name} {verb} not enter {w.what}"
+    return None
+
+
+def _with(w: Wrong, place: tuple[str, int], changed: Array) -> dict[str, Any]:
+    """The inputs, or the cotangents, with one of them changed."""
+    kind, i = place
+    values: list[Array | None] = [*w.inputs] if kind == "inputs" else [*w.cotangents]
+    values[i] = changed
+    return {kind: values}
+
+
+def _tensors(w: Wrong) -> Iterator[tuple[str, Array, tuple[str, int]]]:
+    for i, (name, v) in enumerate(zip(w.names, w.inputs, strict=True)):
+        if v is not None and v.dtype.kind == "f":
+            yield str(name), v, ("inputs", i)
+    if w.mode == "gradient":
+        for i, g in enumerate(w.cotangents):
+            yield "the cotangent", g, ("cotangents", i)
+
+
+def _ends(n: int) -> Iterator[tuple[slice, str]]:
+    """Slices that loops forget: the last, the first, and those past the last multiple of a vector width."""
+    if n < 2:
+        return
+    yield slice(n - 1, n), "last slice"
+    yield slice(0, 1), "first slice"
+    for width in (64, 32, 16, 8, 4):
+        rest = n % width
+        if 1 < rest < n:
+            yield slice(n - rest, n), f"last {rest} slices"
+
+
+def other_operator(w: Wrong) -> str | None:
+    """An operator with the same tensors and parameters gives exactly this."""
+    for op in _same_signature(w.op):
+        if w.explained(op=op):
+            return f"{w.what} is that of {op.name}, not of {w.op.name}"
+    return None
+
+
+def _same_signature(op: Op) -> list[Op]:
+    return [o for o in _all() if o.name != op.name and len(o.tensors) == len(op.tensors) and _keys(o) == _keys(op)]
+
+
+@functools.cache
+def _all() -> tuple[Op, ...]:
+    return tuple(load(name) for name in names())
+
+
+def _keys(op: Op) -> tuple[Any, ...]:
+    return tuple(sorted(n for n, v in op.params.items())), op.variadic

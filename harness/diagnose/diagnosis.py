@@ -1,0 +1,95 @@
+"""The pattern of an error, said in a sentence.
+
+Each pattern is a small function from a wrong tensor to a sentence, or None where it does not fit. An
+explanation fits when it accounts for every element of the tensor, the right ones included, and
+when as good an account by chance is unlikely (see diagnose_wrong.py). The table goes from what
+says most to what says least; silence is better than a guess. benchmarks/diagnosis.py measures
+how often the sentence is right.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.diagnose import call, moved, params, precision, rows, scaled, where
+from opproof.harness.diagnose.wrong import Wrong, wrongs
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.run.execute import Outcome
+from opproof.harness.truth.data import arguments, distances
+from opproof.reference_ops import Op
+
+#: A sentence, or None; with a label of its own where one function finds several kinds.
+Pattern = Callable[[Wrong], str | tuple[str, str] | None]
+
+#: Label and function of every pattern, the most telling first.
+PATTERNS: tuple[tuple[str, Pattern], ...] = (
+    ("zeros", scaled.zeros),
+    ("stale", scaled.stale),
+    ("sign", scaled.sign),
+    ("cotangent ignored", call.cotangent_ignored),
+    ("copy", scaled.copy),
+    ("offset ignored", moved.offset_ignored),
+    ("stride ignored", moved.stride_ignored),
+    ("transposed", moved.transposed),
+    ("wrong axis", params.wrong_axis),
+    ("parameter ignored", params.ignored),
+    ("swapped parameters", params.swapped),
+    ("other parameter", params.other_value),
+    ("precision", precision.inputs_rounded),
+    ("precision", precision.results_rounded),
+    ("constant", scaled.constant),
+    ("factor", scaled.factor),
+    ("not summed", call.not_summed),
+    ("swapped inputs", call.swapped_inputs),
+    ("input ignored", call.input_ignored),
+    ("constant added", scaled.constant_added),
+    ("row factor", rows.factors),
+    ("row shift", rows.shifts),
+    ("off by one", moved.off_by_one),
+    ("reversed", moved.reversed_),
+    ("terms dropped", call.terms_dropped),
+    ("other operator", call.other_operator),
+    ("overflow", where.overflow),
+    ("region", where.only_there),
+    ("constant", scaled.nan_everywhere),
+    ("precision", precision.size_of_errors),
+)
+
+
+def diagnose(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> str:
+    """What the error looks like; empty where no pattern fits."""
+    return explain(case, op, mode, outcome, found)[1]
+
+
+def explain(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> tuple[str, str]:
+    """The label of the pattern and the sentence; both empty where no pattern fits."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tensors = wrongs(case, op, mode, outcome, found)
+        if not tensors:
+            return _no_element(case, op, outcome)
+        for label, pattern in PATTERNS:
+            for wrong in tensors:
+                if said := _tried(pattern, wrong):
+                    return said if isinstance(said, tuple) else (label, said)
+    return "", ""
+
+
+def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
+    """What `pattern` says; a pattern that cannot be computed on these shapes and values does not fit."""
+    try:
+        return pattern(wrong)
+    except (ArithmeticError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _no_element(case: Case, op: Op, outcome: Outcome) -> tuple[str, str]:
+    """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
+    given = zip(arguments(case, op), outcome.inputs, strict=True)
+    values = {name: v for name, v in given if name is not None and v is not None}
+    at_kink = (distances(case, op, values) == 0).any()
+    return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")

@@ -1,0 +1,126 @@
+"""Right for other parameters: ignored, swapped, another axis, another documented value."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from opproof.cases import Case, cases_of
+from opproof.cases._case import Param, format_param
+from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.run.user_ops import own_cases
+from opproof.reference_ops import Op
+
+#: Parameters that name axes.
+_AXES = ("dim", "axis", "dim0", "dim1", "dims")
+
+
+def wrong_axis(w: Wrong) -> str | None:
+    ranks = {len(s) for s in w.case.shapes.values()}
+    for name in (n for n in _AXES if n in w.params):
+        now = w.params[name]
+        others = [None, *range(max(ranks, default=0))]
+        if isinstance(now, tuple) and len(now) == 1:
+            others = [(o,) for o in others if o is not None]
+        for other in others:
+            if not same(other, now) and w.explained(params={**w.params, name: other}):
+                return f"{w.what} is that of {name}={format_param(other)}, another axis than {name}={format_param(now)}"
+    return None
+
+
+def swapped(w: Wrong) -> str | None:
+    """Two parameters for each other, or the entries of parameters that have one per axis."""
+    params, given = w.params, w.case.kwargs
+    for a, b in combinations(given, 2):
+        if not _alike(params[a], params[b]) or same(params[a], params[b]):
+            continue
+        if w.explained(params={**params, a: params[b], b: params[a]}):
+            return f"the parameters {a} and {b} are swapped"
+    tuples = {n: v for n, v in params.items() if isinstance(v, tuple) and v != v[::-1]}
+    for names in ([*tuples], *([n] for n in tuples)):
+        if names and w.explained(params={**params, **{n: tuples[n][::-1] for n in names}}):
+            return f"the entries of {' and '.join(names)} are swapped: the last axis's stands first"
+    return None
+
+
+def ignored(w: Wrong) -> str | None:
+    """A parameter has its default whatever was asked for, or no effect at all."""
+    given = {n: v for n, v in w.params.items() if n not in _AXES}
+    for name, now in given.items():
+        for value, why in _without(w.op.params[name], now):
+            if not same(value, now) and w.explained(params={**w.params, name: value}):
+                instead = f"{name}={format_param(value)}{why}"
+                return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
+    several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not same(w.op.params[n], v)}
+    if len(several) > 1 and w.explained(params={**w.params, **several}):
+        return f"the parameters {' and '.join(several)} are ignored: {w.what} is that of their defaults"
+    return None
+
+
+def other_value(w: Wrong) -> str | None:
+    """Another value that the operator's own cases use, the opposite, or a neighbour."""
+    for name, now in w.params.items():
+        for value in _alternatives(w.op, name, now):
+            if not same(value, now) and w.explained(params={**w.params, name: value}):
+                return f"{w.what} is that of {name}={format_param(value)} instead of {name}={format_param(now)}"
+    return None
+
+
+def _without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
+    """Values that ignoring a parameter amounts to."""
+    if default is not inspect.Parameter.empty:
+        yield default, ", its default"
+    if isinstance(now, tuple) and now and all(isinstance(v, int) for v in now):
+        yield tuple(0 for _ in now), ""
+        yield tuple(1 for _ in now), ""
+    elif _number(now):
+        yield type(now)(0), ""
+        yield type(now)(1), ""
+        yield (math.inf if isinstance(now, float) else now), ""
+
+
+def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
+    if isinstance(now, bool):
+        yield not now
+        return
+    own = own_cases(op, "standard")
+    yield from _values(own, name) if own else _built_in(op.name, name)
+    if isinstance(now, int):
+        yield from (now - 1, now + 1)
+    if isinstance(now, tuple) and all(isinstance(v, int) for v in now):
+        for i, v in enumerate(now):
+            yield from ((*now[:i], v + step, *now[i + 1 :]) for step in (-1, 1))
+    if isinstance(now, float):
+        yield from (-now, now * now, math.sqrt(abs(now)))
+        yield from (1 / now,) if now else ()
+
+
+@functools.cache
+def _built_in(op: str, name: str) -> tuple[Param, ...]:
+    return _values(cases_of(op), name)
+
+
+def _values(cases: Sequence[Case], name: str) -> tuple[Param, ...]:
+    """The values of a parameter among cases."""
+    return tuple({format_param(c.kwargs[name]): c.kwargs[name] for c in cases if name in c.kwargs}.values())
+
+
+def _number(v: Any) -> bool:
+    return isinstance(v, int | float) and not isinstance(v, bool)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    return (_number(a) and _number(b)) or (type(a) is type(b) and a is not None)
+
+
+def _has_default(op: Op, name: str) -> bool:
+    return op.params[name] is not inspect.Parameter.empty
+
+
+def same(a: Param, b: Param) -> bool:
+    """Equality of parameters in which nan equals itself."""
+    return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))

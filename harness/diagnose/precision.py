@@ -1,0 +1,112 @@
+"""Arithmetic of a lower precision: inputs rounded, results rounded, or errors of its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.diagnose.wrong import MOST, Wrong
+from opproof.harness.judge.bound import C, compare
+from opproof.harness.truth import reference
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+
+#: Digits of each precision, the hidden bit included.
+_DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}
+
+
+def _lower(w: Wrong) -> list[str]:
+    """Precisions below the case's dtype, the finest first; tf32 is f16's digits with f32's range."""
+    digits = DTYPES[w.case.dtype].digits
+    return [name for name, d in _DIGITS.items() if d < digits]
+
+
+def inputs_rounded(w: Wrong) -> str | None:
+    if w.expected.dtype.kind != "f":
+        return None
+    for name in _lower(w):
+        for round_, how in _roundings(name):
+            inputs = [round_(v) if v is not None and v.dtype.kind == "f" else v for v in w.inputs]
+            if w.explained(inputs=inputs, cotangents=[round_(g) for g in w.cotangents]):
+                return f"looks like {name} arithmetic: {w.what} is right for inputs {how} to {name}"
+    return None
+
+
+def results_rounded(w: Wrong) -> str | None:
+    if w.expected.dtype.kind != "f":
+        return None
+    for name in _lower(w):
+        for round_, how in _roundings(name):
+            if np.array_equal(w.got, round_(w.got), equal_nan=True) and w.fits(round_(w.expected)):
+                return f"looks like {name} arithmetic: {w.what} is {how} to {name}"
+    return None
+
+
+def _roundings(name: str) -> Iterator[tuple[Any, str]]:
+    if name == "tf32":
+        yield (lambda v: _to_digits(v, 11, nearest=True)), "rounded"
+    else:
+        yield (lambda v: round_to(v, DTYPES[name])), "rounded"
+    yield (lambda v: _to_digits(v, _DIGITS[name], nearest=False)), "truncated"
+
+
+def _to_digits(v: Array, digits: int, *, nearest: bool) -> Array:
+    """Significands of `digits` binary digits, exponents of any size."""
+    fraction, exponent = np.frexp(v)
+    scaled = np.ldexp(fraction, digits)
+    kept = np.where(np.isfinite(v), np.rint(scaled) if nearest else np.trunc(scaled), v)
+    return np.where(np.isfinite(v), np.ldexp(kept, exponent - digits), v)
+
+
+def size_of_errors(w: Wrong) -> str | None:
+    """Errors of both signs everywhere, of the size that rounding every operation to less would cause."""
+    if w.expected.dtype.kind != "f" or w.got.size > MOST or w.failing.mean() < 0.2 or w.failing.sum() < 2:
+        return None
+    finite = np.isfinite(w.got) & np.isfinite(w.expected)
+    error = (w.got - w.expected)[finite & w.failing]
+    few = error.size < 8  # of which the signs tell nothing
+    if not finite.all() or not (few or 0.15 <= np.mean(error > 0) <= 0.85) or _systematic(w):
+        return None
+    for declared, name in _declarations(w):
+        expected = _expected(w, declared)
+        if expected is None:
+            continue
+        compared = compare(w.got, expected, w.case.dtype)
+        spread = float(np.sqrt(np.mean(np.square(compared.units))))
+        if compared.passed.all() and 0.02 <= spread <= (1 if few else C / 4):
+            return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"
+    return None
+
+
+def _systematic(w: Wrong) -> bool:
+    """Whether every row's errors follow its values, and in the same sense: a formula does that, rounding does not.
+
+    So do the errors of eps outside a root: each row is a little too small by a factor of its own.
+    """
+    if w.got.ndim < 2 or w.got.shape[-1] < 5 or w.got.size // w.got.shape[-1] < 3:
+        return False
+    error, value = (v.reshape(-1, v.shape[-1]) for v in (w.got - w.expected, w.expected))
+    value = value - value.mean(axis=1, keepdims=True)
+    together = np.sum(error * value, axis=1)
+    size = np.sqrt(np.sum(error * error, axis=1) * np.sum(value * value, axis=1))
+    correlation = together[size > 0] / size[size > 0]
+    agree = correlation.size > 2 and abs(np.sign(correlation).sum()) == correlation.size
+    return bool(agree and np.median(np.abs(correlation)) > 0.5)
+
+
+def _declarations(w: Wrong) -> list[tuple[str, str]]:
+    if DTYPES[w.case.dtype].digits < 24:
+        return [("storage", w.case.dtype), (w.case.dtype, w.case.dtype)]  # between operations; within sums too
+    finer = [("f32", "f32")] if w.case.dtype == "f64" else []
+    return [*finer, ("tf32", "f16 or tf32"), ("bf16", "bf16")]
+
+
+def _expected(w: Wrong, declared: str) -> reference.Expected | None:
+    if w.mode == "forward":
+        return reference.expected_forward(w.case, w.op, w.inputs, declared)[w.which]
+    if w.op.vjp is None:
+        return None
+    needs = [i == w.which for i in range(len(w.inputs))]
+    return reference.expected_vjp(w.case, w.op, w.inputs, w.cotangents, needs, declared)[w.which]

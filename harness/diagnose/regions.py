@@ -1,0 +1,156 @@
+"""Sets of elements that might be the wrong ones: tails, slices, ties and kinks, large arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.truth.data import distances
+from opproof.vocabulary.arrays import Array
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A set of elements that might be the wrong ones."""
+
+    label: str
+    said: str
+    mask: Mask
+    cost: float = 0.0  # bits, for being one of several that the data chose from
+    axis: int | None = None  # of the slices of which the region consists
+
+
+def known(w: Wrong) -> Iterator[Region]:
+    yield from _values(w)
+    yield from _places(w)
+
+
+def _values(w: Wrong) -> Iterator[Region]:
+    """Where an input is special: NaN, infinite, at a kink, zero, tied."""
+    arrays = floats(w)
+    for name, v in arrays:
+        for said, mask in ((f"where {name} is NaN", np.isnan(v)), (f"where {name} is infinite", np.isinf(v))):
+            yield from _spread(w, "special", said, mask)
+    if arrays and w.op.kinks is not None:
+        named = {str(n): v for n, v in zip(w.names, w.inputs, strict=True) if v is not None and n is not None}
+        at = distances(w.case, w.op, named) == 0
+        yield from _spread(w, "kinks", "at kinks or ties", at)
+    for name, v in arrays:
+        yield from _spread(w, "kinks", f"where {name} = 0", v == 0)
+        yield from _spread(w, "kinks", f"where {name} lies half-way between integers", np.abs(v) % 1 == 0.5)
+        yield from _spread(w, "kinks", f"where {name} is an integer", np.abs(v) % 1 == 0)
+        yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
+    if len(arrays) >= 2:
+        (a, x), (b, y) = arrays[:2]
+        if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):
+            yield from _spread(w, "kinks", f"where {a} = {b}", x == y)
+
+
+def _ties(v: Array) -> Mask:
+    """Elements equal to another one of their row."""
+    if v.ndim == 0:
+        return np.zeros((), dtype=bool)
+    order = np.sort(v, axis=-1)
+    repeated = np.concatenate([order[..., 1:] == order[..., :-1], np.zeros((*v.shape[:-1], 1), bool)], axis=-1)
+    tied = np.zeros(v.shape, dtype=bool)
+    for row in np.ndindex(v.shape[:-1]):
+        tied[row] = np.isin(v[row], order[row][repeated[row]])
+    return tied
+
+
+def _spread(w: Wrong, label: str, said: str, mask: Mask) -> Iterator[Region]:
+    """The region of a mask over an input: element by element, or the slices that hold one."""
+    shape = w.got.shape
+    if _broadcasts(mask.shape, shape):
+        yield Region(label, f"the elements {said}", np.broadcast_to(mask, shape))
+    for axis in range(mask.ndim):
+        kept = np.any(mask, axis=axis, keepdims=True)
+        rows: Mask = np.squeeze(kept, axis)
+        if mask.shape == shape:
+            yield Region(label, f"the rows {said}", np.broadcast_to(kept, shape), axis=axis)
+        elif rows.shape == shape:
+            yield Region(label, f"the rows {said}", rows)
+        elif kept.shape == shape:
+            yield Region(label, f"the rows {said}", kept)
+
+
+def _places(w: Wrong) -> Iterator[Region]:
+    """Tails past a multiple of a vector width, the first and last slices, all but the first."""
+    shape = w.got.shape
+    flat = np.arange(w.got.size).reshape(shape)
+    for width in (64, 32, 16, 8, 4):
+        for axis in range(len(shape) - 1, -1, -1):
+            end = shape[axis] - shape[axis] % width
+            said = f"the elements past {end} along axis {axis} (the last multiple of {width})"
+            if end:
+                yield Region("tail", said, _along(shape, axis) >= end)
+        end = w.got.size - w.got.size % width
+        if end and len(shape) > 1:
+            yield Region("tail", f"the elements past {end} in memory (the last multiple of {width})", flat >= end)
+    for axis, n in enumerate(shape):
+        index = _along(shape, axis)
+        yield Region("last", f"the elements of the last slice along axis {axis}", index == n - 1)
+        yield Region("first", f"the elements of the first slice along axis {axis}", index == 0)
+        yield Region("beyond first", f"the elements with an index > 0 along axis {axis}", index > 0)
+        for width in (1024, 512, 256, 128, 64, 32, 16, 8, 4):
+            said = f"the elements from {width} on along axis {axis}"
+            yield Region("beyond", said, index >= width)
+
+
+def _along(shape: tuple[int, ...], axis: int) -> Array:
+    index = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    return np.broadcast_to(index, shape)
+
+
+def _halves(w: Wrong) -> Iterator[Region]:
+    """Where an input is negative, or positive."""
+    for name, v in floats(w):
+        for said, mask in ((f"where {name} < 0", v < 0), (f"where {name} > 0", v > 0)):
+            yield from _spread(w, "half", said, mask)
+
+
+def thresholds(w: Wrong) -> Iterator[Region]:
+    """Where an input, or the expected value, is large (or small) beyond a threshold taken from the data."""
+    yield from _halves(w)
+    arrays = floats(w)
+    if w.expected.dtype.kind == "f":
+        arrays.append(("the expected value", w.expected))
+    for name, v in arrays:
+        for said, key in ((f"|{name}| ≥", np.abs(v)), (f"{name} ≥", v), (f"{name} ≤", -v)):
+            if np.isnan(key).any():
+                continue
+            for over, axis in keys(w, key):
+                least = float(over[w.failing].min())
+                number = -least if said.endswith("≤") else least
+                slices = "elements" if axis is None else "rows"
+                yield Region("large", f"the {slices} where {said} {number:.4g}", over >= least, 4.0, axis)
+
+
+def keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:
+    """`key` per element of the wrong tensor, or the largest of a slice along an axis."""
+    shape = w.got.shape
+    if _broadcasts(key.shape, shape):
+        yield np.broadcast_to(key, shape), None
+    for axis in range(key.ndim):
+        if key.shape[axis] == 0:
+            continue
+        kept = key.max(axis=axis, keepdims=True)
+        if key.shape == shape:
+            yield np.broadcast_to(kept, shape), axis
+        elif kept.shape == shape or np.squeeze(kept, axis).shape == shape:
+            yield kept.reshape(shape), None
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1], strict=False))
+
+
+def floats(w: Wrong) -> list[tuple[str, Array]]:
+    """The inputs of floats, by name."""
+    return [(str(n), v) for n, v in zip(w.names, w.inputs, strict=True) if v is not None and v.dtype.kind == "f"]

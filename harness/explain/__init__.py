@@ -1,0 +1,1 @@
+"""A case in numbers: shown, as a script, made small; what a failure looked like."""

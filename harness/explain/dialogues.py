@@ -1,0 +1,197 @@
+"""Does a command speak the exec protocol? A sequence of small dialogues, each with what was expected and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.backends import BackendFailed, Unsupported
+from opproof.backends.exec.command import Exec
+from opproof.backends.numpy import NumPy
+from opproof.backends.protocol import float_name
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import BackendError
+
+#: One of these is asked for where no operator is named: pointwise, of one tensor, without parameters.
+SIMPLE = ("relu", "neg", "abs", "square", "exp", "tanh", "sigmoid", "sqrt")
+UNKNOWN = "no_such_operator"
+#: How far answers may be off: this is a check of frames, numbers are for `opproof run`.
+_LOOSE = {"f64": 1e-6, "f32": 1e-3, "f16": 3e-2, "bf16": 1e-1}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One dialogue. `state` is "ok", "declined" (which is allowed) or "wrong"."""
+
+    what: str
+    state: str
+    expected: str
+    got: str
+
+
+class Wrong(Exception):
+    """The answer is not what the step expects; the text says what came instead."""
+
+
+def check(backend: Exec, op: str = "") -> Iterator[Step]:
+    """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first answered of SIMPLE."""
+    hello = _step("hello", "a frame of kind hello, with name and, if you like, version, device, ops", _hello, backend)
+    yield hello
+    if hello.state == "wrong":
+        return
+    found = op or next((name for name in SIMPLE if _answers(backend, name)), "")
+    if not found:
+        expected = f"one of {', '.join(SIMPLE)} computed; name another pointwise operator of one tensor with --op"
+        yield Step("an operator to ask for", "wrong", expected, _reasons(backend))
+        return
+    for dialogue in (*_tensors(backend, found), *_behaviour(backend, found)):
+        yield _step(*dialogue)
+
+
+def _step(what: str, expected: str, action: Callable[..., str], *arguments: Any) -> Step:
+    try:
+        return Step(what, "ok", expected, action(*arguments))
+    except Unsupported as reason:
+        return Step(what, "declined", expected, str(reason))
+    except (Wrong, BackendFailed, BackendError) as error:
+        return Step(what, "wrong", expected, str(error))
+
+
+def _tensors(backend: Exec, op: str) -> list[tuple[Any, ...]]:
+    def forward(what: str, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
+        expected = f"outputs, with output.0 of shape {list(shape)} in {dtype}"
+        return (f"{op}, {what}", expected, _forward, backend, op, _values(shape, dtype))
+
+    return [
+        forward("f32", (3, 4), "f32"),
+        forward("f32 of another shape", (2, 3, 5), "f32"),
+        forward("an empty tensor", (0, 3), "f32"),
+        forward("a 0-d tensor", (), "f32"),
+        *(forward(dtype, (3, 4), dtype) for dtype in ("bf16", "f16", "f64")),
+        forward("1 MiB, more than a pipe holds", (512, 512), "f32"),
+        (f"{op}, vjp", "gradients, with gradient.0 of the input's shape and dtype", _vjp, backend, op),
+    ]
+
+
+def _behaviour(backend: Exec, op: str) -> list[tuple[Any, ...]]:
+    return [
+        ("the same call after another", "the same bytes as the first time", _twice, backend, op),
+        ("an operator that nobody has", "a frame of kind unsupported, with a reason", _declines, backend),
+        ("going on after declining", "outputs", _forward, backend, op, _values((3, 4), "f32")),
+        ("standard error", "anything, or nothing; it is read all the time", _stderr, backend),
+        ("the end of standard input", "the command exits within 5 s", _ends, backend),
+    ]
+
+
+def _hello(backend: Exec) -> str:
+    version = f" {backend.version}" if backend.version else ""
+    return f"{backend.name}{version} on {backend.device}"
+
+
+def _answers(backend: Exec, op: str) -> bool:
+    """Whether the operator is computed; a fault counts, since the steps will show it."""
+    try:
+        _ask(backend, op, _values((3, 4), "f32"))
+    except Unsupported:
+        return False
+    except BackendFailed:
+        return True
+    return True
+
+
+def _reasons(backend: Exec) -> str:
+    try:
+        _ask(backend, SIMPLE[0], _values((3, 4), "f32"))
+    except Unsupported as reason:
+        return f"all were declined, {SIMPLE[0]} because: {reason}"
+    return "all were declined"
+
+
+def _ask(backend: Exec, op: str, x: Array) -> list[Array]:
+    declined = backend.supports(op, [float_name(x.dtype)], {})
+    if declined is not True:
+        raise Unsupported(str(declined))
+    return backend.forward(op, [x], {})
+
+
+def _values(shape: tuple[int, ...], dtype: str) -> Array:
+    """Numbers between 1/4 and 2, row by row, in the dtype."""
+    count = int(np.prod(shape))
+    return np.asarray((1 + np.arange(count) % 8) / 4).reshape(shape).astype(DTYPES[dtype].numpy)
+
+
+def _forward(backend: Exec, op: str, x: Array) -> str:
+    return _compared("output.0", _ask(backend, op, x), NumPy().forward(op, [x], {}))
+
+
+def _vjp(backend: Exec, op: str) -> str:
+    x = _values((3, 4), "f32")
+    g = x[::-1].copy()
+    found = backend.vjp(op, [x], {}, [g], [True])
+    return _compared("gradient.0", [d for d in found if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
+
+
+def _compared(name: str, found: Sequence[Array], right: Sequence[Array | None]) -> str:
+    """What came, in words. Raises Wrong where it is not what the reference gives."""
+    if len(found) != 1:
+        raise Wrong(f"{len(found)} tensors")
+    a, b = found[0], right[0]
+    assert b is not None
+    if a.shape != b.shape:
+        raise Wrong(f"{name} of shape {list(a.shape)}, expected {list(b.shape)}")
+    if a.dtype != b.dtype:
+        raise Wrong(f"{name} in {float_name(a.dtype)}, expected {float_name(b.dtype)}")
+    wide, expected = a.astype(np.float64), b.astype(np.float64)
+    off = ~np.isclose(wide, expected, rtol=_LOOSE[float_name(b.dtype)], atol=1e-6)
+    if off.any():
+        at = tuple(int(i) for i in np.argwhere(off)[0])
+        raise Wrong(
+            f"{name}{list(at)} is {wide[at]:g}, expected {expected[at]:g}{_guess(wide, expected)}; "
+            f"{int(off.sum())} of {off.size} elements are off"
+        )
+    return f"{name} as expected"
+
+
+def _guess(found: Array, expected: Array) -> str:
+    """The usual slips of somebody's first frames."""
+    if found.size > 1 and np.allclose(found.ravel(), expected.ravel(order="F"), rtol=1e-3):
+        return " (the elements are there, column by column: the last index must run fastest)"
+    if found.size > 1 and np.allclose(found, 0):
+        return " (all zeros: are the tensor's bytes read and written at its data_offsets?)"
+    return ""
+
+
+def _twice(backend: Exec, op: str) -> str:
+    x, other = _values((3, 4), "f32"), -_values((3, 4), "f32")[::-1]
+    first = _ask(backend, op, x)
+    _ask(backend, op, other)
+    if first[0].tobytes() != _ask(backend, op, x)[0].tobytes():
+        raise Wrong("other numbers: the call in between left something behind")
+    return "the same bytes"
+
+
+def _declines(backend: Exec) -> str:
+    try:
+        if backend.supports(UNKNOWN, ["f32"], {}) is True:
+            backend.forward(UNKNOWN, [_values((3, 4), "f32")], {})
+    except Unsupported as reason:
+        return f"unsupported: {reason}"
+    except BackendFailed as error:
+        raise Wrong(f"{error} (declining must not look like a failure)") from None
+    if backend.supports(UNKNOWN, ["f32"], {}) is not True:
+        return "its list of operators does not have it"
+    raise Wrong(f"outputs for {UNKNOWN}")
+
+
+def _stderr(backend: Exec) -> str:
+    return backend.said().removeprefix("; ") if backend.said() else "silent"
+
+
+def _ends(backend: Exec) -> str:
+    if not backend.stop(5.0):
+        raise Wrong("it goes on, and had to be killed")
+    return "it exited"

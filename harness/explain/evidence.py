@@ -1,0 +1,125 @@
+"""What a failure looked like, for the reports: its inputs in numbers, its worst elements, a picture of the error."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.cases._layouts import layouts_of, storage_of
+from opproof.harness.judge.bound import C, Comparison
+from opproof.harness.judge.judgement import Judgement, element, number
+from opproof.harness.run.call import cotangent_layout
+from opproof.harness.run.execute import Outcome, output_names
+from opproof.harness.truth.data import arguments
+from opproof.reference_ops import Op
+from opproof.reports import Evidence, Input, Picture
+from opproof.vocabulary.arrays import Array
+
+#: Worst elements and first values that are kept, and the most cells of a picture and of its close-up, each way.
+ELEMENTS = 8
+FIRST = 4
+CELLS = 48
+CLOSE = 32
+
+# Letters of Picture.cells by their place in the alphabet.
+_WITHIN, _OUT, _LAST, _NO_NUMBER = 2, 3, 22, 25
+
+
+def evidence(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> Evidence:
+    """All that there is to see of the failure `found`; inputs alone where it was settled before any comparison."""
+    inputs = inputs_in_numbers(case, op, mode, outcome)
+    shown = [j for j in found.comparisons if found.worst is not None and j[0] == found.worst.tensor]
+    if not shown:
+        return Evidence(inputs=inputs)
+    name, got, expected, comparison = shown[0]
+    failing = np.flatnonzero(~comparison.passed)
+    order = failing[np.argsort(-comparison.units.ravel()[failing], kind="stable")[:ELEMENTS]]
+    places = [tuple(int(i) for i in np.unravel_index(at, comparison.passed.shape)) for at in order]
+    elements = tuple(element(name, got, expected, comparison, place) for place in places)
+    return Evidence(inputs=inputs, elements=elements, pictures=pictures(name, comparison))
+
+
+def inputs_in_numbers(case: Case, op: Op, mode: str, outcome: Outcome) -> tuple[Input, ...]:
+    """Every tensor that the backend was given, cotangents last."""
+    layouts = layouts_of(case)
+    found = [
+        _in_numbers(name, values, case, layouts[name], case.fill if values.dtype.kind == "f" else "integers")
+        for name, values in zip(arguments(case, op), outcome.inputs, strict=True)
+        if name is not None and values is not None
+    ]
+    if mode == "gradient":
+        names = output_names(op, len(outcome.cotangents))
+        pairs = zip(names, outcome.cotangents, strict=True)
+        found += [_in_numbers(f"cotangent of {n}", g, case, cotangent_layout(case), "random") for n, g in pairs]
+    return tuple(found)
+
+
+def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) -> Input:
+    finite = values[np.isfinite(values)].astype(np.float64)
+    return Input(
+        name=name,
+        shape=values.shape,
+        dtype=case.dtype if values.dtype.kind == "f" else values.dtype.name,
+        layout=layout,
+        strides=storage_of(values.shape, layout).strides,
+        fill=fill,
+        low=_six_digits(finite.min()) if finite.size else None,
+        high=_six_digits(finite.max()) if finite.size else None,
+        size=_six_digits(np.abs(finite).mean()) if finite.size else None,
+        nans=int(np.isnan(values).sum()),
+        infs=int(np.isinf(values).sum()),
+        first=tuple(number(v) for v in values.ravel()[:FIRST]),
+    )
+
+
+def _six_digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def pictures(name: str, comparison: Comparison) -> tuple[Picture, ...]:
+    """All of the tensor; where a cell of that is a block, also the part around the worst element."""
+    shape = comparison.units.shape
+    if comparison.worst is None:
+        return ()
+    levels = _levels(comparison).reshape(-1, next((n for n in reversed(shape) if n > 1), 1))
+    whole = _picture(name, shape, levels, (0, levels.shape[0]), (0, levels.shape[1]))
+    if whole.grid == levels.shape:
+        return (whole,)
+    at = np.ravel_multi_index(comparison.worst, shape)
+    row, column = divmod(int(at), levels.shape[1])
+    return whole, _picture(name, shape, levels, _around(row, levels.shape[0]), _around(column, levels.shape[1]))
+
+
+def _levels(comparison: Comparison) -> NDArray[np.int64]:
+    """The letter of every element, as its place in the alphabet."""
+    units = comparison.units
+    with np.errstate(all="ignore"):
+        decades = np.floor(2 * np.log10(np.where(np.isfinite(units) & (units > 0), units, C) / C))
+    out = np.where(np.isfinite(units), np.clip(_OUT + decades, _OUT, _LAST), _NO_NUMBER)
+    within = np.where(units <= 0, 0, np.where(units <= 1, 1, _WITHIN))
+    return np.where(comparison.passed, within, out).astype(np.int64)
+
+
+def _around(at: int, length: int) -> tuple[int, int]:
+    start = max(0, min(at - CLOSE // 2, length - CLOSE))
+    return start, min(length, start + CLOSE)
+
+
+def _picture(
+    name: str, shape: tuple[int, ...], levels: NDArray[np.int64], rows: tuple[int, int], columns: tuple[int, int]
+) -> Picture:
+    part = levels[slice(*rows), slice(*columns)]
+    grid = (min(CELLS, part.shape[0]), min(CELLS, part.shape[1]))
+    for axis in (0, 1):
+        part = np.maximum.reduceat(part, np.arange(grid[axis]) * part.shape[axis] // grid[axis], axis=axis)
+    return Picture(tensor=name, shape=shape, rows=rows, columns=columns, grid=grid, cells=_run_lengths(part.ravel()))
+
+
+def _run_lengths(levels: NDArray[np.int64]) -> str:
+    """[0, 0, 0, 3] as a3d"""
+    starts = np.flatnonzero(np.diff(levels, prepend=-1))
+    counts = np.diff(starts, append=levels.size)
+    return "".join(
+        chr(ord("a") + level) + (str(n) if n > 1 else "") for level, n in zip(levels[starts], counts, strict=True)
+    )

@@ -1,0 +1,177 @@
+"""A failing case as a Python program that reproduces its numbers: inputs, reference, expected against got.
+
+Small cases need NumPy alone: inputs stand in the program, and the reference's own source does. Larger ones import
+opproof, which draws the same inputs from the case id.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.harness.explain.source import TooTangled, source
+from opproof.harness.run.execute import output_names
+from opproof.harness.run.plan import checked
+from opproof.harness.run.task import op_of
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters
+from opproof.reference_ops import Op
+from opproof.reports import Header, Result
+from opproof.vocabulary.errors import CaseError, OpError
+from opproof.vocabulary.verdicts import FAILED
+
+#: Numbers that a program holds at most; beyond, it imports opproof.
+SMALL = 1000
+#: Programs in one report, how many of one operator, and their characters in all.
+_COUNT, _EACH, _ROOM = 120, 3, 1_000_000
+
+
+def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
+    """Programs by case id, for some failing cases of every operator; unexpected failures first."""
+    folders = tuple(header.options.get("selection", {}).get("folders", ()))
+    failing: dict[str, list[Result]] = {}
+    for r in sorted((r for r in results if r.verdict in FAILED), key=lambda r: bool(r.known)):
+        failing.setdefault(r.case, []).append(r)
+    found: dict[str, str] = {}
+    taken: dict[str, int] = {}
+    room = _ROOM
+    for case, some in failing.items():
+        op = some[0].op
+        if taken.get(op, 0) == _EACH or len(found) == _COUNT or room < 0:
+            continue
+        try:
+            found[case] = script(Case.parse(case), some, folders)
+        except (CaseError, OpError):
+            continue  # an operator or a case that this machine, or this version, does not have
+        taken[op] = taken.get(op, 0) + 1
+        room -= len(found[case])
+    return found
+
+
+def script(case: Case, results: Sequence[Result], folders: Sequence[str] = ()) -> str:
+    """The program of one case, whose records are `results`. Raises CaseError or OpError for an unknown one."""
+    op = op_of(checked(case, folders).op, tuple(folders))
+    try:
+        body = _standalone(case, op)
+    except TooTangled:
+        body = None
+    except Exception:  # a user's own reference that cannot take the case, which is what its record says
+        body = None
+    if body is None:
+        body = _with_opproof(case, folders)
+    return "\n\n".join([_title(case, results), body, _comparison(results)]) + "\n"
+
+
+def _title(case: Case, results: Sequence[Result]) -> str:
+    rows = [f"{case}", ""]
+    rows += [f"{r.backend}, {r.mode}: {r.verdict}{f' ({r.diagnosis})' if r.diagnosis else ''}" for r in results]
+    if case.layout != "contiguous":
+        rows.append(f"The backend got these values in another layout: {case.layout}.")
+    rows += ["", "Prints what the float64 reference expects, and what came back at the worst elements."]
+    text = "\n".join(" ".join(row.split()) for row in rows)
+    return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'
+
+
+def _standalone(case: Case, op: Op) -> str | None:
+    """Inputs and reference; None where they are too large."""
+    if sum(math.prod(shape) for shape in case.shapes.values()) > SMALL:
+        return None
+    inputs = ordered(case, op, inputs_of(case, op))
+    outputs = reference.forward(case, op, inputs)
+    if sum(y.size for y in outputs) > SMALL:
+        return None
+    imports, functions = source(op)
+    names = output_names(op, len(outputs))
+    rows = ["", "# What the backend was given.", "inputs = {"]
+    for i, (name, v) in enumerate(zip(arguments(case, op), inputs, strict=True)):
+        rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_literal(v, case)},")
+    rows += ["}", f"params = {_params(case, op)}", ""]
+    rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
+    rows += [f"found = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
+    if op.vjp is not None:
+        gs = cotangents_of(case, [y.shape for y in outputs])
+        rows += ["", "# The gradient of sum(g y).", f"g = [{', '.join(_literal(g, case) for g in gs)}]"]
+        rows += ["with np.errstate(all='ignore'):"]
+        rows += ["    d = vjp(g[0] if len(g) == 1 else tuple(g), y, *inputs.values(), **params)"]
+        rows += ["gradients = dict(zip(inputs, d if isinstance(d, (tuple, list)) else [d]))"]
+    else:
+        rows += ["gradients = {}  # by finite differences: `opproof show` has them"]
+    return "\n".join([imports, "", "", functions, "", *rows])
+
+
+def _with_opproof(case: Case, folders: Sequence[str]) -> str:
+    arrays = f"arrays = arrays_of(Case.parse({str(case)!r}), {tuple(folders)!r})"
+    pick = "{name.removeprefix(%r): a for name, a in arrays.items() if name.startswith(%r)}"
+    gradients = f"gradients = {pick % ('gradient ', 'gradient ')}"  # and their bounds, which nothing below asks for
+    return "\n".join([
+        "import numpy as np",
+        "from opproof.cases import Case",
+        "from opproof.harness.explain.show import arrays_of",
+        "",
+        "# Too many numbers to stand here; opproof draws them from the case id.",
+        arrays,
+        f"inputs = {pick % ('input ', 'input ')}",
+        f"found = {pick % ('expected ', 'expected ')}",
+        gradients,
+    ])  # fmt: skip
+
+
+def _comparison(results: Sequence[Result]) -> str:
+    """The worst elements of the records, and how to print them; all that is expected where there are none."""
+    if all(r.worst is None for r in results):
+        rows = ["for name, array in {**found, **{f'gradient of {n}': a for n, a in gradients.items()}}.items():"]
+        return "\n".join([*rows, "    print(name, np.shape(array))", "    print(array)"])
+    rows = ["# Where the largest errors are: mode, tensor, element, what the backend gave, how far off it may be."]
+    rows += ["worst = ["]
+    for r in results:
+        if r.worst is not None:
+            w = r.worst
+            got, bound = _value(float(w.got)), _value(float(w.bound))
+            rows.append(f"    ({r.mode!r}, {w.tensor!r}, {w.index!r}, {got}, {bound}, {r.backend!r}),")
+    loop = [
+        "]",
+        "for mode, tensor, index, got, bound, backend in worst:",
+        "    arrays = found if mode == 'forward' else gradients",
+        "    expected = float(np.asarray(arrays[tensor])[index]) if tensor in arrays else np.nan",
+        "    off = abs(got - expected)",
+        "    print(f'{mode} {tensor}{list(index)}: expected {expected!r}, {backend} gave {got!r}, '",
+        "          f'off by {off:.3g}, allowed {bound:.3g}')",
+    ]
+    return "\n".join([*rows, *loop])
+
+
+def _params(case: Case, op: Op) -> str:
+    items = ", ".join(f"{name!r}: {_value(value)}" for name, value in parameters(case, op).items())
+    return f"{{{items}}}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({''.join(f'{_value(v)}, ' for v in value).rstrip()})"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
+
+
+def _literal(v: NDArray[Any] | None, case: Case) -> str:
+    """An array as text: the shortest digits of the dtype under test, read back into float64."""
+    if v is None:
+        return "None"
+    if v.dtype.kind != "f":
+        return f"np.array({v.ravel().tolist()!r}, np.{v.dtype.name}).reshape({v.shape!r})"
+    kind = np.float64 if case.dtype == "f64" else np.float32  # which holds f16 and bf16
+    numbers = ", ".join(_digits(x) for x in v.ravel().astype(kind))
+    note = "" if case.dtype == "f64" else ", np.float32"
+    widened = "" if case.dtype == "f64" else ".astype(np.float64)"
+    return f"np.array([{numbers}]{note}).reshape({v.shape!r}){widened}"
+
+
+def _digits(x: Any) -> str:
+    if math.isfinite(x):
+        return str(x)
+    return "np.nan" if math.isnan(x) else "np.inf" if x > 0 else "-np.inf"

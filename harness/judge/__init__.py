@@ -1,0 +1,1 @@
+"""How an answer is judged: the bound, gradients, ties, vacuity, the verdict."""

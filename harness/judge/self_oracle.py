@@ -1,0 +1,149 @@
+"""Gradients against differences of the backend's own forward: `--grad-oracle self`, for what has no reference.
+
+Along a direction v the loss L(t) = sum g f(x + t v) is taken from the backend at t = ±h for a ladder of
+steps, and the central difference D(h) = (L(h) - L(-h)) / 2h is compared with v · vjp. How far D(h) can be
+trusted is measured on the ladder: its change from rung to rung (truncation), the rounding of the outputs
+over h, and the disagreement of the one-sided differences where it does not shrink with h (a kink or a jump).
+What these leave open is INCONCLUSIVE; this never says PASS to what it cannot resolve.
+
+Source of the trade-off between truncation and rounding: Gill, Murray, Wright, Practical Optimization, 1981, 8.6.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.cases._data import bits_of
+from opproof.harness.judge.judgement import Judgement, number
+from opproof.harness.run.call import Question, Settled, ask
+from opproof.harness.run.execute import Outcome, pose
+from opproof.harness.truth.data import arguments
+from opproof.reference_ops import Op
+from opproof.reports import Worst
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+
+#: Of the backend's forward with one argument replaced: the loss, and how far rounding may have moved it.
+Loss = Callable[[Array], tuple[float, float]]
+
+#: Directions per argument: so many move every element, and as many about eight elements each.
+DIRECTIONS = 3
+#: Rungs of the ladder, from a step of a quarter of the input's size down.
+RUNGS = 12
+#: Roundings of the outputs that a difference of losses is granted, and how far the estimate of its error may be off.
+_ROUNDINGS = 4.0
+_TRUST = 8.0
+#: The largest error, relative to the gradient along the direction, with which a difference is evidence.
+_RESOLUTION = 0.1
+_WRONG = "the gradient along a direction is not the slope of the backend's own forward"
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Along one direction: what the backend's gradient says, what its forward does, and how far that may be off."""
+
+    got: float
+    value: float
+    error: float
+
+    @property
+    def size(self) -> float:
+        """What the error is measured against."""
+        return max(abs(self.got), abs(self.value))
+
+
+def judge_by_self(backend: Any, case: Case, op: Op, outcome: Outcome) -> Judgement:
+    """Judge the gradients in `outcome` by calls of the backend's forward. Reads no reference but for shapes."""
+    # Contiguous: a moved input has no equal slices, which a broadcast layout needs.
+    _, question, _ = pose(backend, replace(case, layout="contiguous"), op, "forward")
+    finest, doubtful = 0.0, []
+    for i, (name, x, need) in enumerate(zip(arguments(case, op), outcome.inputs, outcome.needs, strict=True)):
+        if not need or x is None or not x.size:
+            continue
+        gradient = np.asarray(outcome.arrays[i], dtype=np.float64)
+        try:
+            loss = functools.partial(_loss, question, outcome, i)
+            resolved = [_slope(loss, case, x, gradient, v) for v in _directions(case, str(name), x.shape)]
+        except Settled as settled:
+            return Judgement("INCONCLUSIVE", f"the forward could not be differentiated: {settled.message}")
+        for slope in resolved:
+            if not abs(slope.got - slope.value) <= slope.error:
+                return Judgement("WRONG_GRADIENT", _WRONG, worst=_worst(str(name), slope))
+        sharp = [s.error / s.size for s in resolved if s.error <= _RESOLUTION * s.size]
+        if not sharp and any(s.size > 0 for s in resolved):
+            doubtful.append(str(name))
+        finest = max([finest, *sharp])
+    if doubtful:
+        said = f"differences of the backend's own forward are too coarse here for the gradient of {', '.join(doubtful)}"
+        return Judgement("INCONCLUSIVE", said)
+    return Judgement("PASS", f"by differences of the backend's own forward, which resolve {finest:.1g} of the gradient")
+
+
+def _worst(name: str, slope: Slope) -> Worst:
+    return Worst(tensor=name, index=(), got=number(slope.got), expected=number(slope.value), bound=number(slope.error))
+
+
+def _directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:
+    """Signs for all elements, then for a few."""
+    size = int(np.prod(shape))
+    words = bits_of(f"{case} directions of {name}")
+    found = []
+    for k in range(2 * DIRECTIONS):
+        signs = np.where(words(size) & np.uint64(1), 1.0, -1.0)
+        kept = words(size) % np.uint64(max(1, size // 8)) == 0 if k >= DIRECTIONS else np.ones(size, dtype=bool)
+        found.append(np.reshape(np.where(kept, signs, 0.0), shape))
+    return [v for v in found if v.any()]
+
+
+def _loss(question: Question, outcome: Outcome, which: int, moved: Array) -> tuple[float, float]:
+    """Sum of g y over all float outputs with argument `which` replaced, and how far rounding may have moved it."""
+    values = [*outcome.inputs[:which], moved, *outcome.inputs[which + 1 :]]
+    answers, _ = ask(replace(question, values=values))
+    kind, total, squares = DTYPES[question.case.dtype], 0.0, 0.0
+    for y, g in zip(answers, outcome.cotangents, strict=True):
+        if y is None or y.dtype.kind in "iub":
+            continue
+        terms = g * np.asarray(y, dtype=np.float64)
+        terms = terms[np.isfinite(terms)]  # a constant infinity, such as a mask's, has no slope
+        total, squares = total + float(terms.sum()), squares + float(np.sum(np.square(terms)))
+    return total, kind.u * squares**0.5 + kind.tiny
+
+
+def _slope(loss: Loss, case: Case, x: Array, gradient: Array, v: Array) -> Slope:
+    """The most trustworthy rung of the ladder along `v`, in steps relative to the input's size."""
+    kind = DTYPES[case.dtype]
+    direction = v * np.maximum(np.abs(x), max(1e-3, float(np.sqrt(np.mean(np.square(x))))))
+    middle, noise = loss(x)
+    rungs: list[tuple[float, Slope, float]] = []  # step, slope with the error of rounding alone, one-sided disagreement
+    for k in range(2, 2 + RUNGS):
+        h = 2.0**-k
+        up, down = round_to(x + h * direction, kind), round_to(x - h * direction, kind)
+        if (up == down)[direction != 0].any():
+            break  # below the spacing of the dtype
+        (high, _), (low, _) = loss(up), loss(down)
+        # By the displacements that the dtype holds, so that their rounding is no error of the slope.
+        got = float(np.sum(gradient * (up - down))) / (2 * h)
+        uneven = float(np.sum(gradient * (up + down - 2 * x)))
+        bend = abs(high + low - 2 * middle - uneven) / h
+        rungs.append((h, Slope(got, (high - low) / (2 * h), _ROUNDINGS * noise / h), bend))
+    found = [_with_truncation(rungs, k) for k in range(1, len(rungs))]
+    best = min(found, key=lambda s: s.error, default=Slope(0.0, 0.0, np.inf))
+    own = 16 * kind.u * float(np.sum(np.abs(gradient * direction)))
+    return Slope(best.got, best.value, _TRUST * best.error + own)
+
+
+def _with_truncation(rungs: list[tuple[float, Slope, float]], k: int) -> Slope:
+    """Rung `k` with an error that counts how its neighbours and finer rungs differ, and kinks within the step."""
+    _, slope, bend = rungs[k]
+    gap = slope.value - slope.got
+    changes = [abs(s.value - s.got - gap) for _, s, _ in (*rungs[k - 1 : k], *rungs[k + 1 : k + 2])]
+    changes += [abs(s.value - s.got - gap) - s.error for _, s, _ in rungs[k + 2 :]]
+    broken = bend > 0.75 * rungs[k - 1][2] + 4 * slope.error  # where it is smooth, half the step bends half as much
+    error = float(np.max(changes)) + slope.error + (bend / 2 if broken else 0.0)
+    return Slope(slope.got, slope.value, error if np.isfinite(error) else np.inf)

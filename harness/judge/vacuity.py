@@ -1,0 +1,85 @@
+"""A case that a trivial answer would pass is no evidence.
+
+Trivial answers: all zeros, one constant, a copy of an input (or cotangent) of the same shape.
+They may be right by the operator's nature (it declares so: reshape copies) or by the shape's (a
+softmax over one element is 1 whatever the data): then they are no objection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.judge.bound import compare
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, to_dtype
+from opproof.harness.truth.reference import Expected
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+
+
+def vacuous(
+    case: Case,
+    op: Op,
+    mode: str,
+    expected: Sequence[Expected | None],
+    given: Iterable[Array | None],
+    declared: str | None = None,
+) -> str:
+    """Which trivial answer would pass as every one of `expected`, in words; empty when none would.
+
+    `declared` is the backend's lower precision, by which `expected` was found.
+    """
+    shapes = case.shapes.values()
+    # Nothing to compute, or one element: there the shape is the evidence, and zeros or a value over poison.
+    if any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
+        return ""
+    objections = _passing(case, expected, given) - op.trivial(mode)
+    if objections and any(1 in s or s == () for s in shapes):
+        right = set().union(*(_by_shape(case, op, mode, declared, seed) for seed in (1, 2, 3)))
+        objections -= right | ({"copy"} if "constant" in right else set())  # a constant that an input is near, no copy
+    return f"{min(objections)} would pass as well" if objections else ""
+
+
+def _passing(case: Case, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
+    """Trivial answers that pass as every one of `expected`."""
+    tensors = [v for v in given if v is not None]
+    found: set[str] | None = None
+    for e in expected:
+        if e is not None:
+            names = {kind for kind, answer in _trivial(e, tensors) if _passes(case, e, answer)}
+            found = names if found is None else found & names
+    return found if found is not None else set()
+
+
+def _by_shape(case: Case, op: Op, mode: str, declared: str | None, seed: int) -> set[str]:
+    """Trivial answers that pass on ordinary data of the same shapes too, drawn `seed` seeds further on."""
+    plain = replace(case, fill="normal", seed=case.seed + seed)
+    inputs = ordered(plain, op, inputs_of(plain, op))
+    if mode == "forward":
+        return _passing(plain, reference.expected_forward(plain, op, inputs, declared), inputs)
+    if op.vjp is None:
+        return set()
+    cotangents = cotangents_of(plain, [y.shape for y in reference.forward(plain, op, inputs)])
+    needs = reference.needs_of(plain, op, inputs)
+    expected = reference.expected_vjp(plain, op, inputs, cotangents, needs, declared)
+    return _passing(plain, expected, [*inputs, *cotangents])
+
+
+def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+    shape = expected.values.shape
+    yield "zeros", np.zeros(shape)
+    if expected.values.size > 1:
+        yield "constant", np.full(shape, expected.values.flat[0])
+    for v in tensors:
+        if v.size > 1 and v.shape == shape and not (v.dtype.kind == "f" and expected.values.dtype.kind in "iu"):
+            yield "copy", v  # one number that is near another is none; nor are floats, truncated to whole numbers
+
+
+def _passes(case: Case, expected: Expected, answer: Array) -> bool:
+    with np.errstate(all="ignore"):
+        got = to_dtype(answer.astype(expected.values.dtype), case.dtype)
+    return bool(np.all(compare(got, expected, case.dtype).passed))

@@ -1,0 +1,1 @@
+"""Known failures: read, matched, proposed."""

@@ -1,0 +1,1 @@
+"""pytest: the registry as tests, and one function as an operator."""

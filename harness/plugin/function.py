@@ -1,0 +1,129 @@
+"""One Python function against one operator, in this process: the fixture `opproof_check`, and a decorator.
+
+from opproof.harness.plugin.function import operator_test
+
+@operator_test("softmax")
+def test_softmax(x, *, dim):
+    return my_softmax(x, dim)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import shlex
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
+from opproof.harness.run.plan import Selection, cases, operators, tasks
+from opproof.harness.run.task import result_of
+from opproof.reference_ops import Op
+from opproof.reports import Result, terminal
+from opproof.reports._text import plural
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.verdicts import FAILED
+
+
+def check(
+    fn: Callable[..., Any],
+    op: str,
+    *,
+    vjp: Callable[..., Any] | Literal["autograd"] | None = None,
+    dtypes: str | Sequence[str] = (),
+    level: str = "smoke",
+    keyword: str = "",
+    device: str = "",
+    compute: str | None = None,
+    ops: Sequence[str] = (),
+) -> list[Result]:
+    """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
+
+    `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
+    are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
+    precision ("storage", "f16", "bf16", "tf32"). `ops`: folders of operators of your own.
+
+    Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
+    """
+    if vjp == "autograd" and not device:
+        raise UsageError('vjp="autograd" needs PyTorch tensors: give device="cpu" or another.')
+    if device:
+        torch_is_there(device)
+    selection = Selection(
+        ops=(op,),
+        keyword=keyword,
+        level=level,
+        modes=("forward",) if vjp is None else ("forward", "gradient"),
+        dtypes=tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes),
+        folders=tuple(ops),
+    )
+    truth = next(o for o in operators(replace(selection, ops=())) if o.name == op) if ops else operators(selection)[0]
+    backend = FunctionBackend(truth, fn, None if vjp == "autograd" else vjp, device, compute)
+    name = str(getattr(fn, "__name__", type(fn).__name__))
+    results = _run(backend, name, selection)
+    if failure := _objection(name, truth, results):
+        raise AssertionError(failure)
+    return results
+
+
+def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
+    """A decorator that makes a function of tensors and parameters a test: it is judged as the operator `op`.
+
+    `options` are those of `check`. The test takes no arguments, so pytest looks for no fixtures; unittest will do too.
+    """
+
+    def decorate(fn: Callable[..., Any]) -> Callable[[], None]:
+        @functools.wraps(fn)
+        def test() -> None:
+            __tracebackhide__ = True
+            try:
+                check(fn, op, **options)
+            except AssertionError as error:
+                message = str(error)
+            else:
+                return
+            raise AssertionError(message)  # from here: the traceback through opproof says nothing of the function
+
+        test.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+        return test
+
+    return decorate
+
+
+def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Result]:
+    planned = tasks([name], cases(selection), selection)
+    if not planned:
+        raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
+    found = []
+    # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for task in planned:
+            # Soft guards: a read out of bounds would end this process, a write is seen all the same.
+            result = result_of(replace(task, soft=True), backend)
+            show = [
+                "opproof",
+                "show",
+                shlex.quote(task.case),
+                *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
+            ]
+            found.append(replace(result, repro=" ".join(show)))
+    return found
+
+
+def _objection(name: str, op: Op, results: Sequence[Result], limit: int = 5) -> str:
+    """The failures explained; empty where there are none."""
+    failed = [r for r in results if r.verdict in FAILED]
+    if failed:
+        more = [f"… and {plural(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
+        first = f"{name} is not {op.name}: {len(failed):,} of {plural(len(results), 'record')} failed"
+        return "\n\n".join([first, *map(terminal.failure, failed[:limit]), *more])
+    if not any(r.verdict == "PASS" for r in results):
+        first_of = results[0]
+        return f"{name} was not proved to be {op.name}: no case passed ({first_of.verdict}: {first_of.message})"
+    return ""

@@ -1,0 +1,131 @@
+"""A Python function as a backend of one operator: NumPy arrays in and out, or PyTorch tensors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.backends import Unsupported
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+
+@dataclass(frozen=True)
+class FunctionBackend:
+    """`fn(*tensors, **params)`, and `gradient(g, *tensors, **params)`, g a tuple where there are several outputs."""
+
+    op: Op
+    fn: Callable[..., Any]
+    gradient: Callable[..., Any] | None  # None: `by_autograd`, or nothing to ask for
+    device: str = ""  # of PyTorch tensors; "" for NumPy arrays
+    precision: str | None = None  # in which it computes, where that is lower than honest
+
+    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
+        del op
+        answer = self.fn(*self._given(inputs), **self._accepted(self.fn, params))
+        return [self._taken(y) for y in _listed(answer)]
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array], needs: Sequence[bool],
+    ) -> list[Any]:  # fmt: skip
+        del op
+        tensors, gs = self._given(inputs), self._given(cotangents)
+        if self.gradient is None:
+            found = self._by_autograd(tensors, gs, needs, params)
+        else:
+            g = gs[0] if len(gs) == 1 else tuple(gs)
+            found = _listed(self.gradient(g, *tensors, **self._accepted(self.gradient, params)))
+        found += [None] * (len(inputs) - len(found))
+        return [None if d is None else self._taken(d) for d in found]
+
+    def compute(self, op: str, dtype: str, mode: str) -> str | None:
+        """The precision declared for all its calls."""
+        del op, dtype, mode
+        return self.precision
+
+    def _accepted(self, fn: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that `fn` takes; one that it does not take may only have its default."""
+        try:
+            signature = inspect.signature(fn).parameters
+        except ValueError:  # some built-in functions have none to look at
+            return dict(params)
+        if any(p.kind is p.VAR_KEYWORD for p in signature.values()):
+            return dict(params)
+        for name, value in params.items():
+            default = self.op.params[name]
+            if name not in signature and (default is inspect.Parameter.empty or value != default):
+                raise Unsupported(f"{_name(fn)} has no parameter {name!r}")
+        return {name: value for name, value in params.items() if name in signature}
+
+    def _given(self, arrays: Sequence[Array | None]) -> list[Any]:
+        """What the function gets; one array given twice is one tensor."""
+        if not self.device:
+            return list(arrays)
+        made = {id(a): to_torch(a, self.device) for a in arrays if a is not None}
+        return [None if a is None else made[id(a)] for a in arrays]
+
+    def _taken(self, answer: Any) -> Any:
+        return from_torch(answer) if self.device else answer
+
+    def _by_autograd(
+        self, tensors: Sequence[Any], gs: Sequence[Any], needs: Sequence[bool], params: Mapping[str, Any]
+    ) -> list[Any]:
+        import torch
+
+        leaves = [t.detach().requires_grad_() if need else t for t, need in zip(tensors, needs, strict=True)]
+        outputs = _listed(self.fn(*leaves, **self._accepted(self.fn, params)))
+        pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if y.requires_grad]
+        if not pairs:
+            raise RuntimeError(f"no output of {_name(self.fn)} requires grad: autograd cannot see through it")
+        ys, cotangents = zip(*pairs, strict=True)
+        wanted = [t for t, need in zip(leaves, needs, strict=True) if need]
+        found = iter(torch.autograd.grad(ys, wanted, cotangents, allow_unused=True, materialize_grads=True))
+        return [next(found) if need else None for need in needs]
+
+
+def to_torch(array: Array, device: str) -> Any:
+    """A PyTorch tensor over the array's memory, strides kept, or a copy of it on another device."""
+    import torch
+
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16).to(device)
+    return torch.from_numpy(array).to(device)
+
+
+def from_torch(tensor: Any) -> Array:
+    """The NumPy array of a tensor on any device; bfloat16 as ml_dtypes.bfloat16."""
+    import torch
+
+    tensor = tensor.detach().cpu().contiguous()
+    if tensor.dtype == torch.bfloat16:
+        import ml_dtypes
+
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
+    return tensor.numpy()  # type: ignore[no-any-return]
+
+
+def torch_is_there(device: str) -> None:
+    """Raises BackendError with what to do where PyTorch, or the device, is missing."""
+    try:
+        import torch
+    except ImportError:
+        raise BackendError("device= needs PyTorch, which is not installed; pip install 'opproof[torch]'.") from None
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise BackendError(f"device={device!r}: {reason}; give another, or none for NumPy arrays.") from None
+
+
+def _name(fn: Callable[..., Any]) -> str:
+    return str(getattr(fn, "__name__", type(fn).__name__))
+
+
+def _listed(answer: Any) -> list[Any]:
+    return list(answer) if isinstance(answer, tuple | list) else [answer]

@@ -1,0 +1,1 @@
+"""Who checks the checkers: references against each other, mutants, the coverage of cases. A run imports none of it."""

@@ -1,0 +1,1 @@
+"""Which rules of cases every operator must have rows for."""

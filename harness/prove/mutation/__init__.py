@@ -1,0 +1,1 @@
+"""Mutants of the reference backend, and which case kills each."""

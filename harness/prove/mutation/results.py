@@ -1,0 +1,195 @@
+"""Mutants that change what comes back: factors, single elements, tails, rows, shapes, stale results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, changed, of_results, on_all
+from opproof.vocabulary.arrays import Array
+
+Change = Callable[[Array], Array]
+
+#: Applied to every float result. Those of the second group need results with an axis.
+_ALL: tuple[tuple[str, Change], ...] = (
+    ("zeros", np.zeros_like),
+    ("doubled", lambda y: 2 * y),
+    ("2 % more", lambda y: 1.02 * y),
+    ("times 1 + 2^-8", lambda y: (1 + 2.0**-8) * y),
+    ("times 1 - 2^-8", lambda y: (1 - 2.0**-8) * y),
+    ("negated", np.negative),
+)
+
+
+def mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    if profile.moving:
+        for name, change in _ALL:
+            yield of_results(name, change)
+        yield of_results("one element zeroed", _one(lambda v: 0 * v))
+        yield of_results("one element times 1.001", _one(lambda v: 1.001 * v))
+        yield of_results("one element NaN", _one(lambda v: np.nan * v))
+        yield from _one_result(profile)
+    if profile.rank and (profile.moving or profile.discrete):
+        yield from _places(profile)
+    if profile.read or (profile.mode == "gradient" and profile.moving):
+        yield Mutant("the call before's results", _stale)
+        if profile.rank:
+            yield Mutant("the last row of the call before", _stale_row)
+    if profile.mode == "forward":
+        yield from _discrete()
+
+
+def _places(profile: Profile) -> Iterator[Mutant]:
+    """Elements that come out wrong, or come from elsewhere, by where they stand."""
+
+    def of(name: str, change: Change, *, must_show: bool = True) -> Mutant:
+        return Mutant(name, lambda call: on_all(change, call.right), must_show=must_show)
+
+    rank, uniform = profile.rank, "constant" in profile.op.trivial(profile.mode)
+    for width in (4, 8, 16, 32):
+        yield of(f"inner axis past a multiple of {width} zero", _tail(width))
+        yield of(f"memory past a multiple of {width} zero", _memory_tail(width))
+    for count in (256, 1024):
+        yield of(f"memory past element {count} zero", _past(count))
+    yield of("first row everywhere", _first_along(0), must_show=rank > 1 and not uniform)
+    yield of("first slice of axis 1 everywhere", _first_along(1), must_show=False)
+    if profile.moving:
+        yield of_results("last row times 1.5", _scaled_row(-1))
+        yield of_results("first row times 1.5", _scaled_row(0))
+    yield of("one on along the inner axis", lambda y: np.roll(y, 1, -1) if y.ndim else y, must_show=not uniform)
+    yield of("last two axes swapped", _swapped, must_show=rank > 1 and not uniform)
+
+
+def _swapped(y: Array) -> Array:
+    return np.swapaxes(y, -1, -2).reshape(y.shape) if y.ndim > 1 else y
+
+
+def _one(change: Change) -> Change:
+    """Changes one element: the first in the second half that is not zero, else the first such."""
+
+    def changes(y: Array) -> Array:
+        with np.errstate(all="ignore"):
+            candidates = np.flatnonzero(np.isfinite(y) & (y != 0))
+        if candidates.size:
+            i = candidates[np.searchsorted(candidates, y.size // 2) % candidates.size]
+            y.reshape(-1)[i] = change(y.reshape(-1)[i])
+        return y
+
+    return changes
+
+
+def _tail(width: int) -> Change:
+    def change(y: Array) -> Array:
+        n = y.shape[-1] if y.ndim else 0
+        if n > width:
+            y[..., n - n % width :] = 0
+        return y
+
+    return change
+
+
+def _memory_tail(width: int) -> Change:
+    def change(y: Array) -> Array:
+        if y.size > width:
+            y.reshape(-1)[y.size - y.size % width :] = 0
+        return y
+
+    return change
+
+
+def _past(count: int) -> Change:
+    def change(y: Array) -> Array:
+        y.reshape(-1)[count:] = 0
+        return y
+
+    return change
+
+
+def _first_along(axis: int) -> Change:
+    def change(y: Array) -> Array:
+        if y.ndim > axis + 1:
+            y[...] = np.take(y, [0], axis=axis)
+        return y
+
+    return change
+
+
+def _scaled_row(index: int) -> Change:
+    def change(y: Array) -> Array:
+        if y.ndim and len(y) > 1:
+            y[index] *= 1.5
+        return y
+
+    return change
+
+
+def _one_result(profile: Profile) -> Iterator[Mutant]:
+    """One of several outputs or gradients is wrong."""
+    if profile.results < 2:
+        return
+    gradient = profile.mode == "gradient"
+    for i in sorted(profile.graded) if gradient else range(profile.results):
+        name = f"gradient of {profile.inputs[i]}" if gradient else f"output {i}"
+        for said, change in (("zero", np.zeros_like), ("times 1 + 2^-8", _ALL[3][1]), ("negated", np.negative)):
+            yield Mutant(f"{name} {said}", _at(i, change))
+
+
+def _at(i: int, change: Change) -> Callable[[Call], Arrays]:
+    def results(call: Call) -> Arrays:
+        found = list(call.right)
+        if i < len(found) and found[i] is not None:
+            y = found[i]
+            found[i] = changed(y, change) if y is not None and y.dtype.kind not in "iub" else _other(y)
+        return found
+
+    return results
+
+
+def _stale(call: Call) -> Arrays:
+    assert call.before is not None
+    return call.before()
+
+
+def _stale_row(call: Call) -> Arrays:
+    assert call.before is not None
+    found = []
+    for y, old in zip(call.right, call.before(), strict=True):
+        if y is None or old is None or y.ndim == 0 or y.shape != old.shape:
+            found.append(y)
+            continue
+        mixed = y.copy()
+        mixed[-1:] = old[-1:]
+        found.append(mixed)
+    return found
+
+
+def _discrete() -> Iterator[Mutant]:
+    """Whole numbers and truth values; a mutant is none where the results are floats."""
+
+    def of(name: str, change: Change) -> Mutant:
+        def results(call: Call) -> Arrays:
+            right = call.right
+            return [change(y.copy()) if y is not None and y.dtype.kind in "iub" and y.size else y for y in right]
+
+        return Mutant(name, results, must_show=False)
+
+    def one(y: Array) -> Array:
+        y.reshape(-1)[y.size // 2] = _other(y).reshape(-1)[y.size // 2]
+        return y
+
+    def last(y: Array) -> Array:
+        y.reshape(-1)[-1] = _other(y).reshape(-1)[-1]
+        return y
+
+    yield of("whole numbers one more, truth inverted", _other)
+    yield of("one whole number or truth value other", one)
+    yield of("the last whole number or truth value other", last)
+    yield of("whole numbers zero, nothing true", np.zeros_like)
+    yield of("whole numbers one, everything true", np.ones_like)
+
+
+def _other(y: Array | None) -> Array:
+    assert y is not None
+    return ~y if y.dtype.kind == "b" else y + y.dtype.type(1)

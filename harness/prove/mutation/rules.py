@@ -1,0 +1,138 @@
+"""Mutants of rules: kinks, ties, zeros, large inputs, the operator next to this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, changed, is_float
+from opproof.reference_ops import load
+from opproof.vocabulary.arrays import Array
+
+#: Another operator of the same tensors that is easily taken for this one; parameters it lacks are left out.
+SIBLINGS: dict[str, tuple[str, ...]] = {
+    "silu": ("gelu_quick", "mish"), "gelu_quick": ("silu", "gelu"), "gelu": ("gelu_quick",), "mish": ("silu",),
+    "floor": ("trunc", "round"), "ceil": ("round",), "round": ("floor", "trunc"), "trunc": ("floor", "round"),
+    "fmod": ("remainder",), "remainder": ("fmod",), "amax": ("amin",), "amin": ("amax",), "argmax": ("argmin",),
+    "argmin": ("argmax",), "maximum": ("minimum",), "minimum": ("maximum",), "elu": ("selu", "celu"), "celu": ("elu",),
+    "log": ("log2", "log1p"), "log2": ("log",), "log1p": ("log",), "exp": ("exp2", "expm1"), "exp2": ("exp",),
+    "expm1": ("exp",), "gt": ("ge", "lt"), "ge": ("gt",), "lt": ("le", "gt"), "le": ("lt",), "eq": ("ne", "ge"),
+    "ne": ("eq", "lt"), "hardswish": ("silu",), "relu": ("relu6",), "relu6": ("relu",), "logical_and": ("logical_or",),
+    "logical_or": ("logical_and",), "std": ("var",), "var": ("std",), "tanh": ("hardtanh",),
+    "sigmoid": ("hardsigmoid",),
+    "hardsigmoid": ("sigmoid",), "sign": ("step",), "step": ("sign",), "geglu": ("geglu_erf", "geglu_quick"),
+    "geglu_erf": ("geglu", "geglu_quick"), "geglu_quick": ("geglu", "swiglu"), "swiglu": ("geglu_quick",),
+    "all": ("any",), "any": ("all",), "triu": ("tril",), "tril": ("triu",), "huber_loss": ("smooth_l1_loss",),
+    "hardshrink": ("softshrink",), "softshrink": ("hardshrink",), "sqrt": ("rsqrt",), "sub": ("add",), "add": ("sub",),
+    "floor_divide": ("div",), "scatter": ("scatter_add",), "scatter_add": ("scatter",), "rope": ("rope_back",),
+    "rope_back": ("rope",), "diag_mask_inf": ("diag_mask_zero",), "diag_mask_zero": ("diag_mask_inf",),
+    "upsample_bilinear": ("upsample_bicubic",), "upsample_bicubic": ("upsample_bilinear",), "sinh": ("sin",),
+    "cosh": ("cos",),
+}  # fmt: skip
+
+
+def mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    op, forward = profile.op, profile.mode == "forward"
+    for name in SIBLINGS.get(op.name, ()):
+        if forward or (load(name).vjp is not None and profile.moving):
+            yield Mutant(f"{name} instead", _sibling(name), must_show=forward)
+    fills = {case.fill for case in profile.cases}
+    if profile.floats and profile.moving and not op.multilinear and "extreme" in fills:
+        yield Mutant("NaN where an input is beyond 80", _beyond(80))
+        yield Mutant("NaN where an input is beyond 1e3", _beyond(1e3))
+    if op.kinks is not None and profile.mode == "gradient":
+        yield Mutant("gradient at kinks doubled and one more", _at_kinks, must_show=profile.moving)
+    if forward and op.name in _JUMP_AT_ZERO:
+        yield Mutant("-0 and 0 taken for a small negative number", _zeros(-1))
+        yield Mutant("-0 and 0 taken for a small positive number", _zeros(1))
+    if forward and op.name in _TIED:
+        yield Mutant("the last of several equal elements", _last_of_ties)
+
+
+def _sibling(name: str) -> Callable[[Call], Arrays]:
+    other = load(name)
+
+    def results(call: Call) -> Arrays:
+        params = {**other.params, **{n: v for n, v in call.params.items() if n in other.params}}
+        return call.again(op=other, params=params)
+
+    return results
+
+
+def _beyond(limit: float) -> Callable[[Call], Arrays]:
+    """NaN in results whose element of an input of the same shape is large, or all of them where none is alike."""
+
+    def results(call: Call) -> Arrays:
+        large = [np.abs(x.astype(np.float64)) > limit for x in call.inputs if x is not None and is_float(x)]
+
+        def spoiled(y: Array) -> Array:
+            for mask in large:
+                if mask.shape == y.shape:
+                    y[mask] = np.nan
+                elif mask.any():
+                    y[...] = np.nan
+            return y
+
+        return [changed(y, spoiled) if y is not None and is_float(y) else y for y in call.right]
+
+    return results
+
+
+def _zeros(sign: int) -> Callable[[Call], Arrays]:
+    def change(x: Array | None) -> Array | None:
+        if x is None or not is_float(x) or not (x == 0).any():
+            return x
+        small = np.array(sign * (2.0**-14 if x.dtype.itemsize == 2 else 2.0**-100))  # the smallest normal numbers
+        return np.where(x == 0, small.astype(x.dtype), x)
+
+    return lambda call: call.again(inputs=[change(x) for x in call.inputs])
+
+
+def _at_kinks(call: Call) -> Arrays:
+    kinks = call.op.kinks
+    assert kinks is not None
+    wide = [x.astype(np.float64) if x is not None and is_float(x) else x for x in call.inputs]
+    right, first = call.right, call.inputs[0]
+    if first is None or not right or right[0] is None:
+        return right
+    with np.errstate(all="ignore"):
+        at = np.broadcast_to(np.asarray(kinks(*wide, **call.params)) == 0, first.shape)
+    return [changed(right[0], lambda d: np.where(at, 2 * np.abs(d) + 1, d)), *right[1:]]
+
+
+#: Operators whose value jumps where an input is zero.
+_JUMP_AT_ZERO = (
+    "sign step logical_and logical_or logical_not any all floor ceil reciprocal div log log2 rsqrt atan2 floor_divide "
+    "fmod remainder"
+).split()
+
+#: Operators whose tie rule is declared, and the parameter that names the axis.
+_TIED = ("argmax", "argmin", "sort", "argsort", "max_pool1d", "max_pool2d")
+
+
+def _last_of_ties(call: Call) -> Arrays:
+    """The answer to the reversed input, its indices counted from the other end."""
+    x = call.inputs[0]
+    assert x is not None
+    if "pool" in call.op.name:
+        return _last_in_windows(call, x)
+    axis = call.params["dim"]
+    count = x.size if axis is None else x.shape[axis]
+    found = call.again(inputs=[np.flip(x, axis=axis)])
+    return [count - 1 - y if y is not None and y.dtype.kind == "i" else y for y in found]
+
+
+def _last_in_windows(call: Call, x: Array) -> Arrays:
+    """Maximum pooling whose windows are searched from the end; symmetric ones only, others as they are."""
+    plane = x.shape[2:]
+    found = call.again(inputs=[np.flip(x, axis=tuple(range(2, x.ndim)))])
+    back = [np.flip(y, axis=tuple(range(2, y.ndim))) if y is not None else y for y in found]
+    right = call.right
+    same = all(a is not None and b is not None and a.shape == b.shape for a, b in zip(back, right, strict=True))
+    values, places = back if same else right
+    if not same or not np.array_equal(np.asarray(values), np.asarray(right[0]), equal_nan=True):
+        return right
+    assert places is not None
+    return [right[0], int(np.prod(plane)) - 1 - places]

@@ -1,0 +1,112 @@
+"""Mutants of what gradients add up: over broadcast axes, over repeated indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
+from opproof.vocabulary.arrays import Array
+
+
+def mutants(profile: Profile) -> Iterator[Mutant]:
+    """Mutants of one operator in one mode."""
+    if profile.mode == "gradient" and len(profile.floats) > 1:
+        yield Mutant("broadcast gradient: first slice", _unsummed(0), must_show=False)
+        yield Mutant("broadcast gradient: last slice", _unsummed(-1), must_show=False)
+        yield Mutant("broadcast gradient: mean for sum", _unsummed(None), must_show=False)
+    if profile.op.name in _REPEATS:
+        yield Mutant("repeated indices overwrite", _overwriting, must_show=False)
+
+
+def _unsummed(end: int | None) -> Callable[[Call], Arrays]:
+    """Gradients of tensors that were broadcast: one slice, or the mean, in place of the sum."""
+
+    def results(call: Call) -> Arrays:
+        right = call.right
+        wide = _broadcast(call)
+        if wide is None:
+            return right
+        full = call.again(inputs=wide)
+        return [
+            d if d is None or w is None or w.shape == d.shape else _folded(w, d, end)
+            for d, w in zip(right, full, strict=True)
+        ]
+
+    return results
+
+
+def _broadcast(call: Call) -> list[Any] | None:
+    """The tensors in their common shape; None where they do not broadcast, or need not."""
+    shapes = [x.shape for x in call.inputs if x is not None]
+    try:
+        common = np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+    if all(s == common for s in shapes) or (call.right[0] is None and len(shapes) < 2):
+        return None
+    outputs = call.again(cotangents=None)
+    if len(outputs) != 1 or outputs[0] is None or outputs[0].shape != common:
+        return None
+    return [None if x is None else np.broadcast_to(x, common) for x in call.inputs]
+
+
+def _folded(wide: Array, narrow: Array, end: int | None) -> Array:
+    lead = wide.ndim - narrow.ndim
+    axes = [*range(lead), *(lead + a for a, n in enumerate(narrow.shape) if n == 1 and wide.shape[lead + a] != 1)]
+    if not all(wide.shape[a] for a in axes):
+        return narrow
+    values = wide.astype(np.float64)
+    for a in axes:
+        values = values.mean(axis=a, keepdims=True) if end is None else np.take(values, [end], axis=a)
+    return values.reshape(narrow.shape).astype(narrow.dtype)
+
+
+#: Operators in which several indices may name one place: the mode, the input of indices, what they weigh.
+_REPEATS = {
+    "embedding": "gradient", "index_select": "gradient", "get_rows_back": "forward", "gather": "gradient",
+    "take_along_dim": "gradient", "scatter_add": "forward", "index_add": "forward", "get_rel_pos": "",
+}  # fmt: skip
+
+
+def _overwriting(call: Call) -> Arrays:
+    """Only the last of several contributions to one place arrives."""
+    gradient = call.cotangents is not None
+    if _REPEATS[call.op.name] != ("gradient" if gradient else "forward"):
+        return call.right
+    where = next(i for i, x in enumerate(call.inputs) if x is not None and x.dtype.kind == "i")
+    index = call.inputs[where]
+    assert index is not None
+    along = call.op.name in ("gather", "take_along_dim", "scatter_add")
+    if gradient:
+        assert call.cotangents is not None
+        (g,) = call.cotangents
+        return call.again(cotangents=[_last_only(g, index, call, along)])
+    source = len(call.inputs) - 1 if call.op.name != "get_rows_back" else 0
+    values = call.inputs[source]
+    assert values is not None
+    kept = _last_only(values, index, call, along)
+    return call.again(inputs=[kept if i == source else x for i, x in enumerate(call.inputs)])
+
+
+def _last_only(values: Array, index: Array, call: Call, along: bool) -> Array:
+    """`values` with zeros where a later index is the same."""
+    if along:
+        dim = call.params["dim"]
+        moved, kept = np.moveaxis(index, dim, 0), np.moveaxis(values.copy(), dim, 0)
+        for k in range(len(moved)):
+            again = (moved[k + 1 :] == moved[k]).any(axis=0)
+            part = kept[k][tuple(slice(n) for n in again.shape)]
+            part[again] = 0
+        return np.moveaxis(kept, 0, dim)
+    flat = index.reshape(-1)
+    later = np.array([(flat[k + 1 :] == flat[k]).any() for k in range(flat.size)], dtype=bool)
+    if "dim" in call.params:
+        kept = np.moveaxis(values.copy(), call.params["dim"], 0)
+        kept[later] = 0
+        return np.moveaxis(kept, 0, call.params["dim"])
+    kept = values.copy()
+    kept[later.reshape(index.shape)] = 0
+    return kept

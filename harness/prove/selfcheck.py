@@ -1,0 +1,221 @@
+"""The references prove each other, in float64, at every parameter set of the registry.
+
+    values     NumPy's forward against the PyTorch twin's
+    autograd   the vjp against PyTorch's autograd (at kinks too: our conventions are PyTorch's)
+    finite     the vjp against central differences of the forward, Richardson-extrapolated
+    complex    the vjp against the complex step, where the operator is analytic
+
+Cotangents and directions are random, a handful of each, never ones.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.cases._data import bits_of
+from opproof.harness.judge import ties
+from opproof.harness.judge.bound import compare
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import (
+    arguments,
+    cotangents_of,
+    distances,
+    inputs_of,
+    ordered,
+    parameters,
+)
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+
+#: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
+_MILD = frozenset({"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant"})
+_DIRECTIONS = 3
+_ABSOLUTE = 1e-12  # relative to the largest element: other formulas cancel elsewhere
+_LARGEST = 5000  # elements: larger cases prove nothing more
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two references differ."""
+
+    case: str
+    check: str  # values, autograd, finite or complex
+    message: str
+
+
+def cases_to_check(cases: Sequence[Case]) -> list[Case]:
+    """Each shape, parameter set and fill once, in float64 and contiguous."""
+    found = dict.fromkeys(replace(c, dtype="f64", layout="contiguous") for c in cases)
+    return [c for c in found if sum(int(np.prod(s)) for s in c.shapes.values()) <= _LARGEST]
+
+
+def check(case: Case, op: Op, torch: Any) -> list[Disagreement]:
+    """Everything that two references of `op` disagree about in `case`; one that raises disagrees."""
+    found: list[Disagreement] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns of empty variances and the like
+            found.extend(_checks(case, op, torch))
+    except Exception as error:  # whatever a reference raises is what the check is there to find
+        line = str(error).strip().split("\n", 1)[0]
+        found.append(Disagreement(str(case), "raises", f"{type(error).__name__}: {line}"))
+    return found
+
+
+def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
+    inputs = ordered(case, op, inputs_of(case, op))
+    outputs = reference.forward(case, op, inputs)
+    # PyTorch has defects of its own at empty tensors (backends/known/torch.toml): nothing is compared there.
+    twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
+    if twin:
+        yield from _values(case, op, torch, inputs)
+    if op.vjp is None or case.fill == "special":
+        return
+    needs = reference.needs_of(replace(case, needs=None), op, inputs)
+    cotangents = cotangents_of(case, [y.shape for y in outputs])
+    gradients = reference.vjp(case, op, inputs, cotangents, outputs)
+    for i, (v, d, need) in enumerate(zip(inputs, gradients, needs, strict=True)):
+        if need and v is not None and np.shape(d) != v.shape:
+            yield Disagreement(str(case), "finite", f"the vjp of {arguments(case, op)[i]} has shape {np.shape(d)}")
+            return
+    if twin and any(needs):
+        yield from _autograd(case, op, torch, inputs, cotangents, needs)
+    if case.fill in _MILD:
+        yield from _finite(case, op, inputs, cotangents, gradients, needs)
+        if op.analytic:
+            yield from _complex(case, op, inputs, cotangents, gradients, needs)
+
+
+def _tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
+    return [None if v is None else torch.from_numpy(np.array(v)) for v in inputs]
+
+
+def _values(case: Case, op: Op, torch: Any, inputs: Sequence[Array | None]) -> Iterator[Disagreement]:
+    expected = reference.expected_forward(case, op, inputs)
+    found = reference.tuple_of(op.torch(torch, *_tensors(torch, inputs), **parameters(case, op)))  # type: ignore[misc]
+    if len(found) != len(expected):
+        yield Disagreement(str(case), "values", f"PyTorch gives {len(found)} outputs, NumPy {len(expected)}")
+        return
+    arrays = [got.numpy() for got in found]
+    if op.settled is not None:
+        arrays = list(op.settled(arrays, *inputs, **parameters(case, op)))
+    for got, want in zip(arrays, expected, strict=True):
+        yield from _compared(case, "values", got, want)
+
+
+def _autograd(
+    case: Case, op: Op, torch: Any, inputs: Sequence[Array | None], cotangents: Sequence[Array], needs: Sequence[bool]
+) -> Iterator[Disagreement]:
+    expected = reference.expected_vjp(case, op, inputs, cotangents, needs)
+    leaves = [t.requires_grad_() if n else t for t, n in zip(_tensors(torch, inputs), needs, strict=True)]
+    outputs = reference.tuple_of(op.torch(torch, *leaves, **parameters(case, op)))  # type: ignore[misc]
+    pairs = [(y, torch.from_numpy(np.array(g))) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
+    wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
+    if pairs:
+        ys, gs = zip(*pairs, strict=True)
+        found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+    else:
+        found = iter([torch.zeros_like(t) for t in wanted])
+    groups = None if op.ties is None else op.ties(*inputs, **parameters(case, op))
+    for i, (want, need) in enumerate(zip(expected, needs, strict=True)):
+        if need and want is not None:
+            yield from _compared(case, "autograd", next(found).numpy(), want, groups if i == 0 else None)
+
+
+def _compared(
+    case: Case, check: str, got: Array, want: reference.Expected, groups: NDArray[np.int64] | None = None
+) -> Iterator[Disagreement]:
+    if got.shape != want.values.shape:
+        yield Disagreement(str(case), check, f"PyTorch's shape is {got.shape}, NumPy's {want.values.shape}")
+        return
+    allowed = replace(want, exact=want.exact and want.values.dtype.kind != "f")
+    comparison = compare(got, allowed, "f64")
+    if groups is not None:
+        comparison, _ = ties.in_any_order(got, allowed, groups, comparison, "f64")
+    with np.errstate(all="ignore"):
+        near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * max(
+            1.0, float(np.max(np.abs(want.values), initial=0.0))
+        )
+    if not (comparison.passed | near).all():
+        index = comparison.worst or ()
+        said = (
+            f"at {index} PyTorch has {got[index]!r}, NumPy {want.values[index]!r} ({comparison.units[index]:.3g} units)"
+        )
+        yield Disagreement(str(case), check, said)
+
+
+def _direction(case: Case, which: int, k: int, shape: tuple[int, ...]) -> Array:
+    raw = bits_of(f"{case}|direction {which} {k}")(int(np.prod(shape)))
+    return ((raw >> np.uint64(40)).astype(np.float64) / 2.0**23 - 1).reshape(shape)
+
+
+def _loss(case: Case, op: Op, inputs: Sequence[Any], cotangents: Sequence[Array]) -> Any:
+    outputs = reference.forward(case, op, inputs)
+    with np.errstate(all="ignore"):
+        return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in zip(cotangents, outputs, strict=True))
+
+
+def _smooth(case: Case, op: Op, inputs: Sequence[Array | None], which: int, direction: Array, step: float) -> Array:
+    """The direction, zero at elements from which `step` could reach a kink; all zero where another tensor's would."""
+    values = {n: v for n, v in zip(arguments(case, op), inputs, strict=True) if n is not None and v is not None}
+    near = distances(case, op, values) < 4 * step
+    if which == 0 and near.shape == direction.shape:
+        return np.where(near, 0.0, direction)
+    return np.zeros_like(direction) if near.any() else direction
+
+
+def _finite(
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array],
+    gradients: Sequence[Any], needs: Sequence[bool],
+) -> Iterator[Disagreement]:  # fmt: skip
+    base = 2.0**-12
+    for which, (x, need) in enumerate(zip(inputs, needs, strict=True)):
+        if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
+            continue
+        for k in range(_DIRECTIONS):
+            d = _smooth(case, op, inputs, which, _direction(case, which, k, x.shape), base)
+
+            def slope(step: float, which: int = which, x: Array = x, d: Array = d) -> float:
+                ends = [
+                    _loss(case, op, [*inputs[:which], x + s * d, *inputs[which + 1 :]], cotangents)
+                    for s in (step, -step)
+                ]
+                return float(ends[0] - ends[1]) / (2 * step)
+
+            coarse, middle, fine = slope(base), slope(base / 2), slope(base / 4)
+            first, second = (4 * middle - coarse) / 3, (4 * fine - middle) / 3
+            estimate = (16 * second - first) / 15
+            want = float(np.sum(gradients[which] * d))
+            size = float(np.sum(np.abs(gradients[which] * d))) + abs(float(_loss(case, op, inputs, cotangents))) + 1e-3
+            if not abs(estimate - want) <= 1e-7 * size + 4 * abs(second - first):
+                yield Disagreement(str(case), "finite", _said(case, op, which, "differences give", estimate, want))
+                return
+
+
+def _complex(
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array],
+    gradients: Sequence[Any], needs: Sequence[bool],
+) -> Iterator[Disagreement]:  # fmt: skip
+    step = 2.0**-100
+    for which, (x, need) in enumerate(zip(inputs, needs, strict=True)):
+        if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
+            continue
+        d = _direction(case, which, 0, x.shape)
+        moved = [*inputs[:which], x + 1j * step * d, *inputs[which + 1 :]]
+        got = float(np.imag(_loss(case, op, moved, cotangents))) / step
+        want = float(np.sum(gradients[which] * d))
+        size = float(np.sum(np.abs(gradients[which] * d))) + 1e-12
+        if not abs(got - want) <= 1e-11 * size:
+            yield Disagreement(str(case), "complex", _said(case, op, which, "the complex step gives", got, want))
+            return
+
+
+def _said(case: Case, op: Op, which: int, how: str, got: float, want: float) -> str:
+    return f"along a direction of {arguments(case, op)[which]} {how} {got:.12g}, the vjp {want:.12g}"

@@ -1,0 +1,1 @@
+"""From a plan to records: tasks, judges, their hosts, the results file."""

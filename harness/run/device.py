@@ -1,0 +1,55 @@
+"""The tensors of a call in the memory of a device: buffers travel whole, canaries and all, and come back after it.
+
+opproof can set no page of a device unreadable. Its buffers lie between zones that hold the canary, as soft guards
+do, and every check is made on the copies that came back: a write out of bounds is seen, a read only if it changes
+the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from opproof.backends.c.device import DeviceMemory
+from opproof.backends.c.structs import DeviceArray
+from opproof.harness.run.memory import Buffer
+from opproof.vocabulary.arrays import Array
+
+#: From an array in a guarded buffer to what the backend is given for it.
+Lend = Callable[[Array | None], Any]
+
+
+@contextmanager
+def lent(device: DeviceMemory | None, buffers: Collection[Buffer]) -> Iterator[Lend]:
+    """Lend arrays as they are, or, where there is a device, by copies on it which come back at the end.
+
+    Raises MemoryError and DeviceLost.
+    """
+    if device is None:
+        yield lambda array: array
+        return
+    handles: list[tuple[int, Buffer]] = []
+    try:
+        for buffer in buffers:
+            handles.append((device.alloc(buffer.zone.size), buffer))
+            device.copy_in(handles[-1][0], buffer.zone)
+        yield lambda array: None if array is None else _there(array, device.device_type, handles)
+        for handle, buffer in handles:
+            device.copy_out(buffer.zone, handle)
+    finally:
+        for handle, _ in handles:
+            device.free(handle)
+
+
+def _there(array: Array, device_type: int, handles: Collection[tuple[int, Buffer]]) -> DeviceArray:
+    """The copy of `array`, which lies in one of the buffers."""
+    for handle, buffer in handles:
+        offset = _address(array) - _address(buffer.zone)
+        if 0 <= offset <= buffer.zone.size:
+            return DeviceArray(handle, offset, device_type, array.dtype, array.shape, array.strides)
+    raise ValueError(f"an array of shape {array.shape} lies in none of the call's buffers.")
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])

@@ -1,0 +1,133 @@
+"""The shards of a run, or runs of several backends, as one run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from opproof.harness import __version__
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.shard import parse, shard_of
+from opproof.reports import Header, Result
+from opproof.vocabulary.errors import UsageError
+
+#: One run: its folder, header and records.
+Run = tuple[Path, Header, Sequence[Result]]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """All records in the order given, and what is missing, a sentence a shard or run."""
+
+    header: Header
+    results: list[Result]
+    missing: list[str]
+
+
+def merge(runs: Sequence[Run]) -> Merged:
+    """One run of many. Raises UsageError where they were not made alike, or hold the same record twice."""
+    folder, first, _ = runs[0]
+    for other, header, _ in runs[1:]:
+        if differ := _differences(first, header):
+            raise UsageError(f"{folder} and {other} are not parts of one run: {'; '.join(differ)}.")
+    found: dict[tuple[str, str, str], Path] = {}
+    for folder, _, results in runs:
+        for r in results:
+            where = found.setdefault((r.case, r.mode, r.backend), folder)
+            if where is not folder:
+                raise UsageError(
+                    f"{where} and {folder} both hold {r.case} {r.mode} on {r.backend}; give each part once."
+                )
+    header = _header([h for _, h, _ in runs])
+    expected = _planned(header)
+    if expected is None:
+        missing = _cut_short(runs)
+        count = sum(h.cases for _, h, _ in runs)
+    else:
+        missing = _missing(expected - found.keys(), [h for _, h, _ in runs])
+        count = len(expected)
+    return Merged(replace(header, cases=count), [r for *_, results in runs for r in results], missing)
+
+
+def _differences(a: Header, b: Header) -> list[str]:
+    """In what two headers disagree that parts of one run share."""
+    found = [
+        f"{name} is {x!r} and {y!r}"
+        for name, x, y in (("the version of opproof", a.opproof, b.opproof), ("C", a.constant, b.constant))
+        if x != y
+    ]
+    old, new = _asked(a), _asked(b)
+    found += [
+        f"{n} is {old.get(n)!r} and {new.get(n)!r}" for n in sorted(old.keys() | new.keys()) if old.get(n) != new.get(n)
+    ]
+    about = {x.get("spec"): x for x in a.backends}
+    for backend in b.backends:
+        same = about.get(backend.get("spec"), backend)
+        found += [
+            f"{backend.get('spec')} has {n} {same.get(n)!r} and {backend[n]!r}"
+            for n in backend
+            if same.get(n) != backend[n]
+        ]
+    return found
+
+
+def _asked(header: Header) -> dict[str, Any]:
+    options = {n: header.options.get(n) for n in ("convention", "grad_oracle", "strict_subnormals")}
+    return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
+
+
+def _header(headers: Sequence[Header]) -> Header:
+    first = headers[0]
+    backends = {b.get("spec", ""): b for h in headers for b in h.backends}
+    hosts = {n: dict.fromkeys(h.host.get(n, "") for h in headers) for n in first.host}
+    options = dict(first.options)
+    options["backends"] = list(dict.fromkeys(b for h in headers for b in h.options.get("backends", [])))
+    options["selection"] = dict(first.options.get("selection", {})) | {"shard": ""}
+    return replace(
+        first,
+        backends=list(backends.values()),
+        host={n: ", ".join(values) for n, values in hosts.items()},
+        options=options,
+        started=min(h.started for h in headers),
+    )
+
+
+def selection_of(header: Header) -> Selection:
+    """What the run was asked, read back from its header."""
+    saved = header.options.get("selection", {})
+    fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in saved.items()}
+    return Selection(**{n: v for n, v in fields.items() if n in Selection.__dataclass_fields__})
+
+
+def _planned(header: Header) -> set[tuple[str, str, str]] | None:
+    """Every record of the whole run; None where this opproof cannot know: another version, no folder of operators."""
+    selection = selection_of(header)
+    if header.opproof != __version__ or not all(Path(f).exists() for f in selection.folders):
+        return None
+    planned = tasks(header.options.get("backends", []), cases(selection), selection)
+    return {(t.case, t.mode, t.backend) for t in planned}
+
+
+def _cut_short(runs: Sequence[Run]) -> list[str]:
+    found = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
+    return found + [f"shard {name}: not given" for name in _absent([h for _, h, _ in runs])]
+
+
+def _missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:
+    count = max((n for _, n in _shards(headers)), default=1)
+    by_shard = Counter((shard_of(case, mode, count), backend) for case, mode, backend in keys)
+    part = "" if count == 1 else "shard {}/{} "
+    return [f"{part.format(k, count)}on {backend}: {n:,} records" for (k, backend), n in sorted(by_shard.items())]
+
+
+def _shards(headers: Sequence[Header]) -> list[tuple[int, int]]:
+    texts = [h.options.get("selection", {}).get("shard", "") for h in headers]
+    return [parse(text) for text in texts if text]
+
+
+def _absent(headers: Sequence[Header]) -> list[str]:
+    given = _shards(headers)
+    return [f"{k}/{n}" for n in sorted({n for _, n in given}) for k in range(1, n + 1) if (k, n) not in given]

@@ -1,0 +1,159 @@
+"""Which (case, mode) pairs a run tries: levels, operators, dtypes, expressions and single ids."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opproof.cases import Case, cases_of
+from opproof.harness.run.shard import parse, shard_of
+from opproof.harness.run.task import Task
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import inputs_of, ordered
+from opproof.reference_ops import Op, load, load_folder, names
+from opproof.reference_ops._op import FOLDER
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError, UsageError
+from opproof.vocabulary.modes import MODES
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the command line asks for."""
+
+    ops: tuple[str, ...] = ()
+    keyword: str = ""
+    level: str = "standard"
+    modes: tuple[str, ...] = MODES
+    dtypes: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    seed: int = 0
+    folders: tuple[str, ...] = ()
+    shard: str = ""  # "2/5": the second of five parts
+
+
+def operators(selection: Selection) -> list[Op]:
+    """The operators asked for, those of the user's folders included. Raises OpError for an unknown one."""
+    own = [op for folder in selection.folders for op in _own(Path(folder))]
+    if not selection.ops:
+        return [*own, *(load(n) for n in names())]
+    by_name = {op.name: op for op in own}
+    return [by_name.get(name) or load(name) for name in selection.ops]
+
+
+def _own(path: Path) -> list[Op]:
+    """The operators in a user's folder or file. Raises UsageError where there is none."""
+    found = load_folder(path) if path.exists() else []
+    if not found:
+        raise UsageError(f"no operator in {path}: give --ops a folder of operators' files, or one of them.")
+    return found
+
+
+def cases(selection: Selection) -> list[Case]:
+    """The cases asked for, in registry order. Raises UsageError, OpError or CaseError for a bad call."""
+    for dtype in selection.dtypes:
+        if dtype not in DTYPES:
+            raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}.")
+    if selection.cases:
+        found = [checked(Case.parse(text), selection.folders) for text in selection.cases]
+    else:
+        found = [c for op in operators(selection) for c in _cases(op, selection.level)]
+        if selection.seed:
+            found = [c.with_seed(selection.seed) for c in found]
+    matches = keyword_filter(selection.keyword)
+    return [c for c in found if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+
+
+def _cases(op: Op, level: str) -> list[Case]:
+    from opproof.harness.run.user_ops import own_cases
+
+    return own_cases(op, level) or cases_of(op.name, level)
+
+
+def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
+    """One task per backend, case and mode of the shard; gradient only where there is one to ask for."""
+    by_name = {
+        op.name: op for op in operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
+    }
+    folders = tuple(str(Path(f).resolve()) for f in selection.folders)
+    part, count = parse(selection.shard) if selection.shard else (1, 1)
+    return [
+        Task(backend, text, mode, ops=folders, **rules)  # type: ignore[arg-type]
+        for backend in backends
+        for case, text in zip(selected, map(str, selected), strict=True)
+        for mode in selection.modes
+        if (mode == "forward" or has_gradient(case, by_name[case.op])) and shard_of(text, mode, count) == part
+    ]
+
+
+def has_gradient(case: Case, op: Op) -> bool:
+    """Whether the case has a gradient to ask for: none at NaN and infinity, whose conventions differ."""
+    if case.fill == "special":
+        return False
+    return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
+
+
+def checked(case: Case, folders: Sequence[str] = ()) -> Case:
+    """`case`, which its op can compute. Raises CaseError or OpError with the reason why not."""
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    for name, _ in case.params:
+        if name not in op.params:
+            expected = ", ".join(op.params) if op.params else "none"
+            raise CaseError(f"{case}: {op.name} has no parameter {name!r}; its parameters are: {expected}.")
+    for name, default in op.params.items():
+        if default is inspect.Parameter.empty and name not in case.kwargs:
+            raise CaseError(f"{case}: {op.name} needs its parameter {name!r}.")
+    if not op.variadic:
+        _check_tensors(case, op)
+    try:
+        reference.forward(case, op, ordered(case, op, inputs_of(case, op)))
+    except CaseError:
+        raise
+    except Exception as error:  # whatever the reference raises is said of the case
+        said = " ".join(str(error).split())
+        raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None
+    return case
+
+
+def _check_tensors(case: Case, op: Op) -> None:
+    given = {name for name, _ in case.tensors}
+    unknown = [n for n in given if n not in op.tensors]
+    missing = [n for n in op.tensors if n not in given and n not in op.optional]
+    if unknown or missing:
+        wrong = f"no tensor {unknown[0]!r}" if unknown else f"a tensor {missing[0]!r}, which is missing"
+        raise CaseError(f"{case}: {op.name} has {wrong}; its tensors are: {', '.join(op.tensors)}.")
+    if case.needs is not None and not set(case.needs) <= given:
+        raise CaseError(
+            f"{case}: needs={','.join(case.needs)} names no tensor of the case; there are {', '.join(given)}."
+        )
+
+
+def keyword_filter(expression: str) -> Callable[[str], bool]:
+    """A predicate on case ids from words joined by `and`, `or`, `not` and parentheses, as pytest's -k.
+
+    A word matches where it stands anywhere in the id, whatever its case. Raises UsageError.
+    """
+    if not expression.strip():
+        return lambda _: True
+    tokens = re.findall(r"\(|\)|[^\s()]+", expression)
+    program: list[str] = []
+    words: list[str] = []
+    for token in tokens:
+        if token in ("and", "or", "not", "(", ")"):
+            program.append(token)
+        else:
+            program.append(f"w[{len(words)}]")
+            words.append(token.lower())
+    malformed = UsageError(f"malformed -k {expression!r}: expected words joined by and, or, not, parentheses.")
+    try:
+        tree = ast.parse(" ".join(program), "-k", "eval")
+    except SyntaxError:
+        raise malformed from None
+    if any(isinstance(node, ast.Call | ast.Tuple) for node in ast.walk(tree)):  # a (b), ()
+        raise malformed
+    code = compile(tree, "-k", "eval")
+    return lambda text: bool(eval(code, {"__builtins__": {}}, {"w": [w in text.lower() for w in words]}))  # noqa: S307 - only w[i], and, or, not, ()

@@ -1,0 +1,1 @@
+"""What is expected: data of a case, reference values, noise, kinks."""

@@ -1,0 +1,132 @@
+"""The values of a case: drawn from its id, kept away from kinks where the fill does not sit on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.cases._data import ON_KINKS, REPORTS, draw, draw_cotangent, draw_tensor
+from opproof.cases._layouts import layouts_of
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+
+#: Ordinary fills keep kinks at least this far away, relative to max(1, |x|): far above any rounding.
+MARGIN = 2.0**-4
+_TRIES = 12
+
+
+def arguments(case: Case, op: Op) -> list[str | None]:
+    """Names of the case's tensors in the order of the op's signature; None where one is absent."""
+    if op.variadic:
+        return [name for name, _ in case.tensors]
+    given = case.shapes
+    ordered: list[str | None] = [name if name in given else None for name in op.tensors]
+    while ordered and ordered[-1] is None:
+        ordered.pop()
+    return ordered
+
+
+def parameters(case: Case, op: Op) -> dict[str, Any]:
+    """Every parameter of the op by name, defaults filled in."""
+    return {**op.params, **case.kwargs}
+
+
+def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
+    """Values of every tensor by name: float64 rounded to the case's dtype, or int64.
+
+    Floats keep MARGIN from kinks unless the fill sits on them, which "kink" always does; a broadcast
+    layout repeats its first slice. `variant` draws other data for the same case.
+    """
+    constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
+    values = draw(case, constraints, variant)
+    _repeat_slices(case, values)
+    if op.kinks is not None and case.fill == "kink":
+        return _onto_kinks(case, op, values)
+    if op.kinks is None or case.fill in ON_KINKS or case.fill in REPORTS:
+        return values
+    first = case.tensors[0][0]
+    for attempt in range(_TRIES):
+        near = _near_kinks(case, op, values)
+        if not near.any():
+            break
+        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), f"{variant}, again {attempt}")
+        moved = np.where(near, fresh, values[first])
+        values = {name: moved if v is values[first] else v for name, v in values.items()}
+        _repeat_slices(case, values)
+    return values
+
+
+def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+    """`values` where one sits on a kink already, else with some of the first tensor, or its nearest, moved onto one."""
+    first, distance = values[case.tensors[0][0]], distances(case, op, values)
+    if not np.isfinite(distance).any() or (distance == 0).any():
+        return values
+    order = np.arange(first.size).reshape(first.shape)
+    for chosen in (order % 3 == 0, order == np.argmin(distance)):
+        for sign in (-1, 1):
+            moved = np.where(chosen & np.isfinite(distance), first + sign * distance, first)
+            stored = np.array(round_to(moved, DTYPES[case.dtype])).reshape(first.shape)
+            tried = {name: stored if v is first else v for name, v in values.items()}
+            _repeat_slices(case, tried)
+            if (distances(case, op, tried) == 0).any():
+                return tried
+    return values
+
+
+def _near_kinks(case: Case, op: Op, values: dict[str, Array]) -> NDArray[np.bool_]:
+    distance = distances(case, op, values)
+    first = values[case.tensors[0][0]]
+    margin = MARGIN * np.minimum(1, np.max(np.abs(first), initial=0.0)) * np.maximum(1, np.abs(first) * 2.0**-4)
+    return np.broadcast_to(distance < margin, first.shape)
+
+
+def distances(case: Case, op: Op, values: dict[str, Array]) -> Array:
+    """Distance of every element of the first tensor to the nearest kink; inf where there is none."""
+    first = values[case.tensors[0][0]]
+    if op.kinks is None:
+        return np.full(first.shape, np.inf)
+    with np.errstate(all="ignore"):
+        found = op.kinks(*ordered(case, op, values), **parameters(case, op))
+    return np.broadcast_to(np.nan_to_num(np.asarray(found, dtype=np.float64), nan=np.inf, posinf=np.inf), first.shape)
+
+
+def ordered(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:
+    """Values as positional arguments."""
+    return [None if name is None else values[name] for name in arguments(case, op)]
+
+
+def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[bool]:
+    """Which arguments have a gradient that the case asks for: floats, and in `needs` where given."""
+    names = arguments(case, op)
+    return [
+        v is not None and v.dtype.kind == "f" and (case.needs is None or name in case.needs)
+        for name, v in zip(names, values, strict=True)
+    ]
+
+
+def cotangents_of(case: Case, shapes: Sequence[tuple[int, ...]], variant: int = 0) -> list[Array]:
+    """Random cotangents of outputs of `shapes`, rounded to the case's dtype."""
+    return [_uneven(draw_cotangent(case, f"g{i}", shape, variant)) for i, shape in enumerate(shapes)]
+
+
+def _uneven(g: Array) -> Array:
+    """`g`; where whole numbers drawn for a few elements came out alike, 0 or 1, the first becomes another."""
+    if g.size and (g == g.flat[0]).all() and (g.size > 1 or g.flat[0] in (0, 1)):
+        g.flat[0] = 2 if g.flat[0] == -2 else -2
+    return g
+
+
+def _repeat_slices(case: Case, values: dict[str, Array]) -> None:
+    for name, layout in layouts_of(case).items():
+        if layout == "broadcast" and values[name].ndim and values[name].shape[0] > 1:
+            values[name][...] = values[name][:1]
+
+
+def to_dtype(values: Array, dtype: str) -> Array:
+    """float64 values, already rounded, in the case's own NumPy dtype; integers and bools as they are."""
+    return values.astype(DTYPES[dtype].numpy) if values.dtype.kind == "f" else values

@@ -1,0 +1,77 @@
+"""Gradients by finite differences, for operators that bring no vjp.
+
+Central differences of the float64 reference, Richardson-extrapolated from two steps, one input
+element at a time. The second difference of a smooth function is a quarter at half the step; where
+it is more there is a kink or a jump within the step, and the element is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.harness.truth import reference
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+
+_STEP = 2.0**-13
+#: Relative error of the extrapolated difference, and how far second differences may be from a quarter.
+_ERROR = 1e-8
+_KINK = 1e-2
+#: Honest rounding of an unknown gradient formula, in roundings of its terms and of the outputs, from which many go.
+_TERMS = 4.0
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The gradient of one argument: what is expected, and which elements could be estimated."""
+
+    expected: reference.Expected
+    smooth: NDArray[np.bool_]
+
+
+def gradients(
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], needs: Sequence[bool]
+) -> list[Estimated | None]:
+    """The gradient of every needed argument, with a scale made of the terms that add up to it."""
+    return [
+        _one(case, op, inputs, cotangents, i) if need and x is not None else None
+        for i, (x, need) in enumerate(zip(inputs, needs, strict=True))
+    ]
+
+
+def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], which: int) -> Estimated:
+    x = inputs[which]
+    assert x is not None
+    values, scale, smooth = np.zeros(x.shape), np.zeros(x.shape), np.zeros(x.shape, dtype=bool)
+    base = _weighted(case, op, inputs, cotangents)
+
+    def at(index: tuple[int, ...], offset: float) -> Array:
+        moved = x.copy()
+        moved[index] += offset
+        return _weighted(case, op, [*inputs[:which], moved, *inputs[which + 1 :]], cotangents)
+
+    for index in np.ndindex(x.shape):
+        step = _STEP * max(1.0, abs(float(x[index])))
+        far, near = (at(index, step), at(index, -step)), (at(index, step / 2), at(index, -step / 2))
+        coarse, fine = (far[0] - far[1]) / (2 * step), (near[0] - near[1]) / step
+        terms = (4 * fine - coarse) / 3
+        values[index] = terms.sum()
+        size = float(np.sqrt(np.sum(np.square(terms)) * max(1, np.count_nonzero(terms))))
+        bend = [float((up - base - (base - down)).sum()) / step for up, down in (far, near)]
+        rounding = _ERROR * size + 2.0**-48 * float(np.sum(np.abs(base))) / step
+        smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
+        outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
+        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[case.dtype].u
+    return Estimated(reference.Expected(values, scale), smooth)
+
+
+def _weighted(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array]) -> Array:
+    """The products g y of every output element, in one vector."""
+    outputs = reference.forward(case, op, inputs)
+    return np.concatenate([np.ravel(g * y) for g, y in zip(cotangents, outputs, strict=True)])

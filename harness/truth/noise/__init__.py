@@ -1,0 +1,1 @@
+"""Noisy arithmetic: NumPy in which every rounding shows."""

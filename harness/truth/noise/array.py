@@ -1,0 +1,198 @@
+"""Noisy arithmetic: the reference measures its own rounding error.
+
+A `Noisy` array carries the exact float64 values and a stack of runs in which the result of every
+operation that rounds was multiplied by (1 + delta xi), xi standard normal (Monte Carlo arithmetic,
+Parker 1997; CESTAC and Verificarlo do the same with real roundings). The deviation of the runs
+from the exact values, divided by delta, is the error that honest rounding causes, in units of the
+roundoff. Normal xi rather than +-1: with signs alone, independent roundings cancel exactly in some
+elements.
+
+Every comparison and selection is decided on the exact values, so noise never flips a branch.
+A sum of n terms t, sequentially accumulated, has partial sums s_k, and its rounding errors add
+up to about u sqrt(sum s_k^2); for terms of mean m and spread d that is n (S^2/3 + sum t^2 / 2)
+under the root, S the sum. So the noise of sums and contractions grows with sqrt(n), as honest
+sequential accumulation does (see docs/method.md for the measurement).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from opproof.harness.truth.noise.rules import CREATES, DECIDED, EXACT_UFUNCS, JUMPS, MOVES, STEPS
+from opproof.harness.truth.noise.sums import (
+    FUNCTIONS,
+    REDUCE,
+    add_at,
+    aligned,
+    exact_of,
+    mapped,
+    matmul,
+    run_of,
+    source_of,
+)
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where noise comes from: how many runs, and the amplitudes of one interior rounding."""
+
+    rng: np.random.Generator
+    runs: int
+    amplitude: float
+    summing: float  # amplitude of one addition of a sum or contraction
+    tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
+
+    def rounded(self, runs: Floats, exact: Floats) -> Floats:
+        """`runs` of the values `exact`, each rounded once; exact zeros stay."""
+        size = np.abs(exact)
+        if self.tiny and size.size and float(np.min(size)) < self.tiny:
+            size = np.where((size == 0) | np.isinf(size), 0.0, np.maximum(size, self.tiny))
+            return runs + (self.amplitude * size) * self.rng.standard_normal(runs.shape)
+        return runs * (1 + self.amplitude * self.rng.standard_normal(runs.shape))
+
+    def absolute(self, runs: Floats, size: Floats | float) -> Floats:
+        """`runs` with the noise of `size` additions."""
+        xi = self.rng.standard_normal(runs.shape)
+        return runs + (self.summing * np.asarray(size)) * xi
+
+    def noisy(self, exact: Floats, runs: Floats) -> Noisy:
+        """An array of given exact values and runs."""
+        return Noisy(exact, runs, self)
+
+    def summed(self, exact: Floats, runs: Floats, size: Floats | float) -> Noisy:
+        """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
+        noisy = self.absolute(runs, size)
+        return Noisy(exact, self.rounded(noisy, exact) if self.summing < self.amplitude else noisy, self)
+
+    def wrap(self, exact: Floats, amplitude: float | None = None) -> Noisy:
+        """`exact` as a noisy array, each element rounded once at `amplitude` (interior when None)."""
+        exact = np.asarray(exact, dtype=np.float64)
+        runs = np.broadcast_to(exact, (self.runs, *exact.shape))
+        delta = self.amplitude if amplitude is None else amplitude
+        return Noisy(exact, runs * (1 + delta * self.rng.standard_normal(runs.shape)), self)
+
+
+class Noisy(NDArrayOperatorsMixin):
+    """An array for NumPy's dispatch that carries exact values and noisy runs (axis 0 of `runs`)."""
+
+    __slots__ = ("exact", "runs", "source")
+
+    def __init__(self, exact: Any, runs: Any, source: Source) -> None:
+        self.exact: Floats = np.asarray(exact)
+        self.runs: Floats = runs
+        self.source = source
+
+    shape = property(lambda self: self.exact.shape)
+    ndim = property(lambda self: self.exact.ndim)
+    size = property(lambda self: self.exact.size)
+    dtype = property(lambda self: self.exact.dtype)
+    T = property(np.transpose)
+    real = property(lambda self: self)
+
+    def __len__(self) -> int:
+        return len(self.exact)
+
+    def __getitem__(self, index: Any) -> Noisy:
+        exact = self.exact[index]
+        return Noisy(exact, np.stack([r[index] for r in self.runs]), self.source)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.exact[index] = exact_of(value)
+        for i, run in enumerate(self.runs):
+            run[index] = run_of(value, i)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Noisy:
+        if np.dtype(dtype) != np.float64:
+            raise TypeError(f"a noisy array was converted to {np.dtype(dtype)}; references keep the inputs' dtype.")
+        return Noisy(self.exact.copy(), self.runs.copy(), self.source) if copy else self
+
+    def reshape(self, *shape: Any) -> Noisy:
+        result: Any = np.reshape(self, shape[0] if len(shape) == 1 else shape)
+        return result  # type: ignore[no-any-return]
+
+    def copy(self) -> Noisy:
+        return self.astype(None)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("a noisy array was put into a plain one; make the array with np.zeros(shape, like=x).")
+
+    def __bool__(self) -> bool:
+        return bool(self.exact)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        if method == "at":
+            return add_at(*inputs) if ufunc is np.add else NotImplemented
+        if method == "reduce" and ufunc in REDUCE:
+            return REDUCE[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
+        if method != "__call__" or ufunc in JUMPS:
+            return NotImplemented
+        if ufunc in DECIDED:
+            return ufunc(*map(exact_of, inputs), **kwargs)
+        result = _call(ufunc, inputs, kwargs)
+        if out is None:
+            return result
+        target: Noisy = out[0]
+        target.exact[...], target.runs[...] = result.exact, result.runs
+        return target
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        if func in DECIDED:
+            return func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
+        if func in CREATES:
+            exact = func(*mapped(exact_of, args), **kwargs)
+            return Noisy(exact, np.repeat(exact[None], self.source.runs, axis=0), self.source)
+        if func in MOVES:
+            return _each_run(func, args, kwargs, self.source)
+        if func in FUNCTIONS:
+            return FUNCTIONS[func](*args, **kwargs)
+        raise TypeError(f"np.{func.__name__} is unknown to noisy arithmetic; classify it in harness/noise_rules.py.")
+
+
+def _each_run(func: Callable[..., Any], args: Any, kwargs: Any, source: Source) -> Any:
+    exact = func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
+    runs = [
+        func(*mapped(partial(run_of, i=i), args), **mapped(partial(run_of, i=i), kwargs)) for i in range(source.runs)
+    ]
+    if isinstance(exact, list | tuple):
+        return [Noisy(e, np.stack([r[k] for r in runs]), source) for k, e in enumerate(exact)]
+    return Noisy(exact, np.stack(runs), source)
+
+
+def _power_of_two(value: Any) -> bool:
+    """Whether multiplying or dividing by `value` rounds nothing."""
+    if isinstance(value, Noisy) or np.ndim(value) != 0 or isinstance(value, np.ndarray):
+        return False
+    return value == 0 or (math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5)
+
+
+def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Noisy:
+    source = source_of(*inputs)
+    if ufunc is np.matmul:
+        return matmul(*inputs)  # type: ignore[no-any-return]
+    exact = ufunc(*map(exact_of, inputs), **kwargs)
+    if ufunc in STEPS:
+        return Noisy(exact, np.repeat(np.asarray(exact)[None], source.runs, axis=0), source)
+    ndim = np.ndim(exact)
+    if ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
+        first = np.broadcast_to(np.asarray(exact) == exact_of(inputs[0]), np.shape(exact))
+        a, b = (aligned(v, ndim) for v in inputs)
+        return Noisy(exact, np.where(first, *np.broadcast_arrays(a, b)), source)
+    if ufunc in (np.fmod, np.remainder):  # a - q b without rounding, the whole number q of the exact values
+        a, b = inputs
+        q = np.rint((exact_of(a) - exact) / exact_of(b))
+        return Noisy(exact, aligned(a, ndim) - q * aligned(b, ndim), source)
+    runs = ufunc(*(aligned(v, ndim) for v in inputs), **kwargs)
+    free = ufunc in EXACT_UFUNCS or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
+    free = free or (ufunc is np.multiply and _power_of_two(inputs[0]))
+    return Noisy(exact, runs if free else source.rounded(runs, np.asarray(exact)), source)

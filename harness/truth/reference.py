@@ -1,0 +1,180 @@
+"""Expected values and gradients of a case, and the scale of honest rounding for each element."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.truth.data import differentiable, parameters
+from opproof.harness.truth.noise.array import Noisy, Source
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+
+#: Noisy runs per case, and the amplitude of the larger of the two roundings.
+RUNS = 16
+DELTA = 2.0**-30
+
+#: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
+COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-8}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One expected array with, per element, the error of honest rounding in units of u(dtype)."""
+
+    values: Array  # float64, int64 or bool
+    scale: Array  # float64; zeros where the array is exact
+    exact: bool = False  # to be met bit for bit
+
+
+def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
+    """Unit roundoff of interior operations: float32 for 16-bit dtypes, else the dtype, unless declared.
+
+    "storage": what passes between kernels is rounded to the dtype, sums are still accumulated in float32.
+    "q8": inputs are rounded to blocks of 8 bits, sums of their products are accumulated in float32 or in integers.
+    A dtype's name: all arithmetic, accumulation included, has that precision.
+    """
+    if declared == "storage":
+        return dtype.u
+    if declared is not None:
+        return max(COMPUTE_U[declared], dtype.u if dtype.name in ("f64", "f32") else 0)
+    return min(dtype.u, COMPUTE_U["f32"])
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """NaN, infinity and empty means are answers here, not accidents."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def tuple_of(result: Any) -> tuple[Any, ...]:
+    """Outputs as a tuple, whether the operator has one or several."""
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def forward(case: Case, op: Op, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    """Outputs in float64 (or int64, bool)."""
+    with quiet():
+        return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **parameters(case, op))))
+
+
+def vjp(
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Any], outputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Gradients of every argument, None where there is none; the op must have a vjp."""
+    assert op.vjp is not None
+    g = cotangents[0] if len(outputs) == 1 else tuple(cotangents)
+    y = outputs[0] if len(outputs) == 1 else tuple(outputs)
+    with quiet():
+        found = tuple_of(op.vjp(g, y, *inputs, **parameters(case, op)))
+    return (*found, *(None for _ in inputs))[: len(inputs)]
+
+
+def gradients_exist(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
+    """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
+    if op.vjp is None or len(inputs) == 1:
+        return [v is not None and v.dtype.kind == "f" for v in inputs]
+    outputs = forward(case, op, inputs)
+    return [d is not None for d in vjp(case, op, inputs, [np.ones(y.shape) for y in outputs], outputs)]
+
+
+def needs_of(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
+    """Which arguments have a gradient that the case asks for and the op gives; `inputs` may be data not judged."""
+    asked, exist = differentiable(case, op, inputs), gradients_exist(case, op, inputs)
+    return [a and e for a, e in zip(asked, exist, strict=True)]
+
+
+def expected_forward(case: Case, op: Op, inputs: Sequence[Array | None], declared: str | None = None) -> list[Expected]:
+    """Expected outputs of `inputs`, with the scale of honest rounding."""
+    values = forward(case, op, inputs)
+    if _bitwise(case, op, "forward"):
+        return [Expected(v, np.zeros(v.shape), exact=True) for v in values]
+    source, _ = _sources(case, declared)
+    with quiet():
+        noisy = tuple_of(op.forward(*_wrap(source, inputs), **parameters(case, op)))
+    return [_scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
+
+
+def expected_vjp(
+    case: Case,
+    op: Op,
+    inputs: Sequence[Array | None],
+    cotangents: Sequence[Array],
+    needs: Sequence[bool],
+    declared: str | None = None,
+) -> list[Expected | None]:
+    """Expected gradients of `inputs` where needed, with the scale of honest rounding."""
+    outputs = forward(case, op, inputs)
+    values = [
+        np.asarray(v) if n else None for v, n in zip(vjp(case, op, inputs, cotangents, outputs), needs, strict=True)
+    ]
+    if _bitwise(case, op, "gradient"):
+        return [None if v is None else Expected(v, np.zeros(v.shape), exact=True) for v in values]
+    source, stored = _sources(case, declared)
+    wrapped = _wrap(source, inputs)
+    with quiet():
+        noisy_outputs = [
+            _store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **parameters(case, op)))
+        ]
+    noisy = vjp(case, op, wrapped, [source.wrap(g) for g in cotangents], noisy_outputs)
+    return [None if v is None else _scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
+
+
+def _bitwise(case: Case, op: Op, mode: str) -> bool:
+    return op.is_exact(mode) or (op.multilinear and case.fill in ("exact", "signs"))
+
+
+def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
+    """The source of interior noise, and the amplitude of storage noise; the larger is DELTA."""
+    dtype = DTYPES[case.dtype]
+    interior = compute_roundoff(dtype, declared)
+    larger = max(interior, dtype.u)
+    key = int.from_bytes(hashlib.blake2b(f"{case}|noise".encode(), digest_size=16).digest(), "little")
+    rng = np.random.Generator(np.random.Philox(key=key))
+    summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
+    tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
+    return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), DELTA * dtype.u / larger
+
+
+def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
+    """Inputs as noisy arrays, rounded once at interior precision; one array given twice stays one."""
+    wrapped: dict[int, Noisy] = {}
+    for v in inputs:
+        if v is not None and v.dtype.kind == "f" and id(v) not in wrapped:
+            wrapped[id(v)] = source.wrap(v)
+    return [v if v is None else wrapped.get(id(v), v) for v in inputs]
+
+
+def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
+    """An output as a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
+    if not isinstance(y, Noisy):
+        return y
+    size = np.where((y.exact == 0) | np.isinf(y.exact), 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
+    return Noisy(y.exact, y.runs + amplitude * size * y.source.rng.standard_normal(y.runs.shape), y.source)
+
+
+def _scaled(values: Array, noisy: Any, case: Case, declared: str | None) -> Expected:
+    """The RMS deviation of the runs, in units of u(dtype)."""
+    if values.dtype.kind != "f" or not isinstance(noisy, Noisy):
+        return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
+    dtype = DTYPES[case.dtype]
+    larger = max(compute_roundoff(dtype, declared), dtype.u)
+    with quiet():
+        rms = np.sqrt(np.mean(np.square(noisy.runs - noisy.exact), axis=0))
+    return Expected(values, np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0))
+
+
+def saved_overflow(case: Case, outputs: Sequence[Array]) -> bool:
+    """Whether an output that a backward saves overflows the case's dtype."""
+    dtype = DTYPES[case.dtype]
+    return any(bool(np.any(np.isinf(round_to(y, dtype)) & np.isfinite(y))) for y in outputs if y.dtype.kind == "f")

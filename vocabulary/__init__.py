@@ -1,0 +1,1 @@
+"""The words that all packages share: dtypes, arrays, modes, verdicts, errors."""
