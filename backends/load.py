@@ -14,6 +14,9 @@ from opproof.vocabulary.errors import BackendError
 FOLDER = Path(__file__).parent
 LIBRARIES = (".so", ".dylib", ".dll")
 
+#: Backends made of the references, or of their PyTorch twins; in the process of any other, the references are refused.
+MADE_OF_REFERENCES = frozenset({"numpy", "torch", "tvm_ffi"})
+
 
 def built_in() -> list[str]:
     """Names of the adapters: the folders here whose package has a function `create`; imports nothing."""
@@ -29,10 +32,6 @@ def installed() -> list[str]:
 def load_backend(spec: str) -> Any:
     """The backend that `spec` names. Raises BackendError with one sentence that says what to do."""
     name, _, variant = spec.partition(":")
-    if name == "exec":
-        from opproof.backends.exec.command import load as load_command
-
-        return load_command(variant)
     if name in built_in():
         module = importlib.import_module(f"opproof.backends.{name}")
         return module.create(variant)
@@ -73,7 +72,7 @@ def _from_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except BackendError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # of any class, KeyboardInterrupt too: importing it failed
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
         text = error.msg if isinstance(error, SyntaxError) else error
         reason = f"{type(error).__name__}{line}: {text}"

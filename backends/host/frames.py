@@ -36,6 +36,9 @@ class FrameError(ValueError):
 
 def encode(metadata: Mapping[str, str], tensors: Mapping[str, Array]) -> bytes:
     """A frame. Tensors of any strides are written row by row."""
+    if not tensors:  # most frames: safetensors itself is not needed for a header alone
+        header = json.dumps({"__metadata__": metadata}).encode()
+        return struct.pack("<QQ", 8 + len(header), len(header)) + header
     rows = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in tensors.items()}
     blob = save(rows, metadata=dict(metadata))
     return struct.pack("<Q", len(blob)) + blob
@@ -69,6 +72,8 @@ def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
         if not isinstance(value, str):
             raise FrameError(f"__metadata__ holds {key}: {value!r}; safetensors allows strings only, such as {key!r}: "
                              f"{json.dumps(json.dumps(value))}")  # fmt: skip
+    if len(header) == ("__metadata__" in header) and len(blob) == 8 + size:
+        return metadata, {}
     try:
         found = safetensors.deserialize(blob)  # type: ignore[no-untyped-call, unused-ignore]
     except safetensors.SafetensorError as error:

@@ -16,8 +16,8 @@ def command(*, spec: str, op: str, timeout: float) -> int:
 
     Exit status: 0 it speaks the protocol, 1 it does not, 2 the call is wrong.
     """
-    from opproof.backends.exec.command import load
     from opproof.harness.explain.dialogues import check
+    from opproof.harness.run.hosts.command import Command
     from opproof.reference_ops import load as load_op
     from opproof.vocabulary.errors import UsageError
 
@@ -29,8 +29,7 @@ def command(*, spec: str, op: str, timeout: float) -> int:
         )
     if op and load_op(op).tensors != ("x",):
         raise UsageError(f"--op {op} has tensors {', '.join(load_op(op).tensors)}: give an operator of x alone.")
-    backend = load(text)
-    backend.timeout = timeout
+    backend = Command(text, timeout)
     wrong = 0
     try:
         for step in check(backend, op):

@@ -38,8 +38,9 @@ def command(
     """
     from opproof.cases import Case
     from opproof.harness.explain.shrink import shrink
+    from opproof.harness.run.limits import Limits
     from opproof.harness.run.plan import Selection, checked, has_gradient, operators
-    from opproof.harness.run.pool import Limits, Pool
+    from opproof.harness.run.pool import Pool
     from opproof.harness.run.task import Task
     from opproof.vocabulary.modes import MODES
     from opproof.vocabulary.verdicts import FAILED
@@ -52,7 +53,8 @@ def command(
 
         def result(candidate: Case, mode: str) -> Result:
             task = Task(backend, str(candidate), mode, strict_subnormals, convention, ops=where)
-            return next(iter(pool.run([task])))
+            *_, last = pool.run([task])  # what comes before it are earlier tasks, told of again
+            return last
 
         modes = [m for m in ((mode,) if mode else MODES) if m == "forward" or has_gradient(given, op)]
         first = next((r for r in (result(given, m) for m in modes) if r.verdict in FAILED), None)

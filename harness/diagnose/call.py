@@ -16,16 +16,16 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 
 
 def cotangent_ignored(w: Wrong) -> str | None:
-    if w.mode == "gradient" and w.explained(cotangents=[np.ones_like(g) for g in w.cotangents]):
+    if w.mode == "gradient" and w.explained(cotangents=[None if g is None else np.ones_like(g) for g in w.cotangents]):
         return f"the cotangent is ignored: {w.what} is that of a cotangent of ones"
     return None
 
 
 def not_summed(w: Wrong) -> str | None:
     """Of a gradient that is a sum over axes of the cotangent, the first or last slice only."""
-    if w.mode != "gradient" or len(w.cotangents) != 1 or w.got.size >= w.cotangents[0].size:
+    g = w.cotangents[0] if len(w.cotangents) == 1 else None
+    if g is None or w.got.size >= g.size:
         return None
-    g = w.cotangents[0]
     axes = [a for a in range(g.ndim) if g.shape[a] > 1]
     for count in range(len(axes), 0, -1):
         for chosen in combinations(axes, count):
@@ -104,6 +104,8 @@ def _tensors(w: Wrong) -> Iterator[tuple[str, Array, tuple[str, int]]]:
             yield str(name), v, ("inputs", i)
     if w.mode == "gradient":
         for i, g in enumerate(w.cotangents):
+            if g is None:
+                continue
             yield "the cotangent", g, ("cotangents", i)
 
 

@@ -14,13 +14,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from opproof.cases import Case
 from opproof.harness.diagnose import call, moved, params, precision, rows, scaled, where
 from opproof.harness.diagnose.wrong import Wrong, wrongs
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.run.execute import Outcome
-from opproof.harness.truth.data import arguments, distances
-from opproof.reference_ops import Op
+from opproof.harness.truth.data import distances
+from opproof.harness.truth.posed import Posed
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
 Pattern = Callable[[Wrong], str | tuple[str, str] | None]
@@ -60,18 +59,18 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
 )
 
 
-def diagnose(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> str:
+def diagnose(posed: Posed, answer: Answer, judgement: Judgement) -> str:
     """What the error looks like; empty where no pattern fits."""
-    return explain(case, op, mode, outcome, found)[1]
+    return explain(posed, answer, judgement)[1]
 
 
-def explain(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> tuple[str, str]:
+def explain(posed: Posed, answer: Answer, judgement: Judgement) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensors = wrongs(case, op, mode, outcome, found)
+        tensors = wrongs(posed, answer, judgement)
         if not tensors:
-            return _no_element(case, op, outcome)
+            return _no_element(posed)
         for label, pattern in PATTERNS:
             for wrong in tensors:
                 if said := _tried(pattern, wrong):
@@ -87,9 +86,9 @@ def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
         return None
 
 
-def _no_element(case: Case, op: Op, outcome: Outcome) -> tuple[str, str]:
+def _no_element(posed: Posed) -> tuple[str, str]:
     """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
-    given = zip(arguments(case, op), outcome.inputs, strict=True)
+    given = zip(posed.names, posed.inputs, strict=True)
     values = {name: v for name, v in given if name is not None and v is not None}
-    at_kink = (distances(case, op, values) == 0).any()
+    at_kink = (distances(posed.case, posed.op, values) == 0).any()
     return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")

@@ -9,9 +9,10 @@ import numpy as np
 
 from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.harness.judge.bound import C, compare
-from opproof.harness.truth import reference
+from opproof.harness.truth.reference import Expected, expected_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
 
 #: Digits of each precision, the hidden bit included.
 _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}
@@ -29,7 +30,7 @@ def inputs_rounded(w: Wrong) -> str | None:
     for name in _lower(w):
         for round_, how in _roundings(name):
             inputs = [round_(v) if v is not None and v.dtype.kind == "f" else v for v in w.inputs]
-            if w.explained(inputs=inputs, cotangents=[round_(g) for g in w.cotangents]):
+            if w.explained(inputs=inputs, cotangents=[None if g is None else round_(g) for g in w.cotangents]):
                 return f"looks like {name} arithmetic: {w.what} is right for inputs {how} to {name}"
     return None
 
@@ -103,10 +104,8 @@ def _declarations(w: Wrong) -> list[tuple[str, str]]:
     return [*finer, ("tf32", "f16 or tf32"), ("bf16", "bf16")]
 
 
-def _expected(w: Wrong, declared: str) -> reference.Expected | None:
-    if w.mode == "forward":
-        return reference.expected_forward(w.case, w.op, w.inputs, declared)[w.which]
-    if w.op.vjp is None:
+def _expected(w: Wrong, declared: str) -> Expected | None:
+    if w.mode is Mode.GRADIENT and w.op.vjp is None:
         return None
-    needs = [i == w.which for i in range(len(w.inputs))]
-    return reference.expected_vjp(w.case, w.op, w.inputs, w.cotangents, needs, declared)[w.which]
+    alone = tuple(i == w.which for i in range(len(w.inputs)))
+    return expected_of(w.posed.given(needs=alone), declared)[w.which]

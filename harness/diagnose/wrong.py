@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.run.execute import Outcome, output_names
-from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters
-from opproof.harness.truth.reference import tuple_of
+from opproof.harness.truth.posed import Posed, output_names, pose
+from opproof.harness.truth.reference import forward, vjp
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
 
 #: An explanation must be less likely by chance than 2^-BITS.
 BITS = 10.0
@@ -32,11 +33,7 @@ _UNITS = (C, 3.0)
 class Wrong:
     """One wrong output or gradient, and all that it was made of. Arrays are float64 unless integers."""
 
-    case: Case
-    op: Op
-    mode: str
-    inputs: tuple[Array | None, ...]
-    cotangents: tuple[Array, ...]
+    posed: Posed
     which: int  # position among the outputs, or among the arguments
     what: str  # "y", or "the gradient of x"
     got: Array
@@ -47,14 +44,39 @@ class Wrong:
     stale: Array | None
 
     @property
-    def params(self) -> dict[str, Any]:
-        """Every parameter, defaults filled in."""
-        return parameters(self.case, self.op)
+    def case(self) -> Case:
+        """The case."""
+        return self.posed.case
 
     @property
-    def names(self) -> list[str | None]:
+    def op(self) -> Op:
+        """Its operator."""
+        return self.posed.op
+
+    @property
+    def mode(self) -> Mode:
+        """Whether an output or a gradient is wrong."""
+        return self.posed.mode
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Every parameter, defaults filled in."""
+        return self.posed.params
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
         """Names of the inputs."""
-        return arguments(self.case, self.op)
+        return self.posed.names
+
+    @property
+    def inputs(self) -> tuple[Array | None, ...]:
+        """What the backend was given."""
+        return self.posed.inputs
+
+    @property
+    def cotangents(self) -> tuple[Array | None, ...]:
+        """Of every output; none in forward mode."""
+        return self.posed.cotangents
 
     def fits(
         self,
@@ -114,7 +136,7 @@ class Wrong:
         *,
         saved: bool = False,
         inputs: Sequence[Array | None] | None = None,
-        cotangents: Sequence[Array] | None = None,
+        cotangents: Sequence[Array | None] | None = None,
         params: Mapping[str, Any] | None = None,
         op: Op | None = None,
         which: int | None = None,
@@ -131,56 +153,47 @@ class Wrong:
         given = self.params if params is None else params
         which = self.which if which is None else which
         try:
-            outputs = tuple_of(op.forward(*inputs, **given))
-            if self.mode == "forward":
-                found = outputs
-            elif op.vjp is None:
-                return None
-            else:
-                one, kind = len(outputs) == 1, DTYPES[self.case.dtype]
-                if saved:
-                    outputs = tuple(round_to(y, kind) if np.asarray(y).dtype.kind == "f" else y for y in outputs)
-                g, y = (cotangents[0], outputs[0]) if one else (tuple(cotangents), tuple(outputs))
-                found = tuple_of(op.vjp(g, y, *inputs, **given))
+            results: tuple[Any, ...] = forward(op, inputs, given)
+            if self.mode is Mode.GRADIENT:
+                if op.vjp is None:
+                    return None
+                kind = DTYPES[self.case.dtype]
+                outputs = [round_to(y, kind) if saved and y.dtype.kind == "f" else y for y in results]
+                results = vjp(op, inputs, given, cotangents, outputs)
         except Exception:  # a change that the operator rejects, in whatever way, explains nothing
             return None
-        if which >= len(found) or found[which] is None:
+        if which >= len(results) or results[which] is None:
             return None
-        return _cropped(np.asarray(found[which]), self.got.shape)
+        return _cropped(np.asarray(results[which]), self.got.shape)
 
     def before(self) -> Array | None:
         """The right answer to the call before, which had other data."""
-        inputs = ordered(self.case, self.op, inputs_of(self.case, self.op, variant=1))
-        return self.again(
-            inputs=inputs, cotangents=cotangents_of(self.case, [g.shape for g in self.cotangents], variant=1)
-        )
+        other = pose(self.case, self.op, self.mode).other
+        return self.again(inputs=other.inputs, cotangents=other.cotangents)
 
 
-def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> list[Wrong]:
-    """Every tensor of `found` in which an element is wrong."""
-    names = arguments(case, op) if mode == "gradient" else list(output_names(op, len(outcome.arrays)))
+def wrongs(posed: Posed, answer: Answer, judgement: Judgement) -> list[Wrong]:
+    """Every tensor of a judgement in which an element is wrong."""
+    forward_mode = posed.mode is Mode.FORWARD
+    names = output_names(posed.op, len(answer.arrays)) if forward_mode else list(posed.names)
     tensors = []
-    for name, got, expected, comparison in found.comparisons:
-        if comparison.passed.all():
+    for judged in judgement.tensors:
+        if judged.comparison.passed.all():
             continue
-        which = names.index(name)
+        which, expected = names.index(judged.name), judged.expected
         floats = expected.values.dtype.kind == "f"
-        stale = outcome.stale[which] if which < len(outcome.stale) else None
+        stale = answer.before[which] if which < len(answer.before) else None
         tensors.append(
             Wrong(
-                case,
-                op,
-                mode,
-                tuple(outcome.inputs),
-                tuple(outcome.cotangents),
-                which,
-                name if mode == "forward" else f"the gradient of {name}",
-                np.asarray(got, dtype=np.float64) if floats else np.asarray(got),
-                expected.values,
-                expected.scale,
-                ~comparison.passed,
-                comparison.units,
-                None if stale is None else np.asarray(stale, dtype=np.float64),
+                posed=posed,
+                which=which,
+                what=judged.name if forward_mode else f"the gradient of {judged.name}",
+                got=np.asarray(judged.got, dtype=np.float64) if floats else np.asarray(judged.got),
+                expected=expected.values,
+                scale=expected.scale,
+                failing=~judged.comparison.passed,
+                units=judged.comparison.units,
+                stale=None if stale is None else np.asarray(stale, dtype=np.float64),
             )
         )
     return tensors

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import BackendFailed, Unsupported
-from opproof.backends.exec.command import Exec
 from opproof.backends.numpy import NumPy
 from opproof.backends.protocol import float_name
+from opproof.harness.run.hosts.command import Command
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import BackendError
@@ -37,7 +37,7 @@ class Wrong(Exception):
     """The answer is not what the step expects; the text says what came instead."""
 
 
-def check(backend: Exec, op: str = "") -> Iterator[Step]:
+def check(backend: Command, op: str = "") -> Iterator[Step]:
     """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first answered of SIMPLE."""
     hello = _step("hello", "a frame of kind hello, with name and, if you like, version, device, ops", _hello, backend)
     yield hello
@@ -61,7 +61,7 @@ def _step(what: str, expected: str, action: Callable[..., str], *arguments: Any)
         return Step(what, "wrong", expected, str(error))
 
 
-def _tensors(backend: Exec, op: str) -> list[tuple[Any, ...]]:
+def _tensors(backend: Command, op: str) -> list[tuple[Any, ...]]:
     def forward(what: str, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
         expected = f"outputs, with output.0 of shape {list(shape)} in {dtype}"
         return (f"{op}, {what}", expected, _forward, backend, op, _values(shape, dtype))
@@ -77,7 +77,7 @@ def _tensors(backend: Exec, op: str) -> list[tuple[Any, ...]]:
     ]
 
 
-def _behaviour(backend: Exec, op: str) -> list[tuple[Any, ...]]:
+def _behaviour(backend: Command, op: str) -> list[tuple[Any, ...]]:
     return [
         ("the same call after another", "the same bytes as the first time", _twice, backend, op),
         ("an operator that nobody has", "a frame of kind unsupported, with a reason", _declines, backend),
@@ -87,12 +87,12 @@ def _behaviour(backend: Exec, op: str) -> list[tuple[Any, ...]]:
     ]
 
 
-def _hello(backend: Exec) -> str:
+def _hello(backend: Command) -> str:
     version = f" {backend.version}" if backend.version else ""
     return f"{backend.name}{version} on {backend.device}"
 
 
-def _answers(backend: Exec, op: str) -> bool:
+def _answers(backend: Command, op: str) -> bool:
     """Whether the operator is computed; a fault counts, since the steps will show it."""
     try:
         _ask(backend, op, _values((3, 4), "f32"))
@@ -103,7 +103,7 @@ def _answers(backend: Exec, op: str) -> bool:
     return True
 
 
-def _reasons(backend: Exec) -> str:
+def _reasons(backend: Command) -> str:
     try:
         _ask(backend, SIMPLE[0], _values((3, 4), "f32"))
     except Unsupported as reason:
@@ -111,10 +111,9 @@ def _reasons(backend: Exec) -> str:
     return "all were declined"
 
 
-def _ask(backend: Exec, op: str, x: Array) -> list[Array]:
-    declined = backend.supports(op, [float_name(x.dtype)], {})
-    if declined is not True:
-        raise Unsupported(str(declined))
+def _ask(backend: Command, op: str, x: Array) -> list[Array]:
+    if declined := backend.declines(op, float_name(x.dtype)):
+        raise Unsupported(declined)
     return backend.forward(op, [x], {})
 
 
@@ -124,11 +123,11 @@ def _values(shape: tuple[int, ...], dtype: str) -> Array:
     return np.asarray((1 + np.arange(count) % 8) / 4).reshape(shape).astype(DTYPES[dtype].numpy)
 
 
-def _forward(backend: Exec, op: str, x: Array) -> str:
+def _forward(backend: Command, op: str, x: Array) -> str:
     return _compared("output.0", _ask(backend, op, x), NumPy().forward(op, [x], {}))
 
 
-def _vjp(backend: Exec, op: str) -> str:
+def _vjp(backend: Command, op: str) -> str:
     x = _values((3, 4), "f32")
     g = x[::-1].copy()
     found = backend.vjp(op, [x], {}, [g], [True])
@@ -165,7 +164,7 @@ def _guess(found: Array, expected: Array) -> str:
     return ""
 
 
-def _twice(backend: Exec, op: str) -> str:
+def _twice(backend: Command, op: str) -> str:
     x, other = _values((3, 4), "f32"), -_values((3, 4), "f32")[::-1]
     first = _ask(backend, op, x)
     _ask(backend, op, other)
@@ -174,24 +173,24 @@ def _twice(backend: Exec, op: str) -> str:
     return "the same bytes"
 
 
-def _declines(backend: Exec) -> str:
+def _declines(backend: Command) -> str:
     try:
-        if backend.supports(UNKNOWN, ["f32"], {}) is True:
+        if not backend.declines(UNKNOWN, "f32"):
             backend.forward(UNKNOWN, [_values((3, 4), "f32")], {})
     except Unsupported as reason:
         return f"unsupported: {reason}"
     except BackendFailed as error:
         raise Wrong(f"{error} (declining must not look like a failure)") from None
-    if backend.supports(UNKNOWN, ["f32"], {}) is not True:
+    if backend.declines(UNKNOWN, "f32"):
         return "its list of operators does not have it"
     raise Wrong(f"outputs for {UNKNOWN}")
 
 
-def _stderr(backend: Exec) -> str:
+def _stderr(backend: Command) -> str:
     return backend.said().removeprefix("; ") if backend.said() else "silent"
 
 
-def _ends(backend: Exec) -> str:
+def _ends(backend: Command) -> str:
     if not backend.stop(5.0):
         raise Wrong("it goes on, and had to be killed")
     return "it exited"

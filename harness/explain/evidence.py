@@ -9,10 +9,8 @@ from opproof.cases import Case
 from opproof.cases._layouts import layouts_of, storage_of
 from opproof.harness.judge.bound import C, Comparison
 from opproof.harness.judge.judgement import Judgement, element, number
-from opproof.harness.run.call import cotangent_layout
-from opproof.harness.run.execute import Outcome, output_names
-from opproof.harness.truth.data import arguments
-from opproof.reference_ops import Op
+from opproof.harness.run.question import cotangent_layout
+from opproof.harness.truth.posed import Posed, output_names
 from opproof.reports import Evidence, Input, Picture
 from opproof.vocabulary.arrays import Array
 
@@ -26,33 +24,36 @@ CLOSE = 32
 _WITHIN, _OUT, _LAST, _NO_NUMBER = 2, 3, 22, 25
 
 
-def evidence(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> Evidence:
-    """All that there is to see of the failure `found`; inputs alone where it was settled before any comparison."""
-    inputs = inputs_in_numbers(case, op, mode, outcome)
-    shown = [j for j in found.comparisons if found.worst is not None and j[0] == found.worst.tensor]
+def evidence(posed: Posed, judgement: Judgement) -> Evidence:
+    """All that there is to see of a failure; inputs alone where it was settled before any comparison."""
+    inputs = inputs_in_numbers(posed)
+    shown = [j for j in judgement.tensors if judgement.worst is not None and j.name == judgement.worst.tensor]
     if not shown:
         return Evidence(inputs=inputs)
-    name, got, expected, comparison = shown[0]
+    comparison = shown[0].comparison
     failing = np.flatnonzero(~comparison.passed)
     order = failing[np.argsort(-comparison.units.ravel()[failing], kind="stable")[:ELEMENTS]]
     places = [tuple(int(i) for i in np.unravel_index(at, comparison.passed.shape)) for at in order]
-    elements = tuple(element(name, got, expected, comparison, place) for place in places)
-    return Evidence(inputs=inputs, elements=elements, pictures=pictures(name, comparison))
+    elements = tuple(element(shown[0], place) for place in places)
+    return Evidence(inputs=inputs, elements=elements, pictures=pictures(shown[0].name, comparison))
 
 
-def inputs_in_numbers(case: Case, op: Op, mode: str, outcome: Outcome) -> tuple[Input, ...]:
+def inputs_in_numbers(posed: Posed) -> tuple[Input, ...]:
     """Every tensor that the backend was given, cotangents last."""
+    case = posed.case
     layouts = layouts_of(case)
-    found = [
+    tensors = [
         _in_numbers(name, values, case, layouts[name], case.fill if values.dtype.kind == "f" else "integers")
-        for name, values in zip(arguments(case, op), outcome.inputs, strict=True)
+        for name, values in zip(posed.names, posed.inputs, strict=True)
         if name is not None and values is not None
     ]
-    if mode == "gradient":
-        names = output_names(op, len(outcome.cotangents))
-        pairs = zip(names, outcome.cotangents, strict=True)
-        found += [_in_numbers(f"cotangent of {n}", g, case, cotangent_layout(case), "random") for n, g in pairs]
-    return tuple(found)
+    names = output_names(posed.op, len(posed.cotangents))
+    tensors += [
+        _in_numbers(f"cotangent of {name}", g, case, cotangent_layout(case), "random")
+        for name, g in zip(names, posed.cotangents, strict=True)
+        if g is not None
+    ]
+    return tuple(tensors)
 
 
 def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) -> Input:

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.harness.explain.source import TooTangled, source
-from opproof.harness.run.execute import output_names
 from opproof.harness.run.plan import checked
 from opproof.harness.run.task import op_of
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters
+from opproof.harness.truth.data import parameters
+from opproof.harness.truth.posed import output_names, pose
 from opproof.reference_ops import Op
 from opproof.reports import Header, Result
 from opproof.vocabulary.errors import CaseError, OpError
+from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
 
 #: Numbers that a program holds at most; beyond, it imports opproof.
@@ -81,21 +81,21 @@ def _standalone(case: Case, op: Op) -> str | None:
     """Inputs and reference; None where they are too large."""
     if sum(math.prod(shape) for shape in case.shapes.values()) > SMALL:
         return None
-    inputs = ordered(case, op, inputs_of(case, op))
-    outputs = reference.forward(case, op, inputs)
+    posed = pose(case, op, Mode.FORWARD if op.vjp is None else Mode.GRADIENT).asked
+    outputs = posed.outputs
     if sum(y.size for y in outputs) > SMALL:
         return None
     imports, functions = source(op)
     names = output_names(op, len(outputs))
     rows = ["", "# What the backend was given.", "inputs = {"]
-    for i, (name, v) in enumerate(zip(arguments(case, op), inputs, strict=True)):
+    for i, (name, v) in enumerate(zip(posed.names, posed.inputs, strict=True)):
         rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_literal(v, case)},")
     rows += ["}", f"params = {_params(case, op)}", ""]
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
     rows += [f"found = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
     if op.vjp is not None:
-        gs = cotangents_of(case, [y.shape for y in outputs])
-        rows += ["", "# The gradient of sum(g y).", f"g = [{', '.join(_literal(g, case) for g in gs)}]"]
+        gs = ", ".join(_literal(g, case) for g in posed.cotangents)
+        rows += ["", "# The gradient of sum(g y).", f"g = [{gs}]"]
         rows += ["with np.errstate(all='ignore'):"]
         rows += ["    d = vjp(g[0] if len(g) == 1 else tuple(g), y, *inputs.values(), **params)"]
         rows += ["gradients = dict(zip(inputs, d if isinstance(d, (tuple, list)) else [d]))"]

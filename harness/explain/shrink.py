@@ -17,7 +17,7 @@ from opproof.cases import Case, cases_of
 from opproof.harness.explain.steps import simpler
 from opproof.harness.run.user_ops import own_cases
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import inputs_of, ordered
+from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import Op
 
 
@@ -93,7 +93,7 @@ def _ties(cases: Iterable[Mapping[tuple[str, int], object]]) -> list[tuple[tuple
 def valid(case: Case, op: Op) -> bool:
     """Whether the reference accepts the case and gives it results."""
     try:
-        outputs = reference.forward(case, op, ordered(case, op, inputs_of(case, op)))
+        outputs = reference.forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
     except Exception:  # whatever the reference objects to, the candidate is no case of this operator
         return False
     return any(y.size for y in outputs)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.harness.judge import ties
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare
-from opproof.harness.run.execute import Outcome
 from opproof.harness.truth import differences, kinks, reference
-from opproof.harness.truth.data import arguments, distances, parameters
+from opproof.harness.truth.data import distances
+from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected
-from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -36,49 +36,65 @@ def plain(case: Case, got: Array | None, expected: Expected | None, rules: Rules
     return compare(got, expected, case.dtype, strict_subnormals=rules.strict_subnormals)
 
 
-def by_differences(
-    case: Case, op: Op, outcome: Outcome, rules: Rules
-) -> tuple[Sequence[Expected | None], list[Comparison | None], str]:
-    """Expectations and comparisons by finite differences; a message, '?' before a doubt."""
-    estimates = differences.gradients(case, op, outcome.inputs, outcome.cotangents, outcome.needs)
+@dataclass(frozen=True)
+class Compared:
+    """The arrays of an answer beside what is expected of them; None where nothing was asked."""
+
+    arrays: Sequence[Array | None]
+    expected: Sequence[Expected | None]
+    comparisons: Sequence[Comparison | None]
+    note: str = ""  # how it was judged, or which convention the backend follows
+    objection: str = ""  # what is wrong though each element by itself may pass
+    doubt: str = ""  # why nothing can be said
+
+
+def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
+    """By finite differences, for operators without a vjp."""
+    estimates = differences.gradients(posed)
     expected = [None if e is None else e.expected for e in estimates]
-    found = [plain(case, g, e, rules) for g, e in zip(outcome.arrays, expected, strict=True)]
+    comparisons = [plain(posed.case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
     skipped = total = 0
-    for i, (estimate, comparison) in enumerate(zip(estimates, found, strict=True)):
+    for i, (estimate, comparison) in enumerate(zip(estimates, comparisons, strict=True)):
         if estimate is None or comparison is None:
             continue
         skipped, total = skipped + int((~estimate.smooth).sum()), total + estimate.smooth.size
         units = np.where(estimate.smooth, comparison.units, 0.0)
-        found[i] = Comparison(units, comparison.bound, comparison.passed | ~estimate.smooth)
-    if total and skipped == total:
-        return expected, found, "?the function is not smooth enough within a difference step at any element"
-    said = f", {skipped} of {total} elements near kinks left out" if skipped else ""
-    return expected, found, f"by finite differences of the reference{said}"
+        comparisons[i] = Comparison(units, comparison.bound, comparison.passed | ~estimate.smooth)
+    left_out = f", {skipped} of {total} elements near kinks left out" if skipped else ""
+    doubt = "the function is not smooth enough within a difference step at any element"
+    return Compared(
+        answer.arrays,
+        expected,
+        comparisons,
+        note=f"by finite differences of the reference{left_out}",
+        doubt=doubt if total and skipped == total else "",
+    )
 
 
-def by_vjp(
-    case: Case, op: Op, outcome: Outcome, expected: Sequence[Expected | None], rules: Rules
-) -> tuple[list[Comparison | None], str]:
-    """Comparisons of gradients, kinks and saved overflows allowed for; a message, '!' before an objection."""
-    found = [plain(case, g, e, rules) for g, e in zip(outcome.arrays, expected, strict=True)]
-    messages: list[str] = []
-    values = {n: v for n, v in zip(arguments(case, op), outcome.inputs, strict=True) if n is not None and v is not None}
+def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], rules: Rules) -> Compared:
+    """By the reference's vjp, kinks and saved overflows allowed for."""
+    op, case = posed.op, posed.case
+    comparisons = [plain(case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
+    notes: list[str] = []
+    objections: list[str] = []
+    values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
     at_kink = distances(case, op, values) == 0
-    for i, (got, want, comparison) in enumerate(zip(outcome.arrays, expected, found, strict=True)):
+    for i, (got, want, comparison) in enumerate(zip(answer.arrays, expected, comparisons, strict=True)):
         if got is None or want is None or comparison is None:
             continue
         if op.ties is not None and rules.convention == "any":
-            groups = op.ties(*outcome.inputs, **parameters(case, op))
-            found[i], said = ties.in_any_order(got, want, groups, comparison, case.dtype)
-            messages.append(said)
+            groups = op.ties(*posed.inputs, **posed.params)
+            comparison, note = ties.in_any_order(got, want, groups, comparison, case.dtype)  # noqa: PLW2901
+            notes.append(note)
         elif at_kink.any() and rules.convention == "any":
             mask = at_kink if i == 0 else _reached(at_kink, got.shape)
-            kinked = kinks.intervals(case, op, outcome.inputs, outcome.cotangents, i, mask)
-            found[i], objection = _within(got, comparison, kinked, case)
-            messages.append(objection or kinks.convention(got, kinked))
-        found[i] = _saved(case, op, outcome, want, found[i], i)
-    objections = [m for m in messages if m.startswith("!")]
-    return found, (objections or [m for m in messages if m] or [""])[0]
+            kinked = kinks.intervals(posed, i, mask)
+            comparison, objection = _within(got, comparison, kinked, case)  # noqa: PLW2901
+            objections.append(objection)
+            notes.append(kinks.convention(got, kinked))
+        comparisons[i] = _saved(posed, want, comparison, i)
+    first = [next((text for text in texts if text), "") for texts in (notes, objections)]
+    return Compared(answer.arrays, expected, comparisons, note=first[0], objection=first[1])
 
 
 def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -109,21 +125,17 @@ def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, case: Case
     if kinked.total[0] - room <= total <= kinked.total[1] + room:
         return result, ""
     return result, (
-        f"!at kinks the gradients add up to {total:.6g}, which is no subgradient: "
+        f"at kinks the gradients add up to {total:.6g}, which is no subgradient: "
         f"expected between {kinked.total[0]:.6g} and {kinked.total[1]:.6g}"
     )
 
 
-def _saved(case: Case, op: Op, outcome: Outcome, want: Expected, comparison: Comparison | None, i: int) -> Comparison:
+def _saved(posed: Posed, want: Expected, comparison: Comparison, i: int) -> Comparison:
     """Where an output that a backward saves overflows the dtype, non-finite gradients pass with it."""
-    assert comparison is not None
-    if comparison.passed.all():
+    if comparison.passed.all() or not reference.saved_overflow(posed.case, posed.outputs):
         return comparison
-    outputs = reference.forward(case, op, outcome.inputs)
-    if not reference.saved_overflow(case, outputs):
-        return comparison
-    kind = DTYPES[case.dtype]
-    stored = [round_to(y, kind) if y.dtype.kind == "f" else y for y in outputs]
-    given = reference.vjp(case, op, outcome.inputs, outcome.cotangents, stored)[i]
+    kind = DTYPES[posed.case.dtype]
+    stored = [round_to(y, kind) if y.dtype.kind == "f" else y for y in posed.outputs]
+    given = reference.vjp(posed.op, posed.inputs, posed.params, posed.cotangents, stored)[i]
     excused = ~np.isfinite(np.asarray(given)) & np.isfinite(want.values)
     return Comparison(np.where(excused, 0.0, comparison.units), comparison.bound, comparison.passed | excused)

@@ -1,4 +1,4 @@
-"""From an outcome to a result: the reference is evaluated now, after the backend has answered."""
+"""From an answer to a verdict: the reference is evaluated now, after the backend has answered."""
 
 from __future__ import annotations
 
@@ -9,103 +9,102 @@ from typing import Any
 
 import numpy as np
 
-from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import Comparison
-from opproof.harness.judge.gradient import Rules, by_differences, by_vjp, plain
+from opproof.harness.judge.gradient import Compared, Rules, by_differences, by_vjp, plain
 from opproof.harness.judge.vacuity import vacuous
-from opproof.harness.run.execute import Outcome, output_names
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import arguments, parameters
-from opproof.harness.truth.reference import Expected
-from opproof.reference_ops import Op
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reports import Worst
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
 
-__all__ = ["Judgement", "Rules", "element", "expectations", "judge", "number"]
+__all__ = ["Judged", "Judgement", "Rules", "element", "judge", "number"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One output or gradient beside what is expected of it."""
+
+    name: str
+    got: Array
+    expected: Expected
+    comparison: Comparison
 
 
 @dataclass(frozen=True)
 class Judgement:
     """Verdict on one case and mode, before it becomes a record."""
 
-    verdict: str
+    verdict: Verdict
     message: str = ""
     units: float | None = None
     worst: Worst | None = None
-    comparisons: tuple[tuple[str, Array, Expected, Comparison], ...] = ()  # for the diagnosis
+    tensors: tuple[Judged, ...] = ()  # of a wrong answer, for the diagnosis
+    stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
 
 
-def expectations(case: Case, op: Op, mode: str, outcome: Outcome, rules: Rules) -> Sequence[Expected | None]:
-    """What the reference expects of the arrays of `outcome`; in gradient mode the op must have a vjp."""
-    if mode == "forward":
-        return reference.expected_forward(case, op, outcome.inputs, rules.declared)
-    return reference.expected_vjp(case, op, outcome.inputs, outcome.cotangents, outcome.needs, rules.declared)
-
-
-def judge(
-    case: Case,
-    op: Op,
-    mode: str,
-    outcome: Outcome,
-    rules: Rules,
-    expected: Sequence[Expected | None] | None = None,
-) -> Judgement:
-    """Judge the arrays of `outcome`, whose verdict is still open.
+def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None = None) -> Judgement:
+    """Judge an answer of the right number, shapes and dtypes.
 
     `expected` saves the reference's work where many answers to one question are judged.
     """
-    message = ""
-    comparisons: Sequence[Comparison | None] = []
-    by_reference = mode == "forward" or op.vjp is not None
-    if expected is None:
-        if by_reference:
-            expected = expectations(case, op, mode, outcome, rules)
-        else:
-            expected, comparisons, message = by_differences(case, op, outcome, rules)
-    arrays = outcome.arrays
-    if mode == "forward":
-        names: list[str | None] = list(output_names(op, len(expected)))
-        if op.settled is not None:
-            arrays = list(op.settled(arrays, *outcome.inputs, **parameters(case, op)))
-        comparisons = [plain(case, g, e, rules) for g, e in zip(arrays, expected, strict=True)]
-    else:
-        names = arguments(case, op)
-        if by_reference:
-            comparisons, message = by_vjp(case, op, outcome, expected, rules)
-    judged = [
-        (str(n), a, e, c)
-        for n, a, e, c in zip(names, arrays, expected, comparisons, strict=True)
+    compared = _compared(posed, answer, rules, expected)
+    if compared.doubt:
+        return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
+    tensors = _tensors(posed, compared)
+    failing = [j for j in tensors if not j.comparison.passed.all()]
+    units = max((_largest(j) for j in tensors), default=0.0)
+    farthest = max(failing or tensors, key=_largest, default=None)
+    worst = _worst(farthest) if farthest is not None and (failing or units > 0) else None
+    if failing or compared.objection:
+        verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
+        return Judgement(verdict, compared.objection or compared.note, units, worst, tensors, _is_stale(answer))
+    if objection := vacuous(posed, compared.expected, rules.declared):
+        return Judgement(Verdict.MISTRUSTED, objection, units, worst)
+    return Judgement(Verdict.PASS, compared.note, units, worst)
+
+
+def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None) -> Compared:
+    if posed.mode is Mode.GRADIENT:
+        if posed.op.vjp is None and expected is None:
+            return by_differences(posed, answer, rules)
+        return by_vjp(posed, answer, expected_of(posed, rules.declared) if expected is None else expected, rules)
+    expected = expected_of(posed, rules.declared) if expected is None else expected
+    arrays = answer.arrays
+    if posed.op.settled is not None:
+        arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
+    comparisons = [plain(posed.case, g, e, rules) for g, e in zip(arrays, expected, strict=True)]
+    return Compared(arrays, expected, comparisons)
+
+
+def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:
+    forward = posed.mode is Mode.FORWARD
+    names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
+    return tuple(
+        Judged(str(n), a, e, c)
+        for n, a, e, c in zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         if a is not None and e is not None and c is not None
-    ]
-    failing = [j for j in judged if not j[3].passed.all()]
-    units = max((float(np.max(c.units, initial=0.0)) for *_, c in judged), default=0.0)
-    worst_of = max(failing or judged, key=lambda j: float(np.max(j[3].units, initial=0.0)), default=None)
-    worst = _worst(*worst_of) if worst_of and (failing or units > 0) else None
-    if failing or message.startswith("!"):
-        verdict = "WRONG_VALUE" if mode == "forward" else "WRONG_GRADIENT"
-        if _is_stale(outcome):
-            verdict, message = "NOT_REPEATABLE", "the answer is that of the call before, which had other data"
-        return Judgement(verdict, message.lstrip("!"), units, worst, tuple(judged))
-    given = [*outcome.inputs, *outcome.cotangents] if mode == "gradient" else outcome.inputs
-    if message.startswith("?"):
-        return Judgement("INCONCLUSIVE", message.lstrip("?"))
-    if objection := vacuous(case, op, mode, expected, given, rules.declared):
-        return Judgement("MISTRUSTED", objection, units, worst)
-    return Judgement("PASS", message, units, worst)
+    )
 
 
-def _worst(name: str, got: Array, expected: Expected, comparison: Comparison) -> Worst | None:
-    return None if comparison.worst is None else element(name, got, expected, comparison, comparison.worst)
+def _largest(judged: Judged) -> float:
+    return float(np.max(judged.comparison.units, initial=0.0))
 
 
-def element(name: str, got: Array, expected: Expected, comparison: Comparison, index: tuple[int, ...]) -> Worst:
-    """What came and what was expected at `index` of the tensor `name`."""
+def _worst(judged: Judged) -> Worst | None:
+    return None if judged.comparison.worst is None else element(judged, judged.comparison.worst)
+
+
+def element(judged: Judged, index: tuple[int, ...]) -> Worst:
+    """What came and what was expected at `index`."""
     return Worst(
-        tensor=name,
+        tensor=judged.name,
         index=index,
-        got=number(got[index]),
-        expected=number(expected.values[index]),
-        bound=number(comparison.bound[index]),
+        got=number(judged.got[index]),
+        expected=number(judged.expected.values[index]),
+        bound=number(judged.comparison.bound[index]),
     )
 
 
@@ -115,13 +114,9 @@ def number(value: Any) -> float | str:
     return x if math.isfinite(x) else str(x)
 
 
-def _is_stale(outcome: Outcome) -> bool:
-    """Whether the judged call answered exactly what the call before it did."""
-    if not outcome.stale:
+def _is_stale(answer: Answer) -> bool:
+    """Whether the judged call answered exactly what the call before it did: the data, or the call, was ignored."""
+    if not answer.before:
         return False
-    pairs = [(a, b) for a, b in zip(outcome.arrays, outcome.stale, strict=True) if a is not None and b is not None]
-    return any(a.size for a, _ in pairs) and all(
-        a.tobytes() == b.tobytes() and np.ptp(np.nan_to_num(np.asarray(a, dtype=np.float64))) > 0
-        for a, b in pairs
-        if a.size
-    )
+    pairs = [(a, b) for a, b in zip(answer.arrays, answer.before, strict=True) if a is not None and b is not None]
+    return any(a.size for a, _ in pairs) and all(a.tobytes() == b.tobytes() for a, b in pairs if a.size)

@@ -12,25 +12,27 @@ Source of the trade-off between truncation and rounding: Gill, Murray, Wright, P
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._data import bits_of
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, number
-from opproof.harness.run.call import Question, Settled, ask
-from opproof.harness.run.execute import Outcome, pose
-from opproof.harness.truth.data import arguments
-from opproof.reference_ops import Op
+from opproof.harness.run.question import Settled
+from opproof.harness.truth.posed import Posed
 from opproof.reports import Worst
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.verdicts import Verdict
 
+#: The backend's outputs at given inputs.
+Forward: TypeAlias = Callable[[Sequence[Array | None]], Sequence[Array | None]]
 #: Of the backend's forward with one argument replaced: the loss, and how far rounding may have moved it.
-Loss = Callable[[Array], tuple[float, float]]
+Loss: TypeAlias = Callable[[Array], tuple[float, float]]
 
 #: Directions per argument: so many move every element, and as many about eight elements each.
 DIRECTIONS = 3
@@ -58,31 +60,37 @@ class Slope:
         return max(abs(self.got), abs(self.value))
 
 
-def judge_by_self(backend: Any, case: Case, op: Op, outcome: Outcome) -> Judgement:
-    """Judge the gradients in `outcome` by calls of the backend's forward. Reads no reference but for shapes."""
-    # Contiguous: a moved input has no equal slices, which a broadcast layout needs.
-    _, question, _ = pose(backend, replace(case, layout="contiguous"), op, "forward")
+def judge_by_self(forward: Forward, posed: Posed, answer: Answer) -> Judgement:
+    """Judge the gradients of `answer` by calls of the backend's forward. Reads no reference but for shapes.
+
+    `forward` gives the outputs at other inputs, and raises Settled where the backend does not.
+    """
+    case = posed.case
     finest, doubtful = 0.0, []
-    for i, (name, x, need) in enumerate(zip(arguments(case, op), outcome.inputs, outcome.needs, strict=True)):
+    for i, (name, x, need) in enumerate(zip(posed.names, posed.inputs, posed.needs, strict=True)):
         if not need or x is None or not x.size:
             continue
-        gradient = np.asarray(outcome.arrays[i], dtype=np.float64)
+        gradient = np.asarray(answer.arrays[i], dtype=np.float64)
         try:
-            loss = functools.partial(_loss, question, outcome, i)
+            loss = functools.partial(_loss, forward, posed, i)
             resolved = [_slope(loss, case, x, gradient, v) for v in _directions(case, str(name), x.shape)]
         except Settled as settled:
-            return Judgement("INCONCLUSIVE", f"the forward could not be differentiated: {settled.message}")
+            reason = f"the forward could not be differentiated: {settled.message}"
+            return Judgement(Verdict.INCONCLUSIVE, reason)
         for slope in resolved:
             if not abs(slope.got - slope.value) <= slope.error:
-                return Judgement("WRONG_GRADIENT", _WRONG, worst=_worst(str(name), slope))
+                return Judgement(Verdict.WRONG_GRADIENT, _WRONG, worst=_worst(str(name), slope))
         sharp = [s.error / s.size for s in resolved if s.error <= _RESOLUTION * s.size]
         if not sharp and any(s.size > 0 for s in resolved):
             doubtful.append(str(name))
         finest = max([finest, *sharp])
     if doubtful:
-        said = f"differences of the backend's own forward are too coarse here for the gradient of {', '.join(doubtful)}"
-        return Judgement("INCONCLUSIVE", said)
-    return Judgement("PASS", f"by differences of the backend's own forward, which resolve {finest:.1g} of the gradient")
+        reason = (
+            f"differences of the backend's own forward are too coarse here for the gradient of {', '.join(doubtful)}"
+        )
+        return Judgement(Verdict.INCONCLUSIVE, reason)
+    note = f"by differences of the backend's own forward, which resolve {finest:.1g} of the gradient"
+    return Judgement(Verdict.PASS, note)
 
 
 def _worst(name: str, slope: Slope) -> Worst:
@@ -101,13 +109,12 @@ def _directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:
     return [v for v in found if v.any()]
 
 
-def _loss(question: Question, outcome: Outcome, which: int, moved: Array) -> tuple[float, float]:
+def _loss(forward: Forward, posed: Posed, which: int, moved: Array) -> tuple[float, float]:
     """Sum of g y over all float outputs with argument `which` replaced, and how far rounding may have moved it."""
-    values = [*outcome.inputs[:which], moved, *outcome.inputs[which + 1 :]]
-    answers, _ = ask(replace(question, values=values))
-    kind, total, squares = DTYPES[question.case.dtype], 0.0, 0.0
-    for y, g in zip(answers, outcome.cotangents, strict=True):
-        if y is None or y.dtype.kind in "iub":
+    outputs = forward([*posed.inputs[:which], moved, *posed.inputs[which + 1 :]])
+    kind, total, squares = DTYPES[posed.case.dtype], 0.0, 0.0
+    for y, g in zip(outputs, posed.cotangents, strict=True):
+        if y is None or g is None or y.dtype.kind in "iub":
             continue
         terms = g * np.asarray(y, dtype=np.float64)
         terms = terms[np.isfinite(terms)]  # a constant infinity, such as a mask's, has no slope

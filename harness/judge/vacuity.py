@@ -14,32 +14,26 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.harness.judge.bound import compare
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, to_dtype
-from opproof.harness.truth.reference import Expected
-from opproof.reference_ops import Op
+from opproof.harness.truth.data import to_dtype
+from opproof.harness.truth.posed import Posed, pose
+from opproof.harness.truth.reference import Expected, expected_of
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
 
 
-def vacuous(
-    case: Case,
-    op: Op,
-    mode: str,
-    expected: Sequence[Expected | None],
-    given: Iterable[Array | None],
-    declared: str | None = None,
-) -> str:
+def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None = None) -> str:
     """Which trivial answer would pass as every one of `expected`, in words; empty when none would.
 
     `declared` is the backend's lower precision, by which `expected` was found.
     """
+    case, mode = posed.case, posed.mode
     shapes = case.shapes.values()
     # Nothing to compute, or one element: there the shape is the evidence, and zeros or a value over poison.
     if any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
         return ""
-    objections = _passing(case, expected, given) - op.trivial(mode)
+    objections = _passing(case, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
     if objections and any(1 in s or s == () for s in shapes):
-        right = set().union(*(_by_shape(case, op, mode, declared, seed) for seed in (1, 2, 3)))
+        right = set().union(*(_by_shape(posed, declared, seed) for seed in (1, 2, 3)))
         objections -= right | ({"copy"} if "constant" in right else set())  # a constant that an input is near, no copy
     return f"{min(objections)} would pass as well" if objections else ""
 
@@ -55,18 +49,13 @@ def _passing(case: Case, expected: Sequence[Expected | None], given: Iterable[Ar
     return found if found is not None else set()
 
 
-def _by_shape(case: Case, op: Op, mode: str, declared: str | None, seed: int) -> set[str]:
+def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:
     """Trivial answers that pass on ordinary data of the same shapes too, drawn `seed` seeds further on."""
-    plain = replace(case, fill="normal", seed=case.seed + seed)
-    inputs = ordered(plain, op, inputs_of(plain, op))
-    if mode == "forward":
-        return _passing(plain, reference.expected_forward(plain, op, inputs, declared), inputs)
-    if op.vjp is None:
+    if posed.mode is Mode.GRADIENT and posed.op.vjp is None:
         return set()
-    cotangents = cotangents_of(plain, [y.shape for y in reference.forward(plain, op, inputs)])
-    needs = reference.needs_of(plain, op, inputs)
-    expected = reference.expected_vjp(plain, op, inputs, cotangents, needs, declared)
-    return _passing(plain, expected, [*inputs, *cotangents])
+    plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
+    again = pose(plain, posed.op, posed.mode).asked
+    return _passing(plain, expected_of(again, declared), (*again.inputs, *again.cotangents))
 
 
 def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:

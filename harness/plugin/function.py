@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import shlex
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,9 +21,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from opproof.backends.loaded import settle
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
+from opproof.harness.run.attempt import attempt
+from opproof.harness.run.desk import as_told_by_itself
+from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.plan import Selection, cases, operators, tasks
-from opproof.harness.run.task import result_of
+from opproof.harness.run.record import record
+from opproof.harness.run.task import op_of
 from opproof.reference_ops import Op
 from opproof.reports import Result, terminal
 from opproof.reports._text import plural
@@ -99,21 +105,22 @@ def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Resu
     planned = tasks([name], cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
-    found = []
+    records = []
+    host = Inside(settle(backend, name))
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for task in planned:
-            # Soft guards: a read out of bounds would end this process, a write is seen all the same.
-            result = result_of(replace(task, soft=True), backend)
+            made = attempt(host, task, op_of(task.case.partition("[")[0], task.ops), timeout=math.inf)
+            result = record(task, as_told_by_itself(made), in_process=True)
             show = [
                 "opproof",
                 "show",
                 shlex.quote(task.case),
                 *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
             ]
-            found.append(replace(result, repro=" ".join(show)))
-    return found
+            records.append(replace(result, repro=" ".join(show)))
+    return records
 
 
 def _objection(name: str, op: Op, results: Sequence[Result], limit: int = 5) -> str:

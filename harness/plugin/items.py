@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from opproof.harness.ledger.known import Known, built_in, mark, read_known
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Result, terminal
 from opproof.reports._text import short_names
@@ -80,11 +81,13 @@ class Registry:
             raise pytest.UsageError(f"opproof: {error}") from None
         self.pool: Pool | None = None
         self.outcomes: Counter[str] = Counter()
+        self.later: list[Result] = []
         self.described: list[str] = []
 
     def judged(self, task: Task) -> Result:
         """The record of a task; the worker process is kept from one to the next."""
-        (result,) = self._pool().run([task])
+        *earlier, result = self._pool().run([task])
+        self.later += [r for r in earlier if r.verdict in FAILED]  # passed, and found guilty of something afterwards
         return mark(result, self.known)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -128,8 +131,16 @@ class Registry:
         if report.when == "call" and report.nodeid.partition("::")[0] in self._names().values():
             self.outcomes["xfailed" if hasattr(report, "wasxfail") else report.outcome] += 1
 
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Faults that showed after their item had passed."""
+        for result in self.later:
+            terminalreporter.section("opproof: a fault that showed later")
+            terminalreporter.write_line(terminal.failure(result))
+
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Only skipped items are no success: nothing ran."""
+        """Only skipped items are no success: nothing ran. A fault that showed later is a failure."""
+        if exitstatus == 0 and self.later:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if exitstatus == 0 and self.outcomes and set(self.outcomes) == {"skipped"}:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 

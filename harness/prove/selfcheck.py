@@ -29,10 +29,11 @@ from opproof.harness.truth.data import (
     distances,
     inputs_of,
     ordered,
-    parameters,
 )
+from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
 
 #: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
 _MILD = frozenset({"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant"})
@@ -70,60 +71,63 @@ def check(case: Case, op: Op, torch: Any) -> list[Disagreement]:
 
 
 def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
-    inputs = ordered(case, op, inputs_of(case, op))
-    outputs = reference.forward(case, op, inputs)
+    inputs = tuple(ordered(case, op, inputs_of(case, op)))
+    names = tuple(arguments(case, op))
+    posed = Posed(case, op, Mode.FORWARD, names, inputs, (), tuple(False for _ in inputs))
     # PyTorch has defects of its own at empty tensors (backends/known/torch.toml): nothing is compared there.
     twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
     if twin:
-        yield from _values(case, op, torch, inputs)
+        yield from _values(posed, torch)
     if op.vjp is None or case.fill == "special":
         return
-    needs = reference.needs_of(replace(case, needs=None), op, inputs)
-    cotangents = cotangents_of(case, [y.shape for y in outputs])
-    gradients = reference.vjp(case, op, inputs, cotangents, outputs)
-    for i, (v, d, need) in enumerate(zip(inputs, gradients, needs, strict=True)):
+    needs = tuple(reference.needs_of(replace(case, needs=None), op, inputs, posed.outputs))
+    cotangents = tuple(cotangents_of(case, [y.shape for y in posed.outputs]))
+    posed = posed.given(mode=Mode.GRADIENT, needs=needs, cotangents=cotangents)
+    gradients = reference.vjp(op, inputs, posed.params, cotangents, posed.outputs)
+    for name, v, d, need in zip(names, inputs, gradients, needs, strict=True):
         if need and v is not None and np.shape(d) != v.shape:
-            yield Disagreement(str(case), "finite", f"the vjp of {arguments(case, op)[i]} has shape {np.shape(d)}")
+            yield Disagreement(str(case), "finite", f"the vjp of {name} has shape {np.shape(d)}")
             return
     if twin and any(needs):
-        yield from _autograd(case, op, torch, inputs, cotangents, needs)
+        yield from _autograd(posed, torch)
     if case.fill in _MILD:
-        yield from _finite(case, op, inputs, cotangents, gradients, needs)
+        yield from _finite(posed, gradients)
         if op.analytic:
-            yield from _complex(case, op, inputs, cotangents, gradients, needs)
+            yield from _complex(posed, gradients)
 
 
 def _tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
     return [None if v is None else torch.from_numpy(np.array(v)) for v in inputs]
 
 
-def _values(case: Case, op: Op, torch: Any, inputs: Sequence[Array | None]) -> Iterator[Disagreement]:
-    expected = reference.expected_forward(case, op, inputs)
-    found = reference.tuple_of(op.torch(torch, *_tensors(torch, inputs), **parameters(case, op)))  # type: ignore[misc]
+def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
+    case, op, inputs = posed.case, posed.op, posed.inputs
+    expected = reference.expected_forward(posed)
+    found = reference.tuple_of(op.torch(torch, *_tensors(torch, inputs), **posed.params))  # type: ignore[misc]
     if len(found) != len(expected):
         yield Disagreement(str(case), "values", f"PyTorch gives {len(found)} outputs, NumPy {len(expected)}")
         return
     arrays = [got.numpy() for got in found]
     if op.settled is not None:
-        arrays = list(op.settled(arrays, *inputs, **parameters(case, op)))
+        arrays = list(op.settled(arrays, *inputs, **posed.params))
     for got, want in zip(arrays, expected, strict=True):
         yield from _compared(case, "values", got, want)
 
 
-def _autograd(
-    case: Case, op: Op, torch: Any, inputs: Sequence[Array | None], cotangents: Sequence[Array], needs: Sequence[bool]
-) -> Iterator[Disagreement]:
-    expected = reference.expected_vjp(case, op, inputs, cotangents, needs)
+def _autograd(posed: Posed, torch: Any) -> Iterator[Disagreement]:
+    case, op, inputs, needs = posed.case, posed.op, posed.inputs, posed.needs
+    expected = reference.expected_vjp(posed)
     leaves = [t.requires_grad_() if n else t for t, n in zip(_tensors(torch, inputs), needs, strict=True)]
-    outputs = reference.tuple_of(op.torch(torch, *leaves, **parameters(case, op)))  # type: ignore[misc]
-    pairs = [(y, torch.from_numpy(np.array(g))) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
+    outputs = reference.tuple_of(op.torch(torch, *leaves, **posed.params))  # type: ignore[misc]
+    given = zip(outputs, posed.cotangents, strict=True)
+    pairs = [(y, torch.from_numpy(np.array(g))) for y, g in given if g is not None and y.requires_grad]
     wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
     if pairs:
         ys, gs = zip(*pairs, strict=True)
         found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
     else:
         found = iter([torch.zeros_like(t) for t in wanted])
-    groups = None if op.ties is None else op.ties(*inputs, **parameters(case, op))
+    groups = None if op.ties is None else op.ties(*inputs, **posed.params)
     for i, (want, need) in enumerate(zip(expected, needs, strict=True)):
         if need and want is not None:
             yield from _compared(case, "autograd", next(found).numpy(), want, groups if i == 0 else None)
@@ -156,66 +160,61 @@ def _direction(case: Case, which: int, k: int, shape: tuple[int, ...]) -> Array:
     return ((raw >> np.uint64(40)).astype(np.float64) / 2.0**23 - 1).reshape(shape)
 
 
-def _loss(case: Case, op: Op, inputs: Sequence[Any], cotangents: Sequence[Array]) -> Any:
-    outputs = reference.forward(case, op, inputs)
+def _loss(posed: Posed, inputs: Sequence[Any]) -> Any:
+    outputs = reference.forward(posed.op, inputs, posed.params)
+    pairs = [(g, y) for g, y in zip(posed.cotangents, outputs, strict=True) if g is not None]
     with np.errstate(all="ignore"):
-        return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in zip(cotangents, outputs, strict=True))
+        return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in pairs)
 
 
-def _smooth(case: Case, op: Op, inputs: Sequence[Array | None], which: int, direction: Array, step: float) -> Array:
+def _smooth(posed: Posed, which: int, direction: Array, step: float) -> Array:
     """The direction, zero at elements from which `step` could reach a kink; all zero where another tensor's would."""
-    values = {n: v for n, v in zip(arguments(case, op), inputs, strict=True) if n is not None and v is not None}
-    near = distances(case, op, values) < 4 * step
+    given = zip(posed.names, posed.inputs, strict=True)
+    values = {n: v for n, v in given if n is not None and v is not None}
+    near = distances(posed.case, posed.op, values) < 4 * step
     if which == 0 and near.shape == direction.shape:
         return np.where(near, 0.0, direction)
     return np.zeros_like(direction) if near.any() else direction
 
 
-def _finite(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array],
-    gradients: Sequence[Any], needs: Sequence[bool],
-) -> Iterator[Disagreement]:  # fmt: skip
+def _finite(posed: Posed, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     base = 2.0**-12
-    for which, (x, need) in enumerate(zip(inputs, needs, strict=True)):
+    case, inputs = posed.case, posed.inputs
+    for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
         if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
             continue
         for k in range(_DIRECTIONS):
-            d = _smooth(case, op, inputs, which, _direction(case, which, k, x.shape), base)
+            d = _smooth(posed, which, _direction(case, which, k, x.shape), base)
 
             def slope(step: float, which: int = which, x: Array = x, d: Array = d) -> float:
-                ends = [
-                    _loss(case, op, [*inputs[:which], x + s * d, *inputs[which + 1 :]], cotangents)
-                    for s in (step, -step)
-                ]
+                ends = [_loss(posed, [*inputs[:which], x + s * d, *inputs[which + 1 :]]) for s in (step, -step)]
                 return float(ends[0] - ends[1]) / (2 * step)
 
             coarse, middle, fine = slope(base), slope(base / 2), slope(base / 4)
             first, second = (4 * middle - coarse) / 3, (4 * fine - middle) / 3
             estimate = (16 * second - first) / 15
             want = float(np.sum(gradients[which] * d))
-            size = float(np.sum(np.abs(gradients[which] * d))) + abs(float(_loss(case, op, inputs, cotangents))) + 1e-3
+            size = float(np.sum(np.abs(gradients[which] * d))) + abs(float(_loss(posed, inputs))) + 1e-3
             if not abs(estimate - want) <= 1e-7 * size + 4 * abs(second - first):
-                yield Disagreement(str(case), "finite", _said(case, op, which, "differences give", estimate, want))
+                yield Disagreement(str(case), "finite", _said(posed, which, "differences give", estimate, want))
                 return
 
 
-def _complex(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array],
-    gradients: Sequence[Any], needs: Sequence[bool],
-) -> Iterator[Disagreement]:  # fmt: skip
+def _complex(posed: Posed, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     step = 2.0**-100
-    for which, (x, need) in enumerate(zip(inputs, needs, strict=True)):
+    case, inputs = posed.case, posed.inputs
+    for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
         if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
             continue
         d = _direction(case, which, 0, x.shape)
         moved = [*inputs[:which], x + 1j * step * d, *inputs[which + 1 :]]
-        got = float(np.imag(_loss(case, op, moved, cotangents))) / step
+        got = float(np.imag(_loss(posed, moved))) / step
         want = float(np.sum(gradients[which] * d))
         size = float(np.sum(np.abs(gradients[which] * d))) + 1e-12
         if not abs(got - want) <= 1e-11 * size:
-            yield Disagreement(str(case), "complex", _said(case, op, which, "the complex step gives", got, want))
+            yield Disagreement(str(case), "complex", _said(posed, which, "the complex step gives", got, want))
             return
 
 
-def _said(case: Case, op: Op, which: int, how: str, got: float, want: float) -> str:
-    return f"along a direction of {arguments(case, op)[which]} {how} {got:.12g}, the vjp {want:.12g}"
+def _said(posed: Posed, which: int, how: str, got: float, want: float) -> str:
+    return f"along a direction of {posed.names[which]} {how} {got:.12g}, the vjp {want:.12g}"

@@ -13,7 +13,7 @@ from opproof.cases import Case, cases_of
 from opproof.harness.run.shard import parse, shard_of
 from opproof.harness.run.task import Task
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import inputs_of, ordered
+from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
 from opproof.vocabulary.dtypes import DTYPES
@@ -110,7 +110,7 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
     if not op.variadic:
         _check_tensors(case, op)
     try:
-        reference.forward(case, op, ordered(case, op, inputs_of(case, op)))
+        reference.forward(op, ordered(case, op, inputs_of(case, op)), parameters(case, op))
     except CaseError:
         raise
     except Exception as error:  # whatever the reference raises is said of the case

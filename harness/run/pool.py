@@ -1,199 +1,128 @@
-"""Tasks through worker processes; whatever happens to a process is the verdict of the task it had.
+"""Tasks through judges: processes of concurrent.futures, or this one.
 
-The pool is pebble's: it times each task, notices deaths and replaces workers. A task whose
-worker died by a signal is run once more with soft guards, to tell a step out of bounds from
-another crash; the first few wrong answers are run once more alone in a new process, to tell
-state that survives a call from a wrong formula. A case that ran out of memory gets a fresh process too:
-the memory may have been that of the cases before it.
+Judges do not die of what a backend does. One that is killed all the same costs the cases it had a second try, alone;
+whatever kills it then is told of the case, as a fault of the harness.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
-import signal
-import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, as_completed
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from typing import Self
 
-from pebble import CONSTS, ProcessExpired, ProcessPool
-
-from opproof.cases import Case
-from opproof.harness.run import task as worker
-from opproof.harness.run.deaths import in_order
-from opproof.harness.run.task import DEVICE_EXIT, MEMORY_EXIT, QUIET_EXIT, Task
+from opproof.harness.run import judges
+from opproof.harness.run.desk import Desk
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.record import settled
+from opproof.harness.run.task import Task
 from opproof.reports import Result
-from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.verdicts import Verdict
 
-#: How many wrong answers of one operator and mode are looked at a second time.
-_SECOND_LOOKS = 2
-_GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if sys.platform != "win32" else set()
+#: Cases that lie ready for each judge, so that none waits.
+_READY = 3
 
-
-@dataclass(frozen=True)
-class Limits:
-    """What a task may use: seconds of time, bytes of memory; and how many run at once."""
-
-    jobs: int
-    timeout: float
-    memory: int
+Case = tuple[Task, ...]
 
 
 class Pool:
-    """Worker processes for one run; a context manager."""
+    """The judges of one run; a context manager."""
 
     def __init__(self, limits: Limits) -> None:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # the parallelism is in the processes; sums stay reproducible
-        self.limits, self.logs = limits, worker.new_log_folder()
-        self.context = _context()
-        CONSTS.term_timeout = 0.5  # a hanging C call ignores SIGTERM: go on to SIGKILL soon
-        self.main = self._new(max_tasks=0)
+        self.limits = limits
+        self._desk = Desk(limits) if limits.in_process else None
+        self._executor = None if limits.in_process else self._new(limits.jobs)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.main.stop()  # type: ignore[no-untyped-call]
-        self.main.join()
-        shutil.rmtree(self.logs, ignore_errors=True)
-
-    def _new(self, max_tasks: int) -> ProcessPool:
-        pool = ProcessPool(
-            max_workers=self.limits.jobs,
-            max_tasks=max_tasks,
-            context=self.context,
-            initializer=worker.start,
-            initargs=(self.logs, self.limits.memory, os.getpid()),
-        )
-        return in_order(pool)
+        if self._desk is not None:
+            self._desk.close()
+        if self._executor is not None:
+            _end(self._executor)
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device. Raises BackendError, also when loading it kills or hangs the process."""
-        future: Future[dict[str, str]] = self.main.schedule(worker.describe, args=(backend,), timeout=120)
-        try:
-            return future.result()
-        except ProcessExpired as death:
-            reason = _death(death.exitcode) + self._said(death.pid)
-            raise BackendError(f"backend {backend!r} could not be loaded: {reason}.") from None
-        except TimeoutError:
-            raise BackendError(f"backend {backend!r} could not be loaded: no answer within 120 s.") from None
-        except BrokenProcessPool as error:
-            raise BackendError(f"backend {backend!r} could not be loaded: {error}.") from None
+        if self._executor is None:
+            assert self._desk is not None
+            return self._desk.describe(backend)
+        return self._executor.submit(judges.describe, backend).result()
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
-        """Results as they end, one for every task."""
-        again: list[tuple[Task, Result]] = []
-        looks: Counter[tuple[str, str, str]] = Counter()
-        for task, result in self._all(self.main, tasks):
-            key = (result.backend, result.op, result.mode)
-            wrong = result.verdict in ("WRONG_VALUE", "WRONG_GRADIENT")
-            looks[key] += wrong
-            if result.verdict == "CRASH?":
-                again.append((replace(task, soft=True), result))
-            elif result.verdict == "OUT_OF_MEMORY":
-                again.append((task, result))
-            elif wrong and looks[key] <= _SECOND_LOOKS:
-                again.append((replace(task, alone=True), result))
-            else:
-                yield result
-        if not again:
+        """Records as they end, one for every task; a second one of a task replaces the first."""
+        cases = [tuple(some) for _, some in groupby(tasks, key=lambda t: (t.backend, t.case))]
+        if self._executor is None:
+            assert self._desk is not None
+            for case in cases:
+                yield from self._desk.results(case)
             return
-        first = dict(again)
-        fresh = self._new(max_tasks=1)
-        try:
-            for task, second in self._all(fresh, list(first)):
-                yield _second_look(task, first[task], second)
-        finally:
-            fresh.stop()  # type: ignore[no-untyped-call]
-            fresh.join()
+        left = iter(cases)
+        while True:
+            unfinished = yield from self._shared(left)
+            if not unfinished:
+                return
+            _end(self._executor)
+            for case in unfinished:  # one of them killed its judge, or met somebody who did
+                yield from self._alone(case)
+            self._executor = self._new(self.limits.jobs)
 
-    def _all(self, pool: ProcessPool, tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
-        pending = {pool.schedule(worker.run_task, args=(t,), timeout=self.limits.timeout): t for t in tasks}
-        for future in as_completed(pending):
-            task = pending.pop(future)  # type: ignore[call-overload]
-            yield task, self._result(task, future)
+    def _shared(self, left: Iterator[Case]) -> Generator[Result, None, list[Case]]:
+        """Records of cases on all judges; returns the cases that were under way when one of these died."""
+        assert self._executor is not None
+        pending: dict[Future[list[Result]], Case] = {}
+        unfinished: list[Case] = []
+        while True:
+            for case in islice(left, max(0, _READY * self.limits.jobs - len(pending))):
+                try:
+                    pending[self._executor.submit(judges.results, case)] = case
+                except BrokenProcessPool:
+                    unfinished.append(case)
+            if not pending or unfinished:
+                break
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                case = pending.pop(future)
+                try:
+                    yield from future.result()
+                except BrokenProcessPool:
+                    unfinished.append(case)
+        for future, case in pending.items():
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                unfinished.append(case)
+        return unfinished
 
-    def _result(self, task: Task, future: Future[Result]) -> Result:
-        try:
-            return future.result()
-        except TimeoutError:
-            return self._failed(task, "TIMEOUT", f"no answer within {self.limits.timeout:g} s", self.limits.timeout)
-        except ProcessExpired as death:
-            if death.exitcode == MEMORY_EXIT:
-                limit = f"{self.limits.memory / 2**20:.0f} MiB"
-                return self._failed(task, "OUT_OF_MEMORY", f"the process outgrew its limit of {limit}")
-            guard = -death.exitcode in _GUARD_SIGNALS
-            said = self._said(death.pid)
-            return self._failed(task, "CRASH?" if guard and not task.soft else "CRASH", _death(death.exitcode) + said)
-        except BackendError:
-            raise
-        except Exception as error:  # a fault of opproof's own, or a result that would not travel: this case's, aloud
-            return self._failed(task, "ERROR", f"opproof itself failed: {type(error).__name__}: {error}")
+    def _alone(self, case: Case) -> Iterable[Result]:
+        with self._new(1) as executor:
+            try:
+                return executor.submit(judges.results, case).result()
+            except BrokenProcessPool:
+                reason = "the judge's process was killed while it was at this case, twice"
+                return [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
 
-    def _failed(self, task: Task, verdict: str, message: str, seconds: float = 0.0) -> Result:
-        case = Case.parse(task.case)
-        return Result(
-            case=task.case,
-            op=case.op,
-            dtype=case.dtype,
-            backend=task.backend,
-            mode=task.mode,
-            verdict=verdict,
-            message=message,
-            seconds=seconds,
-            repro=worker.repro(replace(task, soft=False, alone=False)),
-        )
-
-    def _said(self, pid: int | None) -> str:
-        """The last line that the dead worker printed."""
-        try:
-            lines = worker.log_file(self.logs, pid or 0).read_text(encoding="utf-8", errors="replace").split("\n")
-        except OSError:
-            return ""
-        said = [" ".join(line.split()) for line in lines if line.strip()]
-        return f"; it said: {said[-1][:300]}" if said else ""
+    def _new(self, jobs: int) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(jobs, mp_context=_context(), initializer=judges.start, initargs=(self.limits,))
 
 
-def _second_look(task: Task, first: Result, second: Result) -> Result:
-    """The verdict after the second run, which differs from the first in one respect only."""
-    if first.verdict == "OUT_OF_MEMORY":  # what cases before it left behind is gone
-        return second
-    if task.soft:
-        if second.verdict in ("CRASH", "TIMEOUT", "OUT_OF_MEMORY"):
-            return replace(first, verdict="CRASH")
-        said = second.message if second.verdict == "OUT_OF_BOUNDS" else "a read past the end or before the beginning"
-        return replace(first, verdict="OUT_OF_BOUNDS", message=f"{said} (stopped by a guard page: {first.message})")
-    if second.verdict == "PASS":
-        said = "right when called alone in a new process, wrong after a call with other data"
-        return replace(first, verdict="NOT_REPEATABLE", message=said, diagnosis="")
-    return first
-
-
-def _death(exitcode: int) -> str:
-    if exitcode == QUIET_EXIT:
-        return "the backend called exit(0)"
-    if exitcode == MEMORY_EXIT:
-        return "the process outgrew its limit of memory"
-    if exitcode == DEVICE_EXIT:
-        return "the process lost its device"
-    if exitcode >= 0:
-        return f"the process exited with status {exitcode}"
-    try:
-        return f"the process died of {signal.Signals(-exitcode).name}"
-    except ValueError:
-        return f"the process died of signal {-exitcode}"
+def _end(executor: ProcessPoolExecutor) -> None:
+    """End the judges at once, with what they are at; their hosts end with them."""
+    executor.shutdown(wait=False, cancel_futures=True)
+    for process in multiprocessing.active_children():
+        if process.name.startswith(("ForkServerProcess", "SpawnProcess")):
+            process.kill()
+    executor.shutdown(wait=True)
 
 
 def _context() -> multiprocessing.context.BaseContext:
-    """Fork server with the judge imported, so that a new worker costs milliseconds; spawn elsewhere."""
+    """Fork server with the judge imported, so that a new one costs milliseconds; spawn elsewhere."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["opproof.harness.run.task", "scipy.special"])
+    context.set_forkserver_preload(["opproof.harness.run.judges", "scipy.special"])
     return context

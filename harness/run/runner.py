@@ -19,8 +19,9 @@ from opproof.harness.judge.bound import C
 from opproof.harness.ledger import proposals
 from opproof.harness.ledger.known import built_in, mark, read_known
 from opproof.harness.run.finish import finish
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.reports import Header, Result, read_results, write_line
 from opproof.reports._results import FILE

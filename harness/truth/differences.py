@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases import Case
 from opproof.harness.truth import reference
-from opproof.reference_ops import Op
+from opproof.harness.truth.posed import Posed
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
@@ -35,26 +34,24 @@ class Estimated:
     smooth: NDArray[np.bool_]
 
 
-def gradients(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], needs: Sequence[bool]
-) -> list[Estimated | None]:
+def gradients(posed: Posed) -> list[Estimated | None]:
     """The gradient of every needed argument, with a scale made of the terms that add up to it."""
     return [
-        _one(case, op, inputs, cotangents, i) if need and x is not None else None
-        for i, (x, need) in enumerate(zip(inputs, needs, strict=True))
+        _one(posed, i) if need and x is not None else None
+        for i, (x, need) in enumerate(zip(posed.inputs, posed.needs, strict=True))
     ]
 
 
-def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], which: int) -> Estimated:
-    x = inputs[which]
+def _one(posed: Posed, which: int) -> Estimated:
+    inputs, x = posed.inputs, posed.inputs[which]
     assert x is not None
     values, scale, smooth = np.zeros(x.shape), np.zeros(x.shape), np.zeros(x.shape, dtype=bool)
-    base = _weighted(case, op, inputs, cotangents)
+    base = _weighted(posed, inputs)
 
     def at(index: tuple[int, ...], offset: float) -> Array:
         moved = x.copy()
         moved[index] += offset
-        return _weighted(case, op, [*inputs[:which], moved, *inputs[which + 1 :]], cotangents)
+        return _weighted(posed, [*inputs[:which], moved, *inputs[which + 1 :]])
 
     for index in np.ndindex(x.shape):
         step = _STEP * max(1.0, abs(float(x[index])))
@@ -67,11 +64,12 @@ def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequenc
         rounding = _ERROR * size + 2.0**-48 * float(np.sum(np.abs(base))) / step
         smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
         outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
-        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[case.dtype].u
+        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[posed.case.dtype].u
     return Estimated(reference.Expected(values, scale), smooth)
 
 
-def _weighted(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array]) -> Array:
-    """The products g y of every output element, in one vector."""
-    outputs = reference.forward(case, op, inputs)
-    return np.concatenate([np.ravel(g * y) for g, y in zip(cotangents, outputs, strict=True)])
+def _weighted(posed: Posed, inputs: Sequence[Array | None]) -> Array:
+    """The products g y of every output element that has a cotangent, in one vector."""
+    outputs = reference.forward(posed.op, inputs, posed.params)
+    pairs = zip(posed.cotangents, outputs, strict=True)
+    return np.concatenate([np.zeros(0), *(np.ravel(g * y) for g, y in pairs if g is not None)])

@@ -8,15 +8,14 @@ each, and the two are added: an element that ties in two windows may win one and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases import Case
 from opproof.harness.truth import reference
-from opproof.reference_ops import Op
+from opproof.harness.truth.posed import Posed
 from opproof.vocabulary.arrays import Array
 
 _STEP = 2.0**-20
@@ -37,25 +36,24 @@ class Kinked:
     total: tuple[float, float]  # limits of the sum of the gradient over the mask
 
 
-def intervals(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], which: int, mask: NDArray[np.bool_]
-) -> Kinked:
+def intervals(posed: Posed, which: int, mask: NDArray[np.bool_]) -> Kinked:
     """The interval of every element of argument `which` in `mask` whose one-sided derivatives differ."""
-    x = inputs[which]
+    x = posed.inputs[which]
     assert x is not None
-    base = reference.forward(case, op, inputs)
+    base = posed.outputs
     left, right = np.zeros((*x.shape, 2)), np.zeros((*x.shape, 2))
 
     def slope(direction: Array, sign: float) -> Array:
         """What positive and what negative cotangents give; indices and other integers have none."""
 
         def difference(step: float) -> Array:
-            moved = [x + sign * step * direction if v is x and i == which else v for i, v in enumerate(inputs)]
-            found = reference.forward(case, op, moved)
+            moved = list(posed.inputs)
+            moved[which] = x + sign * step * direction
+            there = reference.forward(posed.op, moved, posed.params)
             parts = [
                 [float(np.sum((f - b) * np.where(up, g, 0))) for up in (g > 0, g <= 0)]
-                for g, f, b in zip(cotangents, found, base, strict=True)
-                if b.dtype.kind == "f"
+                for g, f, b in zip(posed.cotangents, there, base, strict=True)
+                if g is not None and b.dtype.kind == "f"
             ]
             return sign * np.sum(parts, axis=0) / step  # type: ignore[no-any-return]
 

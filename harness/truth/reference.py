@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+from opproof.vocabulary.modes import Mode
+
+if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
+    from opproof.harness.truth.posed import Posed
 
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
 RUNS = 16
@@ -62,75 +66,73 @@ def tuple_of(result: Any) -> tuple[Any, ...]:
     return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
-def forward(case: Case, op: Op, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
     """Outputs in float64 (or int64, bool)."""
     with quiet():
-        return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **parameters(case, op))))
+        return tuple(np.asarray(y) for y in tuple_of(op.forward(*inputs, **params)))
 
 
 def vjp(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Any], outputs: Sequence[Any]
+    op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[Any, ...]:
     """Gradients of every argument, None where there is none; the op must have a vjp."""
     assert op.vjp is not None
     g = cotangents[0] if len(outputs) == 1 else tuple(cotangents)
     y = outputs[0] if len(outputs) == 1 else tuple(outputs)
     with quiet():
-        found = tuple_of(op.vjp(g, y, *inputs, **parameters(case, op)))
-    return (*found, *(None for _ in inputs))[: len(inputs)]
+        gradients = tuple_of(op.vjp(g, y, *inputs, **params))
+    return (*gradients, *(None for _ in inputs))[: len(inputs)]
 
 
-def gradients_exist(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
+def gradients_exist(
+    op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
+) -> list[bool]:
     """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
     if op.vjp is None or len(inputs) == 1:
         return [v is not None and v.dtype.kind == "f" for v in inputs]
-    outputs = forward(case, op, inputs)
-    return [d is not None for d in vjp(case, op, inputs, [np.ones(y.shape) for y in outputs], outputs)]
+    return [d is not None for d in vjp(op, inputs, params, [np.ones(y.shape) for y in outputs], outputs)]
 
 
-def needs_of(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
-    """Which arguments have a gradient that the case asks for and the op gives; `inputs` may be data not judged."""
-    asked, exist = differentiable(case, op, inputs), gradients_exist(case, op, inputs)
+def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> list[bool]:
+    """Which arguments have a gradient that the case asks for and the op gives; the data need not be the judged one."""
+    asked = differentiable(case, op, inputs)
+    exist = gradients_exist(op, inputs, parameters(case, op), outputs)
     return [a and e for a, e in zip(asked, exist, strict=True)]
 
 
-def expected_forward(case: Case, op: Op, inputs: Sequence[Array | None], declared: str | None = None) -> list[Expected]:
-    """Expected outputs of `inputs`, with the scale of honest rounding."""
-    values = forward(case, op, inputs)
-    if _bitwise(case, op, "forward"):
+def expected_of(posed: Posed, declared: str | None = None) -> list[Expected | None]:
+    """Expected outputs, or gradients where needed, with the scale of honest rounding; the op must have a vjp then."""
+    return [*expected_forward(posed, declared)] if posed.mode is Mode.FORWARD else expected_vjp(posed, declared)
+
+
+def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected]:
+    """Expected outputs, with the scale of honest rounding."""
+    case, op, values = posed.case, posed.op, posed.outputs
+    if _bitwise(case, op, Mode.FORWARD):
         return [Expected(v, np.zeros(v.shape), exact=True) for v in values]
     source, _ = _sources(case, declared)
     with quiet():
-        noisy = tuple_of(op.forward(*_wrap(source, inputs), **parameters(case, op)))
+        noisy = tuple_of(op.forward(*_wrap(source, posed.inputs), **posed.params))
     return [_scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
 
 
-def expected_vjp(
-    case: Case,
-    op: Op,
-    inputs: Sequence[Array | None],
-    cotangents: Sequence[Array],
-    needs: Sequence[bool],
-    declared: str | None = None,
-) -> list[Expected | None]:
-    """Expected gradients of `inputs` where needed, with the scale of honest rounding."""
-    outputs = forward(case, op, inputs)
-    values = [
-        np.asarray(v) if n else None for v, n in zip(vjp(case, op, inputs, cotangents, outputs), needs, strict=True)
-    ]
-    if _bitwise(case, op, "gradient"):
+def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | None]:
+    """Expected gradients of the inputs where needed, with the scale of honest rounding."""
+    case, op, params = posed.case, posed.op, posed.params
+    exact = vjp(op, posed.inputs, params, posed.cotangents, posed.outputs)
+    values = [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
+    if _bitwise(case, op, Mode.GRADIENT):
         return [None if v is None else Expected(v, np.zeros(v.shape), exact=True) for v in values]
     source, stored = _sources(case, declared)
-    wrapped = _wrap(source, inputs)
+    wrapped = _wrap(source, posed.inputs)
     with quiet():
-        noisy_outputs = [
-            _store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **parameters(case, op)))
-        ]
-    noisy = vjp(case, op, wrapped, [source.wrap(g) for g in cotangents], noisy_outputs)
+        noisy_outputs = [_store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **params))]
+    cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
+    noisy = vjp(op, wrapped, params, cotangents, noisy_outputs)
     return [None if v is None else _scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
 
 
-def _bitwise(case: Case, op: Op, mode: str) -> bool:
+def _bitwise(case: Case, op: Op, mode: Mode) -> bool:
     return op.is_exact(mode) or (op.multilinear and case.fill in ("exact", "signs"))
 
 

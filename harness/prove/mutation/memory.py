@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
-from opproof.harness.run.memory import unwritten
+from opproof.harness.run.layout import unwritten
 from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]

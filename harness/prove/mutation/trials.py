@@ -13,20 +13,26 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.host.request import Place, array_at
 from opproof.cases import Case, cases_of
-from opproof.harness.judge.judgement import Judgement, Rules, expectations, judge
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, mutants_of, same_bits
-from opproof.harness.run.call import Question, Settled, lay_out, received
-from opproof.harness.run.execute import Outcome, pose
+from opproof.harness.run.layout import NEAR, lay_out, write
 from opproof.harness.run.plan import has_gradient
-from opproof.harness.truth.data import arguments, parameters
+from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
+from opproof.harness.truth.data import arguments
+from opproof.harness.truth.posed import pose
+from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import Op
-from opproof.vocabulary.modes import MODES
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import MODES, Mode
+from opproof.vocabulary.verdicts import Verdict
 
 Judge = Callable[..., Judgement]
 
 #: Verdicts that say nothing against an answer.
-_CLEAR = frozenset({"PASS", "MISTRUSTED", "INCONCLUSIVE"})
+_CLEAR = frozenset({Verdict.PASS, Verdict.MISTRUSTED, Verdict.INCONCLUSIVE})
 
 
 @dataclass(frozen=True)
@@ -54,21 +60,35 @@ class Fate:
 class Trial:
     """One case in one mode, posed once for many answers."""
 
-    def __init__(self, case: Case, op: Op, mode: str, judged_by: Judge) -> None:
+    def __init__(self, case: Case, op: Op, mode: Mode, judged_by: Judge) -> None:
         self.case, self.op, self.mode, self.judged_by = case, op, mode, judged_by
-        self.outcome, self.asked, self.other = pose(None, case, op, mode)
+        pair = pose(case, op, mode)
+        self.posed = pair.asked
+        wanted = wanted_of(pair.asked, pair.other.outputs)
+        self.asked, self.other = Question(pair.asked, wanted), Question(pair.other, wanted)
 
     def _call(self, question: Question) -> Call:
-        memory = lay_out(question, into=False)
-        params = parameters(self.case, self.op)
-        gs = memory.cotangents if self.mode == "gradient" else None
-        names = [f"input {n}" for n in arguments(self.case, self.op)]
-        stored = {
-            id(x): memory.buffers[key].data
-            for key, x in [*zip(names, memory.inputs, strict=True), *_numbered(memory.cotangents)]
-            if x is not None and key in memory.buffers
-        }
-        return Call(self.op, self.case.dtype, memory.inputs, params, gs, self.outcome.needs, stored)
+        """The call with its tensors in memory, as a host has them."""
+        layout = lay_out(question, 64, NEAR)
+        memory = np.zeros(layout.request.size, np.uint8)
+        write(layout, memory)
+        stored: dict[int, Array] = {}
+
+        def at(place: Place | None, name: str) -> Array | None:
+            if place is None:
+                return None
+            array = array_at(place, memory)
+            buffer = next(b for b in layout.buffers if b.name == name)
+            stored[id(array)] = memory[buffer.start : buffer.end]
+            return array
+
+        inputs: list[Array | None] = []
+        for name, place in zip(question.posed.names, layout.request.inputs, strict=True):
+            inputs.append(inputs[place] if isinstance(place, int) else at(place, f"input {name}"))
+        gs = [at(place, f"cotangent {i}") for i, place in enumerate(layout.request.cotangents)]
+        params = dict(question.posed.params)
+        needs = list(question.posed.needs)
+        return Call(self.op, self.case.dtype, inputs, params, gs if self.mode is Mode.GRADIENT else None, needs, stored)
 
     @cached_property
     def call(self) -> Call:
@@ -94,7 +114,7 @@ class Trial:
 
     @cached_property
     def _expected(self) -> Any:
-        return expectations(self.case, self.op, self.mode, self.outcome, Rules())
+        return expected_of(self.posed)
 
     @cached_property
     def sound(self) -> bool:
@@ -103,12 +123,12 @@ class Trial:
 
     def judgement(self, arrays: Arrays) -> Judgement:
         """The verdict on an answer."""
+        returned = [None if y is None else Returned(y.shape, y.dtype.name, y) for y in map(_array, arrays)]
         try:
-            found = received(arrays, self.asked, into=False)
+            answer = Answer(received(returned, self.asked))
         except Settled as settled:
             return Judgement(settled.verdict, settled.message)
-        outcome: Outcome = replace(self.outcome, arrays=found)
-        return self.judged_by(self.case, self.op, self.mode, outcome, Rules(), self._expected)
+        return self.judged_by(self.posed, answer, Rules(), self._expected)
 
     def answer_of(self, mutant: Mutant, kept: dict[Any, Any]) -> Arrays | None:
         """The mutant's answer; None where it raises, which fails the case."""
@@ -119,25 +139,24 @@ class Trial:
             return None
 
 
-def _numbered(cotangents: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    for i, g in enumerate(cotangents):
-        yield f"cotangent {i}", g
+def _array(y: Any) -> Array | None:
+    return None if y is None else np.asarray(y)
 
 
-def trials(op: Op, mode: str, level: str, judged_by: Judge = judge) -> list[Trial]:
+def trials(op: Op, mode: Mode, level: str, judged_by: Judge = judge) -> list[Trial]:
     """The cases of one operator in one mode, posed; those without a gradient to ask for are left out."""
-    found = [c for c in cases_of(op.name, level) if mode == "forward" or has_gradient(c, op)]
+    found = [c for c in cases_of(op.name, level) if mode is Mode.FORWARD or has_gradient(c, op)]
     posed = [Trial(c, op, mode, judged_by) for c in found]
-    return posed if mode == "forward" else [t for t in posed if any(t.outcome.needs)]
+    return posed if mode is Mode.FORWARD else [t for t in posed if any(t.posed.needs)]
 
 
-def profile(op: Op, mode: str, posed: Sequence[Trial]) -> Profile:
+def profile(op: Op, mode: Mode, posed: Sequence[Trial]) -> Profile:
     """What the cases hold."""
     names = max((arguments(t.case, op) for t in posed), key=len, default=[])
     labels = tuple(n if n is not None else f"argument {i}" for i, n in enumerate(names))
     if not op.variadic:
         labels = op.tensors[: len(labels)]
-    inputs = [t.outcome.inputs for t in posed]
+    inputs = [t.posed.inputs for t in posed]
     results = [y for t in posed for y in t.honest if y is not None]
     return Profile(
         op=op,
@@ -145,20 +164,20 @@ def profile(op: Op, mode: str, posed: Sequence[Trial]) -> Profile:
         cases=tuple(t.case for t in posed),
         inputs=labels,
         floats=frozenset(i for xs in inputs for i, x in enumerate(xs) if x is not None and x.dtype.kind == "f"),
-        graded=frozenset(i for t in posed for i, need in enumerate(t.outcome.needs) if need),
+        graded=frozenset(i for t in posed for i, need in enumerate(t.posed.needs) if need),
         read=frozenset(i for i in range(len(labels)) if any(t.reads(i) for t in posed)),
         results=max((len(t.honest) for t in posed), default=0),
         discrete=any(y.dtype.kind in "iub" for y in results),
         moving=any(y.dtype.kind not in "iub" and np.any(np.asarray(y, np.float64) != 0) for y in results),
         rank=max((y.ndim for y in results), default=0),
-        cotangent_rank=max((g.ndim for t in posed for g in t.outcome.cotangents), default=0),
+        cotangent_rank=max((g.ndim for t in posed for g in t.posed.cotangents if g is not None), default=0),
     )
 
 
 def fates(op: Op, level: str, judged_by: Judge = judge) -> Iterator[Fate]:
     """What becomes of every mutant of `op`."""
     for mode in MODES:
-        if mode == "gradient" and op.vjp is None:
+        if mode is Mode.GRADIENT and op.vjp is None:
             continue
         posed = trials(op, mode, level, judged_by)
         if posed:
@@ -166,7 +185,7 @@ def fates(op: Op, level: str, judged_by: Judge = judge) -> Iterator[Fate]:
                 yield _fate(mutant, op, mode, posed)
 
 
-def _fate(mutant: Mutant, op: Op, mode: str, posed: Sequence[Trial]) -> Fate:
+def _fate(mutant: Mutant, op: Op, mode: Mode, posed: Sequence[Trial]) -> Fate:
     kept: dict[Any, Any] = {}
     shown, largest = 0, 0.0
     for trial in posed:
@@ -176,7 +195,7 @@ def _fate(mutant: Mutant, op: Op, mode: str, posed: Sequence[Trial]) -> Fate:
         if answer is not None and same_bits(answer, trial.honest):
             continue
         shown += 1
-        found = Judgement("ERROR") if answer is None else trial.judgement(answer)
+        found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer)
         if found.verdict not in _CLEAR and trial.sound:
             return Fate(op.name, mode, mutant.name, str(trial.case), shown, mutant.must_show)
         largest = max(largest, 0.0 if found.units is None else found.units)

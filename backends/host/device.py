@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from opproof.backends.c.device import DeviceMemory
 from opproof.backends.c.structs import DeviceArray
-from opproof.harness.run.memory import Buffer
+from opproof.backends.host.request import Range
 from opproof.vocabulary.arrays import Array
 
-#: From an array in a guarded buffer to what the backend is given for it.
-Lend = Callable[[Array | None], Any]
+#: From an array in the arena to what the backend is given for it.
+Lend: TypeAlias = Callable[[Array | None], Any]
 
 
 @contextmanager
-def lent(device: DeviceMemory | None, buffers: Collection[Buffer]) -> Iterator[Lend]:
+def borrowed(device: DeviceMemory | None, memory: NDArray[np.uint8], zones: Collection[Range]) -> Iterator[Lend]:
     """Lend arrays as they are, or, where there is a device, by copies on it which come back at the end.
 
     Raises MemoryError and DeviceLost.
@@ -29,24 +32,24 @@ def lent(device: DeviceMemory | None, buffers: Collection[Buffer]) -> Iterator[L
     if device is None:
         yield lambda array: array
         return
-    handles: list[tuple[int, Buffer]] = []
+    handles: list[tuple[int, NDArray[np.uint8]]] = []
     try:
-        for buffer in buffers:
-            handles.append((device.alloc(buffer.zone.size), buffer))
-            device.copy_in(handles[-1][0], buffer.zone)
-        yield lambda array: None if array is None else _there(array, device.device_type, handles)
-        for handle, buffer in handles:
-            device.copy_out(buffer.zone, handle)
+        for start, end in zones:
+            handles.append((device.alloc(end - start), memory[start:end]))
+            device.copy_in(*handles[-1])
+        yield lambda array: None if array is None else _on_device(array, device.device_type, handles)
+        for handle, zone in handles:
+            device.copy_out(zone, handle)
     finally:
         for handle, _ in handles:
             device.free(handle)
 
 
-def _there(array: Array, device_type: int, handles: Collection[tuple[int, Buffer]]) -> DeviceArray:
-    """The copy of `array`, which lies in one of the buffers."""
-    for handle, buffer in handles:
-        offset = _address(array) - _address(buffer.zone)
-        if 0 <= offset <= buffer.zone.size:
+def _on_device(array: Array, device_type: int, handles: Collection[tuple[int, NDArray[np.uint8]]]) -> DeviceArray:
+    """The copy of `array`, which lies in one of the zones."""
+    for handle, zone in handles:
+        offset = _address(array) - _address(zone)
+        if 0 <= offset <= zone.size:
             return DeviceArray(handle, offset, device_type, array.dtype, array.shape, array.strides)
     raise ValueError(f"an array of shape {array.shape} lies in none of the call's buffers.")
 

@@ -1,1 +1,0 @@
-"""exec:COMMAND: programs in any language."""

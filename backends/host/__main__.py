@@ -1,0 +1,142 @@
+"""The process that has the backend: `python -m opproof.backends.host SPEC`.
+
+It loads the backend, and answers frames until they end. Frames come and go on stdin and stdout, or on the descriptors
+that --frames names; 0, 1 and 2 are the backend's all the same. With --arena, tensors lie in a file that the judge
+has mapped too; without, the arena travels in the frames, both ways, as it does to another machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import sys
+
+from opproof.backends.host import serve
+from opproof.backends.host.arena import Arena
+from opproof.backends.host.frames import HEAD, decode, encode, frame_length
+from opproof.backends.host.references import refuse
+from opproof.backends.host.request import from_metadata, params_of
+from opproof.backends.load import MADE_OF_REFERENCES, load_backend
+from opproof.backends.loaded import Loaded, settle
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+
+PROTOCOL = "1"
+
+
+def main() -> None:
+    """Serve one backend until the frames end."""
+    parser = argparse.ArgumentParser("opproof.backends.host", description=__doc__)
+    parser.add_argument("spec", help="the backend, as after -b")
+    parser.add_argument("--frames", help="two descriptors: requests are read from the first, answers go to the second")
+    parser.add_argument("--arena", type=int, default=-1, help="descriptor of the memory that is shared with the judge")
+    parser.add_argument("--references", action="store_true", help="the backend may use opproof's references")
+    options = parser.parse_args()
+    source, sink = _streams(options.frames)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.argv = ["opproof-host"]
+    if not options.references and options.spec.partition(":")[0] not in MADE_OF_REFERENCES:
+        refuse()
+    _serve(options.spec, source, sink, Arena(options.arena), shared=options.arena >= 0)
+
+
+def _streams(named: str | None) -> tuple[int, int]:
+    """Descriptors of requests and of answers; where they are 0 and 1, others, which the backend does not print to."""
+    if named is not None:
+        source, _, sink = named.partition(",")
+        return int(source), int(sink)
+    streams = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return streams
+
+
+def _serve(spec: str, source: int, sink: int, arena: Arena, *, shared: bool) -> None:
+    process, backend = os.getpid(), None
+    while (frame := _frame(source)) is not None:
+        metadata, tensors = decode(frame)
+        if metadata["kind"] == "hello":
+            backend, said = _hello(spec, shared=shared)
+        elif backend is None:
+            said = {"kind": "failed", "message": "the first request was no hello"}
+        elif metadata["kind"] == "supports":
+            said = _supports(backend, metadata)
+        else:
+            if not shared:
+                tensors = {"arena": _filled(arena, tensors["arena"])}
+            said = serve.to_metadata(serve.answer(backend, from_metadata(metadata), arena))
+            if not shared:
+                arena.guard(())  # it is read whole, to travel back
+        if os.getpid() != process:
+            os._exit(0)  # a copy that the backend forked and let return: the answer is the original's
+        _write(sink, encode({**said, "id": metadata.get("id", "")}, tensors))
+
+
+def _filled(arena: Arena, sent: Array) -> Array:
+    arena.grow(sent.size)
+    arena.guard(())
+    arena.memory[: sent.size] = sent
+    return arena.memory[: sent.size]
+
+
+def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
+    try:
+        backend = settle(load_backend(spec), spec)
+    except BackendError as error:
+        return None, {"kind": "failed", "message": str(error)}
+    except BaseException as error:  # whatever loading it raises
+        return None, {"kind": "failed", "message": serve.described(error)}
+    about = {
+        "alignment": backend.alignment,
+        "vjp": backend.differentiates,
+        "writes": [backend.writes(gradient=False), backend.writes(gradient=True)],
+        "on_device": backend.device_memory is not None,
+    }
+    hello = {"name": backend.name, "version": backend.version, "device": backend.device}
+    return backend, {"kind": "hello", **hello, "arena": "shared" if shared else "frames", "about": json.dumps(about)}
+
+
+def _supports(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
+    """Whether the backend declines, and in which precision it computes."""
+    op, dtype, mode = metadata["op"], metadata["dtype"], metadata["mode"]
+    try:
+        shapes = [None if s is None else tuple(s) for s in json.loads(metadata["shapes"])]
+        reason = backend.declines(op, [dtype], params_of(metadata["params"]), shapes)
+        declared = None if backend.compute is None else backend.compute(op, dtype, mode)
+    except BaseException as error:  # as of a call
+        return {"kind": "failed", "message": serve.described(error)}
+    return {"kind": "supports", "reason": reason, "compute": "" if declared is None else str(declared)}
+
+
+def _frame(source: int) -> bytes | None:
+    head = _read(source, HEAD)
+    if head is None:
+        return None
+    rest = _read(source, frame_length(head) - HEAD)
+    return None if rest is None else head + rest
+
+
+def _read(source: int, count: int) -> bytes | None:
+    parts: list[bytes] = []
+    while count:
+        part = os.read(source, min(count, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _write(sink: int, frame: bytes) -> None:
+    view = memoryview(frame)
+    while view:
+        view = view[os.write(sink, view) :]
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        main()
+    os._exit(0)  # without the backend's own farewells, which nobody waits for

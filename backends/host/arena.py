@@ -1,0 +1,71 @@
+"""The memory that the tensors of a call lie in: shared with the judge, or the host's own.
+
+The judge lays everything out, tensors, canaries and poison; a host only makes the pages between them unreadable.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends.host.request import Range
+
+PAGE = mmap.PAGESIZE
+
+_NONE, _READ_WRITE = 0, 3  # of <sys/mman.h>
+
+
+class Arena:
+    """A mapping that grows; `descriptor` of a file that the judge has mapped too, or -1 for memory of its own."""
+
+    def __init__(self, descriptor: int = -1) -> None:
+        self._descriptor = descriptor
+        self._guards: tuple[Range, ...] = ()
+        self.memory: NDArray[np.uint8] = np.empty(0, np.uint8)
+
+    def grow(self, size: int) -> None:
+        """Map at least `size` bytes. Arrays of a smaller mapping stay what they are."""
+        if self.memory.size >= size:
+            return
+        if self._descriptor < 0:
+            mapped = mmap.mmap(-1, _pages(size))
+        else:
+            mapped = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
+        self.memory, self._guards = np.frombuffer(mapped, np.uint8), ()
+
+    def guard(self, ranges: Sequence[Range]) -> None:
+        """Make these ranges of whole pages unreadable, and all others readable."""
+        wanted = tuple((start, end) for start, end in ranges)
+        if wanted == self._guards:
+            return
+        for start, end in self._guards:
+            self._protect(start, end, _READ_WRITE)
+        for start, end in wanted:
+            self._protect(start, end, _NONE)
+        self._guards = wanted
+
+    def _protect(self, start: int, end: int, how: int) -> None:
+        function = _mprotect()
+        if function is not None:
+            function(self.memory.ctypes.data + start, end - start, how)
+
+
+def _pages(size: int) -> int:
+    return -(-max(size, 1) // PAGE) * PAGE
+
+
+@cache
+def _mprotect() -> Any:
+    if sys.platform == "win32":
+        return None
+    function = ctypes.CDLL(None, use_errno=True).mprotect
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return function

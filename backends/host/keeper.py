@@ -1,0 +1,147 @@
+"""Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
+
+    python -I -S keeper.py CONTROL STATUS MEMORY COMMAND...
+
+CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
+started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
+line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
+is no limit. Stands alone and imports nothing of opproof: its start is every host's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+
+_INTERVAL = 0.05  # seconds between two looks
+_PATIENCE = 5.0  # seconds in which killed processes may die
+
+# <sys/prctl.h> and <linux/capability.h>
+_PDEATHSIG, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 24, 36
+_CAP_SYS_PTRACE = 19
+
+_PAGE = os.sysconf("SC_PAGESIZE")
+
+
+def main() -> None:
+    """Keep one host."""
+    control, status, memory, *command = sys.argv[1:]
+    _prctl(_CHILD_SUBREAPER, 1)
+    deaths, wakeup = os.pipe()
+    os.set_blocking(wakeup, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakeup)
+    host = _started(command, int(control), int(status))
+    line = _watched(host, int(control), deaths, int(memory))
+    _kill_all(host)
+    os.write(int(status), f"{line}\n".encode())
+
+
+def _started(command: list[str], control: int, status: int) -> int:
+    host = os.fork()
+    if host:
+        os.close(0)
+        return host
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    _prctl(_PDEATHSIG, signal.SIGKILL)
+    _prctl(_CAPBSET_DROP, _CAP_SYS_PTRACE)  # as root: the memory of other processes is not to be read
+    os.close(control)
+    os.close(status)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the command is the user's own
+    except OSError as error:
+        os.write(2, f"{command[0]} could not be started: {error.strerror}\n".encode())
+        os._exit(127)
+
+
+def _watched(host: int, control: int, deaths: int, memory: int) -> str:
+    """Why the host is no more, or is to be no more."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(deaths, select.POLLIN)
+    while True:
+        ready = [descriptor for descriptor, _ in poll.poll(_INTERVAL * 1000)]
+        if control in ready:
+            return "end"
+        if deaths in ready:
+            os.read(deaths, 64)
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return "end"
+            if process == host:
+                return f"exit {os.waitstatus_to_exitcode(status)}"
+            if not process:
+                break
+        if memory and sum(map(_resident, _descendants())) > memory:
+            return "memory"
+
+
+def _kill_all(host: int) -> None:
+    """Kill every descendant until none is left; one that forks meanwhile is seen in the next round."""
+    with contextlib.suppress(OSError):
+        os.killpg(host, signal.SIGKILL)  # all there is to do where no /proc tells of descendants
+    ends = time.monotonic() + _PATIENCE
+    while time.monotonic() < ends:
+        for process in _descendants():
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.002)
+
+
+def _descendants() -> list[int]:
+    """All processes below this one; those whose parents died have become its children."""
+    family: list[int] = []
+    parents = [os.getpid()]
+    while parents:
+        children = _children(parents.pop())
+        family += children
+        parents += children
+    return family
+
+
+def _children(process: int) -> list[int]:
+    try:
+        threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - pathlib is half of a start
+        lists = [_read(f"/proc/{process}/task/{thread}/children") for thread in threads]
+    except OSError:
+        return []
+    return [int(number) for numbers in lists for number in numbers.split()]
+
+
+def _resident(process: int) -> int:
+    """Resident memory in bytes; 0 where the process has ended."""
+    try:
+        return int(_read(f"/proc/{process}/statm").split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 1 << 16)
+    finally:
+        os.close(descriptor)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""What the judge asks a host: an operator, its parameters, and where its tensors lie in the arena.
+
+A request travels as the metadata of a frame, strings alone; offsets, strides and sizes count bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from opproof.backends.host.frames import params_text
+from opproof.vocabulary.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lies: its first element `offset` bytes from the arena's beginning, strides in bytes."""
+
+    dtype: str  # NumPy's name, or bfloat16
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+
+#: A part of the arena: its first byte, and the one past its last.
+Range: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call. An input that is an int is the same array as the input of that number."""
+
+    op: str
+    params: Mapping[str, Any]
+    gradient: bool
+    inputs: Sequence[Place | int | None]
+    cotangents: Sequence[Place | None]
+    results: Sequence[Place | None]  # None: a gradient that is not asked for
+    needs: Sequence[bool]
+    size: int  # of the arena
+    guards: Sequence[Range] = ()  # to be unreadable during the call
+    zones: Sequence[Range] = ()  # every buffer with the canaries on its sides
+
+
+def to_metadata(request: Request) -> dict[str, str]:
+    """The request as the metadata of a frame."""
+    layout = {
+        "inputs": [p if p is None or isinstance(p, int) else _listed(p) for p in request.inputs],
+        "cotangents": [None if p is None else _listed(p) for p in request.cotangents],
+        "results": [None if p is None else _listed(p) for p in request.results],
+        "needs": list(request.needs),
+        "size": request.size,
+        "guards": request.guards,
+        "zones": request.zones,
+    }
+    kind = "vjp" if request.gradient else "forward"
+    return {"kind": kind, "op": request.op, "params": params_text(request.params), "layout": json.dumps(layout)}
+
+
+def from_metadata(metadata: Mapping[str, str]) -> Request:
+    """The request of a frame."""
+    layout = json.loads(metadata["layout"])
+    return Request(
+        op=metadata["op"],
+        params=params_of(metadata["params"]),
+        gradient=metadata["kind"] == "vjp",
+        inputs=[p if p is None or isinstance(p, int) else _place(p) for p in layout["inputs"]],
+        cotangents=[None if p is None else _place(p) for p in layout["cotangents"]],
+        results=[None if p is None else _place(p) for p in layout["results"]],
+        needs=layout["needs"],
+        size=layout["size"],
+        guards=layout["guards"],
+        zones=layout["zones"],
+    )
+
+
+def params_of(text: str) -> dict[str, Any]:
+    """Parameters from JSON: lists are tuples, and the strings Infinity, -Infinity and NaN numbers."""
+    return {name: _value(value) for name, value in json.loads(text).items()}
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of a name."""
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
+    return np.dtype(name)
+
+
+def array_at(place: Place, memory: Array) -> Array:
+    """The array that lies at `place` in `memory`, the bytes of an arena; it borrows them."""
+    return np.ndarray(place.shape, dtype_of(place.dtype), memory.data, place.offset, place.strides)
+
+
+def _listed(place: Place) -> list[Any]:
+    return [place.dtype, place.shape, place.strides, place.offset]
+
+
+def _place(listed: Sequence[Any]) -> Place:
+    dtype, shape, strides, offset = listed
+    return Place(dtype, tuple(shape), tuple(strides), offset)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_value, value))
+    return float(value) if value in ("Infinity", "-Infinity", "NaN") else value

@@ -1,0 +1,169 @@
+"""One request answered: the backend is called with arrays that lie in the arena, and whatever it does is an answer.
+
+Results that the backend returns are copied to their places in the arena; the judge reads them there, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.host.arena import Arena
+from opproof.backends.host.device import borrowed
+from opproof.backends.host.request import Place, Request, array_at, dtype_of
+from opproof.backends.loaded import Loaded
+from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, OutOfBounds, Unsupported
+from opproof.vocabulary.arrays import Array
+
+
+class Outcome(StrEnum):
+    """How a call went, as far as its host can tell."""
+
+    DONE = "done"
+    DECLINED = "unsupported"
+    FAILED = "failed"
+    OUT_OF_BOUNDS = "out of bounds"
+    INPUT_CHANGED = "input changed"
+    OUT_OF_MEMORY = "out of memory"
+    DEVICE_LOST = "device lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What the backend gave for one result: None, or an array's dtype and shape."""
+
+    dtype: str  # with "big-endian " before it where its bytes stand so
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How the call went, in words where it went wrong, and what came back."""
+
+    outcome: Outcome
+    message: str = ""
+    results: Sequence[Returned | None] = ()
+
+
+def answer(backend: Loaded, request: Request, arena: Arena, *, interrupts: bool = False) -> Answer:
+    """Call the backend. Raises nothing for what it does, KeyboardInterrupt alone where the user `interrupts`."""
+    try:
+        return _called(backend, request, arena)
+    except (Unsupported, NotImplementedError) as reason:
+        return Answer(Outcome.DECLINED, str(reason) or "declined without a reason")
+    except OutOfBounds as fault:
+        return Answer(Outcome.OUT_OF_BOUNDS, str(fault))
+    except InputChanged as fault:
+        return Answer(Outcome.INPUT_CHANGED, str(fault))
+    except BackendFailed as failure:
+        return Answer(Outcome.FAILED, str(failure))
+    except MemoryError as error:
+        return Answer(Outcome.OUT_OF_MEMORY, f"MemoryError {error}".strip())
+    except DeviceLost as lost:
+        return Answer(Outcome.DEVICE_LOST, str(lost))
+    except BaseException as error:  # of any class: it ends the call, not the host
+        if interrupts and isinstance(error, KeyboardInterrupt):
+            raise
+        return Answer(Outcome.FAILED, described(error))
+
+
+def described(error: BaseException) -> str:
+    """The exception and the innermost line that raised it."""
+    frame, where = error.__traceback__, ""
+    while frame is not None:
+        where = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # a class of the backend's own, which may do anything
+        text = "its text cannot be told"
+    return f"{type(error).__name__}: {text[:1000]} ({where})" if text else f"{type(error).__name__} ({where})"
+
+
+def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
+    arena.grow(request.size)
+    arena.guard(request.guards)
+    memory = arena.memory
+    inputs = _inputs(request, memory)
+    cotangents = [None if p is None else array_at(p, memory) for p in request.cotangents]
+    places = [None if p is None else array_at(p, memory) for p in request.results]
+    params = dict(request.params)
+    if backend.writes(request.gradient):
+        with borrowed(backend.device_memory, memory, request.zones) as lend:
+            given, results = [lend(x) for x in inputs], [lend(y) for y in places]
+            if request.gradient:
+                backend.vjp_into(request.op, given, params, [lend(g) for g in cotangents], results)  # type: ignore[misc]
+            else:
+                backend.forward_into(request.op, given, params, results)  # type: ignore[misc]
+        return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
+    if request.gradient:
+        returned = backend.vjp(request.op, inputs, params, cotangents, list(request.needs))  # type: ignore[misc]
+    else:
+        returned = backend.forward(request.op, inputs, params)  # type: ignore[misc]
+    return Answer(Outcome.DONE, results=_taken(returned, request.results, arena))
+
+
+def _inputs(request: Request, memory: Array) -> list[Array | None]:
+    arrays: list[Array | None] = []
+    for place in request.inputs:
+        if isinstance(place, Place):
+            arrays.append(array_at(place, memory))
+        else:
+            arrays.append(None if place is None else arrays[place])
+    return arrays
+
+
+def _taken(returned: Any, places: Sequence[Place | None], arena: Arena) -> list[Returned | None]:
+    """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell."""
+    arrays = list(returned) if isinstance(returned, tuple | list) else [returned]
+    results: list[Returned | None] = []
+    for i, array in enumerate(arrays):
+        place = places[i] if i < len(places) else None
+        if array is None or (place is None and i < len(places)):
+            results.append(None)
+            continue
+        plain = _plain(array)
+        results.append(_described(plain))
+        if place is not None and plain.shape == place.shape and plain.dtype.itemsize <= dtype_of(place.dtype).itemsize:
+            room = arena.memory[place.offset : place.offset + plain.nbytes]
+            np.ndarray(plain.shape, plain.dtype, room.data)[...] = plain
+    return results
+
+
+def _plain(array: Any) -> Array:
+    """An array of NumPy's own. Raises TypeError for what would compute later, or do anything else, when it is read."""
+    if type(array) is np.ndarray:
+        return array
+    if isinstance(array, np.generic | bool | int | float | list):
+        return np.asarray(array)
+    kind = type(array)
+    raise TypeError(
+        f"the backend returned {kind.__module__}.{kind.__qualname__}; expected a NumPy array, "
+        f"such as np.array(result) makes of it."
+    )
+
+
+def _described(array: Array) -> Returned:
+    native = array.dtype.isnative
+    return Returned(array.dtype.name if native else f"big-endian {array.dtype.name}", array.shape)
+
+
+def to_metadata(given: Answer) -> dict[str, str]:
+    """The answer as the metadata of a frame."""
+    if given.outcome is not Outcome.DONE:
+        return {"kind": given.outcome, "message": given.message}
+    results = [None if r is None else [r.dtype, r.shape] for r in given.results]
+    return {"kind": given.outcome, "results": json.dumps(results)}
+
+
+def from_metadata(metadata: Mapping[str, str]) -> Answer:
+    """The answer of a frame. Raises ValueError for what is none."""
+    outcome = Outcome(metadata.get("kind", ""))
+    listed = json.loads(metadata.get("results", "[]"))
+    results = [None if r is None else Returned(str(r[0]), tuple(int(n) for n in r[1])) for r in listed]
+    return Answer(outcome, str(metadata.get("message", "")), results)

@@ -1,0 +1,78 @@
+"""A backend as it was loaded: what is optional in the protocol, settled once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opproof.backends.c.device import DeviceMemory
+from opproof.vocabulary.errors import BackendError
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The members of a backend; those that it does not have are None."""
+
+    name: str
+    version: str
+    device: str
+    alignment: int  # bytes
+    forward: Callable[..., Any] | None
+    vjp: Callable[..., Any] | None
+    forward_into: Callable[..., None] | None
+    vjp_into: Callable[..., None] | None
+    supports: Callable[..., Any] | None
+    with_shapes: bool  # whether `supports` takes the shapes of the inputs too
+    compute: Callable[..., str | None] | None
+    device_memory: DeviceMemory | None
+
+    @property
+    def differentiates(self) -> bool:
+        """Whether it has gradients at all."""
+        return self.vjp is not None or self.vjp_into is not None
+
+    def writes(self, gradient: bool) -> bool:
+        """Whether it writes results into memory that it is given."""
+        return (self.vjp_into if gradient else self.forward_into) is not None
+
+    def declines(
+        self, op: str, dtypes: Sequence[str], params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> str:
+        """The reason why it does not have this call; empty where it does, as far as it tells beforehand."""
+        if self.supports is None:
+            return ""
+        given: dict[str, Any] = {"shapes": shapes} if self.with_shapes else {}
+        answer = self.supports(op, dtypes, params, **given)
+        if answer is True:
+            return ""
+        return str(answer) if answer else "declined without a reason"
+
+
+def settle(backend: Any, name: str) -> Loaded:
+    """`backend`, a module or an object, with its optional members looked up. Raises BackendError without a forward."""
+    members: dict[str, Any] = {m: getattr(backend, m, None) for m in Loaded.__dataclass_fields__}
+    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", "compute"):
+        if members[member] is not None and not callable(members[member]):
+            raise BackendError(f"backend {name}: its {member} is {members[member]!r}; expected a function.")
+    if members["forward"] is None and members["forward_into"] is None:
+        raise BackendError(
+            f"backend {name} has no function forward(op, inputs, params); see opproof.backends.protocol."
+        )
+    members |= {
+        "name": str(members["name"]) if members["name"] is not None else name,
+        "version": "" if members["version"] is None else str(members["version"]),
+        "device": "cpu" if members["device"] is None else str(members["device"]),
+        "alignment": 64 if members["alignment"] is None else int(members["alignment"]),
+        "with_shapes": members["supports"] is not None and _takes_shapes(members["supports"]),
+    }
+    return Loaded(**members)
+
+
+def _takes_shapes(supports: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(supports).parameters.values()
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return False
+    return any(p.name == "shapes" or p.kind is p.VAR_KEYWORD for p in parameters)

@@ -1,0 +1,17 @@
+"""What a backend gave to a posed case, before it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opproof.vocabulary.arrays import Array
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Outputs, or gradients by argument, None where none was asked for; in the dtype under test."""
+
+    arrays: Sequence[Array | None]
+    before: Sequence[Array | None] = ()  # what the call before gave, which had other data
+    seconds: float = 0.0  # in the backend, by the judge's clock

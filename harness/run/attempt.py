@@ -1,0 +1,141 @@
+"""One task on one host: posed, asked three times, judged.
+
+The calls: other data (buffers begin at a guard), the case's data (buffers end at one), the other data again. The
+middle one is judged; the outer two must agree bit for bit, so state that survives a call is seen. No expected value
+exists before the backend has answered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules, judge
+from opproof.harness.judge.self_oracle import judge_by_self
+from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.question import Question, Settled, wanted_of
+from opproof.harness.run.task import Task
+from opproof.harness.truth.posed import Posed, pose
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of a task; what it did not come to is None."""
+
+    judgement: Judgement
+    posed: Posed | None = None
+    answer: Answer | None = None
+    fault: HostFault | None = None  # after which the host is of no more use
+    seconds: float = 0.0
+
+
+@dataclass
+class _Clock:
+    """Seconds in the backend, by the judge's clock, and what they were spent on."""
+
+    seconds: float = 0.0
+    posed: Posed | None = None
+    answer: Answer | None = None
+
+
+def attempt(host: Host, task: Task, op: Op, timeout: float, *, soft: bool = False, alone: bool = False) -> Attempt:
+    """Run and judge `task`. `soft` makes guards readable; `alone` makes only the judged call.
+
+    Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
+    """
+    clock, fault = _Clock(), None
+    try:
+        judgement = _judged(host, task, op, timeout, clock, soft=soft, alone=alone)
+    except Settled as settled:
+        judgement = Judgement(settled.verdict, settled.message)
+    except HostFault as error:
+        judgement, fault = Judgement(error.verdict, plain(error.message)), error
+    except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
+        judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
+    return Attempt(judgement, clock.posed, clock.answer, fault, clock.seconds)
+
+
+def _judged(host: Host, task: Task, op: Op, timeout: float, clock: _Clock, *, soft: bool, alone: bool) -> Judgement:
+    case, mode = Case.parse(task.case), Mode(task.mode)
+    rules = Rules(task.strict_subnormals, task.convention, _declared(host, case, op, mode))
+    pair = pose(case, op, mode)
+    clock.posed = pair.asked
+    if mode is Mode.GRADIENT and not any(pair.asked.needs):
+        raise Settled(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
+    wanted = wanted_of(pair.asked, pair.other.outputs)
+    asked = Question(pair.asked, wanted, at_end=True, soft=soft)
+    other = Question(pair.other, wanted, at_end=False, soft=soft)
+
+    def call(question: Question) -> list[Array | None]:
+        started = time.perf_counter()
+        try:
+            return host.call(question, timeout)
+        finally:
+            clock.seconds += time.perf_counter() - started
+
+    before = [] if alone else call(other)
+    answer = Answer(call(asked), before)
+    if not alone and op.deterministic and not same_bits(before, call(other)):
+        return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other bits after a call with other data")
+    clock.answer = answer
+    if mode is Mode.GRADIENT and task.grad_oracle == "self":
+        judgement = judge_by_self(_forward_of(host, case, op, timeout), pair.asked, answer)
+    else:
+        judgement = judge(pair.asked, answer, rules)
+    host.late()
+    return judgement
+
+
+def _declared(host: Host, case: Case, op: Op, mode: Mode) -> str | None:
+    """The lower precision by which the backend is to be judged. Raises Settled where it declines."""
+    if mode is Mode.GRADIENT and not host.about.differentiates:
+        raise Settled(Verdict.UNSUPPORTED, "the backend has no vjp")
+    shapes = case.shapes
+    names = list(shapes) if op.variadic else op.tensors
+    params = {**op.params, **case.kwargs}
+    support = host.support(op.name, case.dtype, mode, params, [shapes.get(n) for n in names])
+    if support.reason:
+        raise Settled(Verdict.UNSUPPORTED, support.reason)
+    return support.declared
+
+
+def _forward_of(host: Host, case: Case, op: Op, timeout: float):  # type: ignore[no-untyped-def] # noqa: ANN202
+    """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
+    from dataclasses import replace
+
+    pair = pose(replace(case, layout="contiguous"), op, Mode.FORWARD)
+    wanted = wanted_of(pair.asked, pair.other.outputs)
+
+    def forward(inputs: Sequence[Array | None]) -> list[Array | None]:
+        return host.call(Question(pair.asked.given(inputs=tuple(inputs)), wanted), timeout)
+
+    return forward
+
+
+def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:
+    """Whether two answers are the same, bit for bit."""
+    return all(
+        (a is None and b is None) or (a is not None and b is not None and a.tobytes() == b.tobytes())
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+def _confession(error: BaseException, op: Op) -> str:
+    """What went wrong on our side, with the function and the file."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"the reference of {op.name} needs {error.name}, which is not installed: pip install {error.name}"
+    frame, where = error.__traceback__, ""
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        where = f"{code.co_name} ({code.co_filename}:{frame.tb_lineno})"
+        frame = frame.tb_next
+    return plain(f"{type(error).__name__} in {where}: {' '.join(str(error).split())}")

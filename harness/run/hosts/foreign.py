@@ -1,0 +1,208 @@
+"""exec:COMMAND: a program in any language that speaks frames on stdin and stdout.
+
+It is started when first asked, and anew after each fault, so a fault costs the case at hand. docs/exec-protocol.md
+is the specification, `opproof check-backend` tests it. A command that turns out to be opproof's own host, on another
+machine for instance, is spoken to as such (placed.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.host.frames import params_text
+from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.placed import PROTOCOL, Placed, exchanged
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.question import Question, Returned, Settled, received
+from opproof.harness.truth.data import to_dtype
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import Verdict
+
+#: Seconds that a command may take to start and to say hello.
+START = 60.0
+
+
+class Foreign:
+    """A command that has said hello."""
+
+    in_process = False
+
+    def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
+        self._process, self.timeout = process, timeout
+        self.about = About(plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu")))
+        self._ops, self._compute = hello.get("ops"), hello.get("compute", {})
+        self._count = 0
+
+    def support(
+        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> Support:
+        """See Host. Answers from the hello, without a request."""
+        del dtype, mode, params, shapes
+        declined = self._ops is not None and op not in self._ops
+        reason = f"{self.about.name} does not name {op} among its operators" if declined else ""
+        declared = self._compute.get(op)
+        return Support(reason, None if declared is None else plain(str(declared)))
+
+    def call(self, question: Question, timeout: float) -> list[Array | None]:
+        """See Host."""
+        posed = question.posed
+        native = posed.case.dtype
+        inputs = [None if v is None else to_dtype(v, native) for v in posed.inputs]
+        try:
+            if posed.mode is Mode.FORWARD:
+                arrays: Sequence[Array | None] = self.forward(posed.op.name, inputs, posed.params, timeout)
+            else:
+                cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
+                arrays = self.vjp(posed.op.name, inputs, posed.params, cotangents, posed.needs, timeout)
+        except Unsupported as reason:
+            raise Settled(Verdict.UNSUPPORTED, str(reason)) from None
+        except BackendFailed as failure:
+            raise Settled(Verdict.ERROR, str(failure)) from None
+        return received([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
+
+    def forward(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], timeout: float | None = None
+    ) -> list[Array]:
+        """The outputs. Raises Unsupported, BackendFailed and HostFault."""
+        metadata, tensors = _request("forward", op, inputs, params)
+        found = _indexed(self._ask(metadata, tensors, "outputs", timeout), "output")
+        missing = [i for i in range(len(found)) if i not in found]
+        if missing:
+            raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_listed(found, 'output')}")
+        return [found[i] for i in range(len(found))]
+
+    def vjp(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        cotangents: Sequence[Array | None], needs: Sequence[bool], timeout: float | None = None,
+    ) -> list[Array | None]:  # fmt: skip
+        """The gradients. Raises Unsupported, BackendFailed and HostFault."""
+        metadata, tensors = _request("vjp", op, inputs, params)
+        metadata |= {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
+        tensors |= {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
+        found = _indexed(self._ask(metadata, tensors, "gradients", timeout), "gradient")
+        for i, need in enumerate(needs):
+            if need and i not in found:
+                raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_listed(found, 'gradient')}")
+        return [found[i] if need else None for i, need in enumerate(needs)]
+
+    @property
+    def alive(self) -> bool:
+        """See Host."""
+        return self._process.alive
+
+    def fault(self) -> HostFault:
+        """See Host."""
+        return self._process.fault()
+
+    def late(self) -> None:
+        """See Host. No memory is shared with it."""
+
+    def close(self, grace: float = 0.0) -> bool:
+        """See Host; True where it ended by itself within `grace` seconds of the end of its input."""
+        return self._process.stop(grace)
+
+    def said(self) -> str:
+        """Its last line on stderr, as the end of a sentence."""
+        return plain(self._process.said())
+
+    def _ask(
+        self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None
+    ) -> dict[str, Array]:
+        self._count += 1
+        limit = self.timeout if timeout is None else timeout
+        answer, arrays = exchanged(self._process, str(self._count), metadata, tensors, limit)
+        kind = answer.get("kind", "")
+        if kind == "unsupported":
+            raise Unsupported(plain(answer.get("reason", "")) or "the command declined, and gave no reason")
+        if kind == "failed":
+            raise BackendFailed(plain(answer.get("message", "")) or "the command failed, and gave no message")
+        if kind != wanted:
+            got = plain(repr(kind))
+            raise HostFault(
+                Verdict.ERROR, f"the answer is of kind {got}; expected {wanted!r}, 'unsupported' or 'failed'"
+            )
+        return arrays
+
+
+def start(text: str, memory: int, timeout: float = 30.0) -> Foreign | Placed:
+    """The command of `exec:text`, which has said hello. Raises BackendError."""
+    command = command_of(text)
+    process = HostProcess(command, memory)
+    try:
+        answer, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
+        hello = _checked(answer)
+        if hello.get("arena") == "frames":
+            return Placed(process, None, hello)
+        return Foreign(process, hello, timeout)
+    except (HostFault, BackendFailed) as error:
+        process.stop()
+        raise BackendError(f"exec: {shlex.join(command)} did not say hello: {error}.") from None
+
+
+def command_of(text: str) -> list[str]:
+    """The words of a command that there is. Raises BackendError."""
+    if os.name != "posix":
+        raise BackendError("exec: backends need a POSIX system; on Windows run opproof in WSL.")
+    try:
+        command = shlex.split(text)
+    except ValueError as error:
+        raise BackendError(f"exec:{text} is no command: {error}; quote it as in a shell.") from None
+    if not command:
+        raise BackendError("exec: needs a command, such as -b 'exec:node my_backend.js'.")
+    if shutil.which(command[0]) is None:
+        raise BackendError(f"there is no command {command[0]!r} for exec:{text}; install it, or give its path.")
+    return command
+
+
+def _request(
+    kind: str, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, Array]]:
+    metadata = {"kind": kind, "op": op, "params": params_text(params), "inputs": str(len(inputs))}
+    return metadata, {f"input.{i}": np.asarray(x) for i, x in enumerate(inputs) if x is not None}
+
+
+def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
+    """The hello with its JSON read. Raises BackendFailed."""
+    if answer.get("kind") == "failed":
+        raise BackendFailed(plain(answer.get("message", "it failed, and gave no message")))
+    if answer.get("kind") != "hello":
+        raise BackendFailed(f"the answer is of kind {plain(repr(answer.get('kind')))}; expected 'hello'")
+    if not answer.get("name"):
+        raise BackendFailed("the hello has no name, which reports call the backend by")
+    hello: dict[str, Any] = dict(answer)
+    for key, kind, example in (("ops", list, '["relu", "add"]'), ("compute", dict, '{"matmul": "tf32"}')):
+        if key not in answer:
+            continue
+        try:
+            hello[key] = json.loads(answer[key])
+        except ValueError:
+            hello[key] = None
+        if not isinstance(hello[key], kind):
+            raise BackendFailed(f"{key} in the hello is {plain(repr(answer[key]))}; expected JSON such as {example}")
+    return hello
+
+
+def _indexed(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
+    """Tensors word.0, word.1, … by their number. Raises BackendFailed for any other name."""
+    found = {}
+    for name, array in arrays.items():
+        head, _, number = name.partition(".")
+        if head != word or not (number.isascii() and number.isdigit()):
+            raise BackendFailed(f"the answer has a tensor {plain(name)!r}; expected {word}.0, {word}.1 and so on")
+        found[int(number)] = array
+    return found
+
+
+def _listed(found: Mapping[int, Array], word: str) -> str:
+    return ", ".join(f"{word}.{i}" for i in sorted(found)) if found else "no tensors at all"

@@ -1,0 +1,63 @@
+"""What every host is to the judge, whatever it runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.question import Question
+from opproof.vocabulary.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a backend says of itself when it is loaded."""
+
+    name: str
+    version: str
+    device: str
+    differentiates: bool = True  # it has a vjp, as far as it tells
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Whether a call is declined beforehand, and the lower precision by which it is to be judged."""
+
+    reason: str = ""  # why it is declined; empty where it is not
+    declared: str | None = None
+
+
+class Host(Protocol):
+    """A loaded backend, in a process of its own or in this one."""
+
+    about: About
+    in_process: bool
+
+    def support(
+        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> Support:
+        """Asked before anything is drawn. Raises Settled and HostFault."""
+        ...
+
+    def call(self, question: Question, timeout: float) -> list[Array | None]:
+        """One call: copies of the results, checked for number, shape and dtype. Raises Settled and HostFault."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked again, and has done nothing unasked since its last answer."""
+        ...
+
+    def late(self) -> None:
+        """Raises Settled where it wrote to the memory of its last call after it had answered."""
+        ...
+
+    def fault(self) -> HostFault:
+        """Why it is not alive."""
+        ...
+
+    def close(self) -> object:
+        """End it, and all that it started."""
+        ...

@@ -1,0 +1,71 @@
+"""A backend in the judge's own process: a debugger works, and nothing keeps it from the judge. Records say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opproof.backends.host import serve
+from opproof.backends.host.arena import Arena
+from opproof.backends.load import load_backend
+from opproof.backends.loaded import Loaded, settle
+from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.placed import looked_at
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.layout import NEAR, lay_out, snapshot, write
+from opproof.harness.run.question import Question, Settled
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import Verdict
+
+
+class Inside:
+    """The same requests, layouts and checks as across processes; no limits, and guards that can be touched."""
+
+    in_process = True
+    alive = True
+
+    def __init__(self, backend: Loaded) -> None:
+        self._backend, self._arena = backend, Arena()
+        self.about = About(plain(backend.name), plain(backend.version), plain(backend.device), backend.differentiates)
+
+    def support(
+        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> Support:
+        """See Host."""
+        try:
+            reason = self._backend.declines(op, [dtype], params, shapes)
+            declared = None if self._backend.compute is None else self._backend.compute(op, dtype, mode)
+        except Exception as error:  # of whatever kind, it is the backend's
+            raise Settled(Verdict.ERROR, plain(serve.described(error))) from None
+        return Support(plain(reason), declared)
+
+    def call(self, question: Question, timeout: float) -> list[Array | None]:
+        """See Host. `timeout` is nobody's to enforce here."""
+        del timeout
+        question = question.softened()  # a read out of bounds would end this process, a write is seen all the same
+        layout = lay_out(question, self._backend.alignment, NEAR)
+        self._arena.grow(layout.request.size)
+        write(layout, self._arena.memory)
+        given = serve.answer(self._backend, layout.request, self._arena, interrupts=True)
+        if given.outcome is serve.Outcome.DEVICE_LOST:
+            raise Settled(Verdict.CRASH, f"the device is lost: {plain(given.message)}")
+        now = snapshot(layout, self._arena.memory)
+        gradient = question.posed.mode is Mode.GRADIENT
+        return looked_at(question, layout, now, given, writes=self._backend.writes(gradient))
+
+    def fault(self) -> HostFault:
+        """See Host. Nothing can be said of a process from inside."""
+        return HostFault(Verdict.CRASH, "the process died")
+
+    def late(self) -> None:
+        """See Host."""
+
+    def close(self) -> None:
+        """See Host."""
+
+
+def start(spec: str) -> Inside:
+    """The backend `spec` in this process. Raises BackendError."""
+    return Inside(settle(load_backend(spec), spec))

@@ -1,0 +1,255 @@
+"""opproof's own host: tensors lie in an arena that it shares with the judge, or that travels in the frames."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends.host import serve
+from opproof.backends.host.frames import FrameError, decode, encode, params_text
+from opproof.backends.host.request import dtype_of, to_metadata
+from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.layout import GUARD, NEAR, Bytes, Layout, differences, lay_out, snapshot, unwritten, write
+from opproof.harness.run.question import Question, Returned, Settled, received
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import Verdict
+
+PROTOCOL = "1"
+#: Seconds that a backend may take to load.
+LOADING = 120.0
+
+_VERDICTS = {
+    serve.Outcome.DECLINED: Verdict.UNSUPPORTED,
+    serve.Outcome.FAILED: Verdict.ERROR,
+    serve.Outcome.OUT_OF_BOUNDS: Verdict.OUT_OF_BOUNDS,
+    serve.Outcome.INPUT_CHANGED: Verdict.INPUT_CHANGED,
+    serve.Outcome.OUT_OF_MEMORY: Verdict.OUT_OF_MEMORY,
+}
+
+
+class Placed:
+    """A host that understands places: `python -m opproof.backends.host`, here or on another machine."""
+
+    in_process = False
+
+    def __init__(self, process: HostProcess, memory: SharedMemory | None, hello: Mapping[str, str]) -> None:
+        about = json.loads(hello.get("about", "{}"))
+        self.about = About(
+            plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu")), about["vjp"]
+        )
+        self._process, self._memory = process, memory
+        self._alignment, self._writes, self._on_device = about["alignment"], about["writes"], about["on_device"]
+        self._count = 0
+        self._last: tuple[Layout, list[Bytes]] | None = None
+
+    def support(
+        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> Support:
+        """See Host."""
+        asked = {"kind": "supports", "op": op, "dtype": dtype, "mode": mode, "params": params_text(params)}
+        metadata, _ = self._exchange({**asked, "shapes": json.dumps(shapes)}, {}, LOADING)
+        if metadata.get("kind") != "supports":
+            raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
+        return Support(plain(metadata["reason"]), plain(metadata["compute"]) or None)
+
+    def call(self, question: Question, timeout: float) -> list[Array | None]:
+        """See Host."""
+        question = question.softened() if self._on_device else question
+        layout = lay_out(question, self._alignment, GUARD if self._memory is not None else NEAR)
+        metadata = to_metadata(layout.request)
+        if self._memory is not None:
+            memory = self._memory.grown(layout.request.size)
+            write(layout, memory)
+            answered, _ = self._exchange(metadata, {}, timeout)
+        else:
+            sent = np.zeros(layout.request.size, np.uint8)
+            write(layout, sent)
+            answered, tensors = self._exchange(metadata, {"arena": sent}, timeout)
+            memory = self._travelled(tensors, sent)
+        now = snapshot(layout, memory)
+        self._last = (layout, now) if self._memory is not None else None
+        given = self._answer(answered)
+        writes = self._writes[question.posed.mode is Mode.GRADIENT]
+        return looked_at(question, layout, now, given, writes=writes)
+
+    @property
+    def alive(self) -> bool:
+        """See Host."""
+        return self._process.alive
+
+    def fault(self) -> HostFault:
+        """See Host."""
+        return self._process.fault()
+
+    def late(self) -> None:
+        """See Host."""
+        if self._last is None or self._memory is None:
+            return
+        layout, then = self._last
+        memory = self._memory.grown(layout.request.size)
+        for buffer, before in zip(layout.buffers, then, strict=True):
+            now = memory[buffer.low : buffer.high]
+            if np.array_equal(now, before):
+                continue
+            if written := buffer.trespass(now):
+                raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")
+            if changed := buffer.changed(now):
+                raise Settled(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}, or after it had returned")
+            raise Settled(Verdict.NOT_WRITTEN, f"{buffer.name}: it was still being written after the call had returned")
+
+    def close(self) -> None:
+        """See Host."""
+        self._process.stop()
+        if self._memory is not None:
+            self._memory.close()
+
+    def _exchange(
+        self, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
+    ) -> tuple[dict[str, str], dict[str, Array]]:
+        return exchanged(self._process, self._number(), metadata, tensors, timeout)
+
+    def _number(self) -> str:
+        self._count += 1
+        return str(self._count)
+
+    def _travelled(self, tensors: Mapping[str, Array], sent: Bytes) -> NDArray[Any]:
+        arena = tensors.get("arena")
+        if arena is None or arena.shape != sent.shape or arena.dtype != np.uint8:
+            raise HostFault(Verdict.ERROR, "the answer does not bring the arena back")
+        return arena
+
+    def _answer(self, metadata: Mapping[str, str]) -> serve.Answer:
+        try:
+            given = serve.from_metadata(metadata)
+        except (ValueError, TypeError, IndexError) as error:
+            raise HostFault(Verdict.ERROR, f"the answer cannot be read: {plain(str(error))}") from None
+        if given.outcome is serve.Outcome.DEVICE_LOST:
+            raise HostFault(Verdict.CRASH, f"the process lost its device; it said: {plain(given.message)}")
+        return given
+
+
+def looked_at(
+    question: Question, layout: Layout, now: Sequence[Bytes], given: serve.Answer, *, writes: bool
+) -> list[Array | None]:
+    """The results of an answer, from what the buffers held when it came. Raises Settled for every fault."""
+    if given.outcome is not serve.Outcome.DONE:
+        raise Settled(_VERDICTS[given.outcome], plain(given.message))
+    suspicious = list(differences(layout.buffers, now))
+    for buffer, data in suspicious:
+        if written := buffer.trespass(data):
+            raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}")
+    for buffer, data in suspicious:
+        if changed := buffer.changed(data):
+            raise Settled(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}")
+    results = {b.result: data[b.start - b.low : b.end - b.low] for b, data in suspicious if b.result is not None}
+    returned = [
+        _returned(r, layout.request.results[i] if i < len(layout.request.results) else None, results.get(i))
+        for i, r in enumerate(given.results)
+    ]
+    arrays = received(returned, question)
+    if writes:
+        for array, wanted in zip(arrays, question.wanted, strict=True):
+            if array is not None and wanted is not None and (missing := unwritten(array)).any():
+                index = tuple(int(i) for i in np.argwhere(missing)[0])
+                count = f"{int(missing.sum())} of {array.size} elements were not written, the first at {index}"
+                raise Settled(Verdict.NOT_WRITTEN, f"{wanted.name}: {count}")
+    return arrays
+
+
+def _returned(described: serve.Returned | None, place: Any, data: Bytes | None) -> Returned | None:
+    if described is None:
+        return None
+    array = None
+    if place is not None and data is not None and described.shape == place.shape:
+        array = _array(described, data)
+    return Returned(described.shape, plain(described.dtype), array)
+
+
+def _array(described: serve.Returned, data: Bytes) -> Array | None:
+    """The array in `data`; None where its dtype is no dtype of results or larger than what was made room for."""
+    try:
+        dtype = dtype_of(described.dtype)
+    except TypeError:
+        return None
+    size = int(np.prod(described.shape)) * dtype.itemsize
+    if dtype.kind not in "fiubV" or size > data.size:
+        return None
+    return data[:size].view(dtype).reshape(described.shape)
+
+
+def exchanged(
+    process: HostProcess, number: str, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
+) -> tuple[dict[str, str], dict[str, Array]]:
+    """Ask a host and read its answer. Raises HostFault."""
+    frame = process.exchange(encode({**metadata, "id": number}, tensors), timeout)
+    try:
+        answer, arrays = decode(frame)
+    except FrameError as error:
+        raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.said()}") from None
+    if answer.get("id") != number:
+        got = plain(repr(answer.get("id")))
+        raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
+    return answer, arrays
+
+
+class SharedMemory:
+    """A file without a name that judge and host have mapped; nobody can make it smaller."""
+
+    def __init__(self) -> None:
+        if hasattr(os, "memfd_create"):
+            import fcntl
+
+            self.descriptor = os.memfd_create("opproof", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+        else:
+            with tempfile.TemporaryFile() as file:
+                self.descriptor = os.dup(file.fileno())
+        self._memory: Bytes = np.empty(0, np.uint8)
+
+    def grown(self, size: int) -> Bytes:
+        """At least `size` bytes of it."""
+        if self._memory.size < size:
+            length = -(-max(size, 2 * self._memory.size, 1 << 20) // mmap.PAGESIZE) * mmap.PAGESIZE
+            os.ftruncate(self.descriptor, length)
+            self._memory = np.frombuffer(mmap.mmap(self.descriptor, length), np.uint8)
+        return self._memory
+
+    def close(self) -> None:
+        """Give it back as far as nobody looks at it any more."""
+        os.close(self.descriptor)
+        self._memory = np.empty(0, np.uint8)
+
+
+def start(spec: str, memory: int, *, references: bool = False) -> Placed:
+    """A host of the backend `spec` on this machine, of at most `memory` bytes. Raises BackendError."""
+    shared = SharedMemory()
+
+    def command(requests: int, answers: int) -> list[str]:
+        options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * references]
+        return [sys.executable, "-m", "opproof.backends.host", *options, "--", spec]
+
+    process = HostProcess(command, memory, [shared.descriptor])
+    try:
+        hello, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING)
+    except HostFault as fault:
+        process.stop()
+        shared.close()
+        raise BackendError(f"backend {spec!r} could not be loaded: {fault.message}.") from None
+    if hello.get("kind") != "hello":
+        process.stop()
+        shared.close()
+        message = plain(hello.get("message", ""))
+        raise BackendError(message or f"backend {spec!r} could not be loaded: it did not say hello.")
+    return Placed(process, shared, hello)

@@ -1,0 +1,258 @@
+"""A host as a process: one exchange at a time, limits from outside, and it never outlives its judge.
+
+A keeper (backends/host/keeper.py) stands between: it starts the command, watches the memory of the whole family and
+ends it with all its descendants. One loop serves the pipes, so neither a host that answers before it has read
+everything nor one that floods its output can block. POSIX only: Windows has no poll for pipes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import opproof.backends.host
+from opproof.backends.host.frames import HEAD, FrameError, frame_length
+from opproof.vocabulary.verdicts import Verdict
+
+KEEPER = Path(opproof.backends.host.__file__).with_name("keeper.py")
+_CHUNK = 1 << 16
+#: Bytes of what the host prints that are kept for a message.
+_TAIL = 4096
+#: Seconds in which a keeper may tell how its host ended, and in which it may end itself.
+_OBITUARY, _END = 2.0, 8.0
+#: Memory of the frames' pipes, so that most requests are one write.
+_PIPE = 1 << 20
+
+
+class HostFault(Exception):
+    """The host died, printed what is no frame, or gave no answer in time: it is of no more use."""
+
+    def __init__(self, verdict: Verdict, message: str, *, guard: bool = False) -> None:
+        super().__init__(message)
+        self.verdict, self.message = verdict, message
+        self.guard = guard  # it died of a signal that an unreadable page sends
+
+
+#: A command that speaks frames on stdin and stdout; or, given two descriptors to read and to write them, one that
+#: speaks on these, so that 0, 1 and 2 are the backend's.
+Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
+
+
+class HostProcess:
+    """A started command, which may use `memory` bytes, and inherits the descriptors `kept`."""
+
+    def __init__(self, command: Command, memory: int, kept: Sequence[int] = ()) -> None:
+        """Raises OSError where no process can be started at all."""
+        self.memory, self._buffer, self._tail = memory, bytearray(), b""
+        requests, self._requests = os.pipe()
+        self._answers, answers = os.pipe()
+        self._status, status = os.pipe()
+        control, self._control = os.pipe()
+        said, chatter = os.pipe()
+        self._chatter = said
+        apart = callable(command)
+        kept = [control, status, *([requests, answers] if apart else []), *kept]
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(status), str(memory)]
+        try:
+            self._keeper = subprocess.Popen(
+                [*keeper, *(command(requests, answers) if callable(command) else command)],
+                stdin=subprocess.DEVNULL if apart else requests,
+                stdout=chatter if apart else answers,
+                stderr=chatter,
+                pass_fds=kept,
+                start_new_session=True,
+            )
+        finally:
+            for descriptor in (requests, answers, status, control, chatter):
+                os.close(descriptor)
+        for descriptor in (self._requests, self._answers, self._status, self._chatter):
+            os.set_blocking(descriptor, False)
+        _widen(self._requests, self._answers)
+        self._ended = ""
+
+    def exchange(self, request: bytes, timeout: float) -> bytes:
+        """Send a frame, and return the next one. Raises HostFault, after which the host is of no more use."""
+        if self._buffer:
+            raise HostFault(
+                Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
+            )
+        left, wanted, ends = memoryview(request), HEAD, time.monotonic() + timeout
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._answers, selectors.EVENT_READ)
+            selector.register(self._chatter, selectors.EVENT_READ)
+            left = self._write(left)
+            if left:
+                selector.register(self._requests, selectors.EVENT_WRITE)
+            while True:
+                wait = ends - time.monotonic()
+                if wait <= 0:
+                    part = f"; {self._received(wanted)}" if self._buffer else ""
+                    raise HostFault(Verdict.TIMEOUT, f"no answer within {timeout:g} s{part}{self.said()}")
+                for key, _ in selector.select(wait):
+                    if key.fd == self._requests:
+                        left = self._write(left)
+                        if not left:
+                            selector.unregister(self._requests)
+                    elif key.fd == self._chatter:
+                        if not self._listen():
+                            selector.unregister(self._chatter)
+                    elif not self._read():
+                        raise self._death(wanted)
+                if wanted == HEAD and len(self._buffer) >= HEAD:
+                    wanted = self._length()
+                if wanted > HEAD and len(self._buffer) >= wanted:
+                    return self._taken(wanted, left)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs, and has said nothing since its last answer."""
+        self._read_status()
+        return not self._ended and self._quiet()
+
+    def fault(self) -> HostFault:
+        """How it ended while nothing was asked of it."""
+        if self._buffer:
+            return HostFault(Verdict.ERROR, f"{len(self._buffer)} bytes came that nobody had asked for")
+        return self._death(HEAD)
+
+    def stop(self, grace: float = 0.0) -> bool:
+        """End the host and all that it started; True where it ended by itself within `grace` seconds."""
+        os.close(self._requests)
+        ends = time.monotonic() + grace
+        while not self._read_status() and time.monotonic() < ends:
+            time.sleep(0.005)
+        alone = bool(self._ended)
+        os.close(self._control)
+        try:
+            self._keeper.wait(_END)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._keeper.pid, signal.SIGKILL)
+            self._keeper.kill()
+            self._keeper.wait()
+        for descriptor in (self._answers, self._status, self._chatter):
+            os.close(descriptor)
+        return alone
+
+    def said(self) -> str:
+        """The last line that it printed which names an error, or else the last, as the end of a sentence."""
+        self._listen()
+        lines = [" ".join(line.split()) for line in self._tail.decode("utf-8", errors="replace").splitlines()]
+        lines = [line for line in lines if line]
+        named = [line for line in lines if "error" in line.lower() or "panic" in line.lower()]
+        return f"; it said: {(named or lines)[-1][:300]}" if lines else ""
+
+    def _write(self, left: memoryview) -> memoryview:
+        try:
+            return left[os.write(self._requests, left) :]
+        except BrokenPipeError:
+            return left[:0]  # what it said before it died is read next
+        except BlockingIOError:
+            return left
+
+    def _read(self) -> bool:
+        """More of the answer; False at its end."""
+        try:
+            more = os.read(self._answers, _CHUNK * 16)
+        except BlockingIOError:
+            return True
+        self._buffer += more
+        return bool(more)
+
+    def _quiet(self) -> bool:
+        return self._read() and not self._buffer
+
+    def _listen(self) -> bool:
+        """Take what it printed; False at the end."""
+        for _ in range(64):
+            try:
+                more = os.read(self._chatter, _CHUNK)
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+            if not more:
+                return False
+            self._tail = (self._tail + more)[-_TAIL:]
+        return True
+
+    def _length(self) -> int:
+        try:
+            return frame_length(bytes(self._buffer[:HEAD]))
+        except FrameError as error:
+            raise HostFault(
+                Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.said()}"
+            ) from None
+
+    def _taken(self, wanted: int, left: memoryview) -> bytes:
+        frame, self._buffer = bytes(self._buffer[:wanted]), self._buffer[wanted:]
+        if left:
+            raise HostFault(Verdict.ERROR, "the answer came before the request was read to its end")
+        if self._buffer:
+            raise HostFault(
+                Verdict.ERROR, f"{len(self._buffer)} bytes follow the answer; expected one frame a request{self.said()}"
+            )
+        return frame
+
+    def _received(self, wanted: int) -> str:
+        have = len(self._buffer)
+        if not have:
+            return "nothing came"
+        return (
+            f"{have} bytes came, of {wanted}" if wanted > HEAD else f"only {have} bytes came, {self._buffer.hex(' ')}"
+        )
+
+    def _read_status(self) -> str:
+        if not self._ended:
+            try:
+                line = os.read(self._status, 64).decode("ascii", errors="replace").strip()
+                self._ended = line or "keeper"  # its end without a word: the keeper itself was killed
+            except BlockingIOError:
+                return ""
+        return self._ended
+
+    def _death(self, wanted: int) -> HostFault:
+        """Why no answer comes any more."""
+        ends = time.monotonic() + _OBITUARY
+        while not self._read_status() and time.monotonic() < ends:
+            time.sleep(0.002)
+        kind, _, number = self._ended.partition(" ")
+        if kind == "memory":
+            limit = f"{self.memory / 2**20:.0f} MiB"
+            return HostFault(Verdict.OUT_OF_MEMORY, f"the process outgrew its limit of {limit}")
+        if kind != "exit":
+            how = "the process closed what it answers on" if not kind else "the process and its keeper were killed"
+            return HostFault(Verdict.CRASH, f"{how}; {self._received(wanted)}{self.said()}")
+        status = int(number)
+        part = f" before its answer was whole; {self._received(wanted)}" if self._buffer else ""
+        return HostFault(Verdict.CRASH, f"{_ending(status)}{part}{self.said()}", guard=-status in _GUARD_SIGNALS)
+
+
+_GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"the process exited with status {status}"
+    try:
+        return f"the process died of {signal.Signals(-status).name}"
+    except ValueError:
+        return f"the process died of signal {-status}"
+
+
+def _widen(*pipes: int) -> None:
+    """Larger pipes where the system has them."""
+    if sys.platform == "linux":
+        import fcntl
+
+        for pipe in pipes:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)

@@ -1,0 +1,189 @@
+"""The tensors of a call in an arena, as the judge lays them out and looks at them afterwards.
+
+Every buffer ends against an unreadable page, or begins at one. The bytes between the buffer and its page's edge, which
+alignment forces, hold a canary, results hold poison. With soft guards the pages between are readable and hold the
+canary too: a crashed case that runs again so tells a step out of bounds (it survives) from any other crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends.host.arena import PAGE
+from opproof.backends.host.request import Place, Request
+from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
+from opproof.harness.run.question import Question, cotangent_layout
+from opproof.harness.truth.data import to_dtype
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+Bytes = NDArray[np.uint8]
+
+CANARY = 0xC3
+#: Pages between two buffers, and where they travel to another machine and back.
+GUARD, NEAR = 16, 1
+
+#: Signalling NaNs: a sum onto them is quieted and so told from an element never written.
+POISON: dict[str, int] = {"float64": 0xFFF5A5A5A5A5A5A5, "float32": 0xFFA5A5A5, "float16": 0xFDA5, "bfloat16": 0xFFA5}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """One buffer: `low` to `high` in the arena hold `image`, canaries and all; its own bytes are `start` to `end`."""
+
+    name: str
+    low: int
+    start: int
+    end: int
+    high: int
+    image: Bytes
+    result: int | None = None  # its number among the results; None for what the backend is given
+
+    def trespass(self, now: Bytes) -> str:
+        """What was written outside the buffer, in words; empty when nothing was."""
+        before, after = self.start - self.low, self.end - self.low
+        for side, past in ((now[after:], True), (now[:before], False)):
+            changed = np.flatnonzero(side != CANARY)
+            if changed.size:
+                where = "past its end" if past else "before its beginning"
+                distance = int(changed[0]) if past else int(side.size - 1 - changed[-1])
+                return f"{changed.size} bytes {where} were written, the nearest {distance} bytes away"
+        return ""
+
+    def changed(self, now: Bytes) -> str:
+        """What was written to the buffer itself, in words; empty for a result, which is to be written."""
+        if self.result is not None:
+            return ""
+        own = slice(self.start - self.low, self.end - self.low)
+        count = int(np.count_nonzero(now[own] != self.image[own]))
+        return f"{count} of {self.end - self.start} bytes changed during the call" if count else ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A request, and the buffers that it speaks of."""
+
+    request: Request
+    buffers: tuple[Buffer, ...]
+
+
+def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
+    """Where everything lies: inputs and cotangents as the case's layouts say, results row by row and poisoned."""
+    posed = question.posed
+    layouts, dtype = layouts_of(posed.case), posed.case.dtype
+    builder = _Builder(question, alignment, guard * PAGE)
+    inputs: list[Place | int | None] = []
+    placed: dict[int, int] = {}  # one array given twice is one tensor
+    for i, (name, values) in enumerate(zip(posed.names, posed.inputs, strict=True)):
+        if values is None or name is None:
+            inputs.append(None)
+        elif id(values) in placed:
+            inputs.append(placed[id(values)])
+        else:
+            placed[id(values)] = i
+            storage = storage_of(values.shape, layouts[name])
+            inputs.append(builder.tensor(f"input {name}", to_dtype(values, dtype), storage))
+    shared = cotangent_layout(posed.case)
+    cotangents = [
+        None if g is None else builder.tensor(f"cotangent {i}", to_dtype(g, dtype), storage_of(g.shape, shared))
+        for i, g in enumerate(posed.cotangents)
+    ]
+    results = [
+        None if wanted is None else builder.result(wanted.name, i, wanted.shape, wanted.dtype)
+        for i, wanted in enumerate(question.wanted)
+    ]
+    request = Request(
+        op=posed.op.name,
+        params=posed.params,
+        gradient=posed.mode is Mode.GRADIENT,
+        inputs=inputs,
+        cotangents=cotangents,
+        results=results,
+        needs=posed.needs,
+        size=builder.size,
+        guards=() if question.soft else builder.guards,
+        zones=[(b.low, b.high) for b in builder.buffers],
+    )
+    return Layout(request, tuple(builder.buffers))
+
+
+def write(layout: Layout, memory: Bytes) -> None:
+    """Lay everything out in the arena."""
+    for b in layout.buffers:
+        memory[b.low : b.high] = b.image
+
+
+def snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
+    """The buffers as they are now: what somebody writes later is not judged."""
+    return [memory[b.low : b.high].copy() for b in layout.buffers]
+
+
+class _Builder:
+    """Buffers one after the other, guards between them."""
+
+    def __init__(self, question: Question, alignment: int, guard: int) -> None:
+        self.buffers: list[Buffer] = []
+        self.guards: list[tuple[int, int]] = [(0, guard)]
+        self.size = guard
+        self._question, self._alignment, self._guard = question, alignment, guard
+
+    def tensor(self, name: str, values: Array, storage: Storage) -> Place:
+        """`values` laid out as `storage` says; gaps hold poison."""
+        item = values.dtype.itemsize
+        buffer = self._buffer(name, storage.size * item, values.dtype, None)
+        strides = tuple(s * item for s in storage.strides)
+        start = buffer.start - buffer.low + storage.offset * item
+        array: Array = np.ndarray(values.shape, values.dtype, buffer.image.data, start, strides)
+        array[...] = values
+        return Place(values.dtype.name, values.shape, strides, buffer.start + storage.offset * item)
+
+    def result(self, name: str, number: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Place:
+        """Poisoned memory for a result."""
+        size = int(np.prod(shape)) * dtype.itemsize
+        buffer = self._buffer(name, size, dtype, number)
+        strides = tuple(s * dtype.itemsize for s in row_major(shape))
+        return Place(dtype.name, shape, strides, buffer.start)
+
+    def _buffer(self, name: str, nbytes: int, dtype: np.dtype[Any], result: int | None) -> Buffer:
+        room = -(-max(nbytes, 1) // self._alignment) * self._alignment
+        inner = -(-room // PAGE) * PAGE
+        start = self.size + (inner - room if self._question.at_end else 0)
+        low, high = self.size, self.size + inner
+        if self._question.soft:
+            low, high = low - self._guard // 2, high + self._guard // 2
+        image = np.full(high - low, CANARY, np.uint8)
+        poison(image[start - low : start - low + nbytes], dtype)
+        self.size += inner + self._guard
+        self.guards.append((self.size - self._guard, self.size))
+        self.buffers.append(Buffer(name, low, start, start + nbytes, high, image, result))
+        return self.buffers[-1]
+
+
+def poison(memory: Bytes, dtype: np.dtype[Any]) -> None:
+    """Fill `memory` with signalling NaNs, or 0xA5 bytes where the dtype has none."""
+    if dtype.name in POISON and memory.size:
+        memory.view(f"u{dtype.itemsize}")[...] = POISON[dtype.name]
+    else:
+        memory[...] = 0xA5
+
+
+def unwritten(array: Array) -> NDArray[np.bool_]:
+    """Which elements of a contiguous array still hold poison."""
+    if array.dtype.name in POISON:
+        return array.view(f"u{array.dtype.itemsize}") == POISON[array.dtype.name]  # type: ignore[no-any-return]
+    if array.dtype == np.uint8:  # any byte may be an answer; one never written shows as a wrong value
+        return np.zeros(array.shape, dtype=bool)
+    raw = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
+    return np.all(raw == 0xA5, axis=-1)  # type: ignore[no-any-return]
+
+
+def differences(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
+    """The buffers that are not what they were, with what they are; one comparison each where nothing changed."""
+    for buffer, data in zip(buffers, now, strict=True):
+        if buffer.result is not None or not np.array_equal(data, buffer.image):
+            yield buffer, data

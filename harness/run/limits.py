@@ -1,0 +1,15 @@
+"""What a host may use, and how many run at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds of one call, bytes of the host and all that it started, judges at work."""
+
+    jobs: int
+    timeout: float
+    memory: int
+    in_process: bool = False  # the backend in the judge's own process, without limits

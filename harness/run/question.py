@@ -1,0 +1,100 @@
+"""What a host is asked in one call, and the first look at what came back: how many, of what shape and dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+
+class Settled(Exception):
+    """A verdict is reached before the numbers are looked at."""
+
+    def __init__(self, verdict: Verdict, message: str) -> None:
+        super().__init__(message)
+        self.verdict, self.message = verdict, message
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A result as it must come back."""
+
+    name: str  # "output y", "gradient of x"
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A result as it came back. `array` is None where its shape or dtype is not the one wanted, so nobody took it."""
+
+    shape: tuple[int, ...]
+    dtype: str  # NumPy's name, "big-endian " before it where it is
+    array: Array | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A posed case, the results wanted (None: a gradient not asked for), and how its buffers lie."""
+
+    posed: Posed
+    wanted: tuple[Wanted | None, ...]
+    at_end: bool = True  # buffers end at a guard; else they begin at one
+    soft: bool = False  # guards can be read and written, and are looked at afterwards
+
+    def softened(self) -> Question:
+        """The same with soft guards."""
+        return replace(self, soft=True)
+
+
+def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, ...]:
+    """What must come back, where outputs have the shapes and dtypes of `templates`."""
+    native = DTYPES[posed.case.dtype].numpy
+    if posed.mode is Mode.FORWARD:
+        return tuple(
+            Wanted(f"output {n}", y.shape, native if y.dtype.kind == "f" else y.dtype)
+            for n, y in zip(output_names(posed.op, len(templates)), templates, strict=True)
+        )
+    return tuple(
+        Wanted(f"gradient of {n}", v.shape, native) if need and v is not None else None
+        for n, v, need in zip(posed.names, posed.inputs, posed.needs, strict=True)
+    )
+
+
+def cotangent_layout(case: Case) -> str:
+    """The layout that all inputs share, where a cotangent can have it too."""
+    return case.layout if ":" not in case.layout and case.layout != "broadcast" else "contiguous"
+
+
+def received(returned: Sequence[Returned | None], question: Question) -> list[Array | None]:
+    """The results, of the number, shapes and dtypes wanted. Raises Settled."""
+    wanted = question.wanted
+    if len(returned) != len(wanted):
+        raise Settled(Verdict.WRONG_SHAPE, f"{len(returned)} arrays came back, expected {len(wanted)}")
+    whole = question.posed.mode is Mode.FORWARD
+    return [
+        None if want is None else _one(got, want, of_any_width=whole)
+        for got, want in zip(returned, wanted, strict=True)
+    ]
+
+
+def _one(got: Returned | None, want: Wanted, *, of_any_width: bool) -> Array:
+    if got is None:
+        raise Settled(Verdict.WRONG_SHAPE, f"{want.name} is None, expected shape {want.shape}")
+    if got.shape != want.shape:
+        raise Settled(Verdict.WRONG_SHAPE, f"{want.name} has shape {got.shape}, expected {want.shape}")
+    index = of_any_width and want.dtype.kind == "i" and got.dtype.startswith(("int", "uint"))
+    if got.dtype != want.dtype.name and not index:
+        raise Settled(Verdict.WRONG_DTYPE, f"{want.name} has dtype {got.dtype}, expected {want.dtype.name}")
+    if got.array is None:
+        raise Settled(Verdict.WRONG_DTYPE, f"{want.name} of dtype {got.dtype} did not come, expected {want.dtype.name}")
+    return got.array

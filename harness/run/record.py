@@ -1,0 +1,68 @@
+"""From an attempt to the record that is kept: verdict, numbers, diagnosis, evidence, the command that repeats it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from opproof.cases import Case
+from opproof.harness.judge.judgement import Judgement, number
+from opproof.harness.run.attempt import Attempt
+from opproof.harness.run.task import Task, repro
+from opproof.reports import Evidence, Result
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+_WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
+
+
+def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
+    """The record of a task after its last look."""
+    judgement, notes = attempt.judgement, [attempt.judgement.message]
+    diagnosis, evidence = "", None
+    try:
+        diagnosis, evidence = _diagnosis(attempt), _evidence(attempt)
+    except Exception as error:  # the verdict stands without them
+        notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
+    case = Case.parse(task.case)
+    return Result(
+        case=task.case,
+        op=case.op,
+        dtype=case.dtype,
+        backend=task.backend,
+        mode=task.mode,
+        verdict=judgement.verdict,
+        units=None if judgement.units is None else number(round(judgement.units, 4)),
+        worst=judgement.worst,
+        message="; ".join(filter(None, notes)),
+        diagnosis=diagnosis,
+        seconds=round(attempt.seconds, 6),
+        repro=repro(task),
+        in_process=in_process,
+        evidence=evidence,
+    )
+
+
+def settled(task: Task, verdict: Verdict, message: str) -> Result:
+    """The record of a task that did not come to an attempt."""
+    return record(task, Attempt(Judgement(verdict, message)))
+
+
+def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
+    """The attempt, with another verdict than its own."""
+    return replace(attempt, judgement=replace(attempt.judgement, verdict=verdict, message=message))
+
+
+def _diagnosis(attempt: Attempt) -> str:
+    judgement = attempt.judgement
+    if judgement.verdict not in _WRONG or not judgement.tensors or attempt.posed is None or attempt.answer is None:
+        return ""
+    from opproof.harness.diagnose.diagnosis import diagnose
+
+    return diagnose(attempt.posed, attempt.answer, judgement)
+
+
+def _evidence(attempt: Attempt) -> Evidence | None:
+    if attempt.judgement.verdict not in FAILED or attempt.posed is None:
+        return None
+    from opproof.harness.explain.evidence import evidence
+
+    return evidence(attempt.posed, attempt.judgement)

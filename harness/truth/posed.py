@@ -1,0 +1,81 @@
+"""A case as it is posed: what the operator is given, and what is asked of it; drawn once and handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from opproof.cases import Case
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+
+@dataclass(frozen=True)
+class Posed:
+    """One case in one mode with its data. Arrays are float64, rounded to the case's dtype, or int64, bool."""
+
+    case: Case
+    op: Op
+    mode: Mode
+    names: tuple[str | None, ...]  # of the arguments; None where an optional one is absent
+    inputs: tuple[Array | None, ...]
+    cotangents: tuple[Array | None, ...]  # of every output, None of those that are not floats; empty in forward mode
+    needs: tuple[bool, ...]  # which arguments' gradients are asked for
+
+    @cached_property
+    def params(self) -> Mapping[str, Any]:
+        """Every parameter of the operator, defaults filled in."""
+        return parameters(self.case, self.op)
+
+    @cached_property
+    def outputs(self) -> tuple[Array, ...]:
+        """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
+        return reference.forward(self.op, self.inputs, self.params)
+
+    def given(self, **changes: Any) -> Posed:
+        """The same question of other inputs, cotangents or needs."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The question that is judged, and the same of other data, which is asked before and after it."""
+
+    asked: Posed
+    other: Posed
+
+
+def pose(case: Case, op: Op, mode: Mode) -> Pair:
+    """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged."""
+    names = tuple(arguments(case, op))
+    inputs = tuple(ordered(case, op, inputs_of(case, op)))
+    others = tuple(ordered(case, op, inputs_of(case, op, variant=1)))
+    asked = Posed(case, op, mode, names, inputs, (), tuple(differentiable(case, op, inputs)))
+    other = asked.given(inputs=others)
+    if mode is Mode.FORWARD:
+        return Pair(asked, other)
+    needs = tuple(reference.needs_of(case, op, others, other.outputs))
+    return Pair(
+        asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs),
+        _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
+    )
+
+
+def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
+    return tuple(cotangents_of(case, [y.shape for y in outputs], variant))
+
+
+def _keeping(old: Posed, new: Posed) -> Posed:
+    """`new`, with the outputs that `old` has evaluated already for the same inputs."""
+    new.__dict__["outputs"] = old.outputs
+    return new
+
+
+def output_names(op: Op, count: int) -> list[str]:
+    """Names of `count` outputs."""
+    return list(op.outputs) if len(op.outputs) == count else [f"y{i}" for i in range(count)]
