@@ -69,11 +69,11 @@ class Exec:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         metadata, tensors = _request("vjp", op, inputs, params)
         metadata |= {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
-        tensors |= {f"cotangent.{i}": g for i, g in enumerate(cotangents)}
+        tensors |= {f"cotangent.{i}": g for i, g in enumerate(cotangents) if g is not None}
         found = _indexed(self._call(metadata, tensors, "gradients"), "gradient")
         for i, need in enumerate(needs):
             if need and i not in found:

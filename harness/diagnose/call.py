@@ -16,16 +16,19 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 
 
 def cotangent_ignored(w: Wrong) -> str | None:
-    if w.mode == "gradient" and w.explained(cotangents=[np.ones_like(g) for g in w.cotangents]):
+    ones = [None if g is None else np.ones_like(g) for g in w.cotangents]
+    if w.mode == "gradient" and w.explained(cotangents=ones):
         return f"the cotangent is ignored: {w.what} is that of a cotangent of ones"
     return None
 
 
 def not_summed(w: Wrong) -> str | None:
     """Of a gradient that is a sum over axes of the cotangent, the first or last slice only."""
-    if w.mode != "gradient" or len(w.cotangents) != 1 or w.got.size >= w.cotangents[0].size:
+    if w.mode != "gradient" or len(w.cotangents) != 1:
         return None
     g = w.cotangents[0]
+    if g is None or w.got.size >= g.size:
+        return None
     axes = [a for a in range(g.ndim) if g.shape[a] > 1]
     for count in range(len(axes), 0, -1):
         for chosen in combinations(axes, count):
@@ -58,12 +61,13 @@ def swapped_inputs(w: Wrong) -> str | None:
 
 
 def input_ignored(w: Wrong) -> str | None:
+    several = sum(v is not None for v in w.inputs) > 1
     for i, v in enumerate(w.inputs):
         if v is None or v.dtype.kind != "f":
             continue
         name = w.names[i]
         neutral: list[Array | None] = [np.zeros_like(v), np.ones_like(v)]
-        for other in [None, *neutral] if name in w.op.optional else neutral if len(w.inputs) > 1 else []:
+        for other in [None, *neutral] if name in w.op.optional else neutral if several else []:
             if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
                 return f"the input {name} is ignored" + ("" if other is None else f": it counts as {other.flat[0]:g}")
         outputs = w.op.forward(*w.inputs, **w.params) if w.mode == "gradient" else ()
@@ -104,7 +108,8 @@ def _tensors(w: Wrong) -> Iterator[tuple[str, Array, tuple[str, int]]]:
             yield str(name), v, ("inputs", i)
     if w.mode == "gradient":
         for i, g in enumerate(w.cotangents):
-            yield "the cotangent", g, ("cotangents", i)
+            if g is not None:
+                yield "the cotangent", g, ("cotangents", i)
 
 
 def _ends(n: int) -> Iterator[tuple[slice, str]]:

@@ -29,7 +29,7 @@ def inputs_rounded(w: Wrong) -> str | None:
     for name in _lower(w):
         for round_, how in _roundings(name):
             inputs = [round_(v) if v is not None and v.dtype.kind == "f" else v for v in w.inputs]
-            if w.explained(inputs=inputs, cotangents=[round_(g) for g in w.cotangents]):
+            if w.explained(inputs=inputs, cotangents=[None if g is None else round_(g) for g in w.cotangents]):
                 return f"looks like {name} arithmetic: {w.what} is right for inputs {how} to {name}"
     return None
 

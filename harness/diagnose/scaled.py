@@ -38,7 +38,7 @@ def copy(w: Wrong) -> str | None:
     for name, v in zip(w.names, w.inputs, strict=True):
         if v is not None and w.fits(v):
             return f"{w.what} is a copy of {name}"
-    if any(w.fits(g) for g in w.cotangents):
+    if any(w.fits(g) for g in w.cotangents if g is not None):
         return f"{w.what} is a copy of the cotangent: the derivative is missing"
     return None
 

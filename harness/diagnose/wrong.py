@@ -14,7 +14,7 @@ from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.run.execute import Outcome, output_names
 from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters
-from opproof.harness.truth.reference import tuple_of
+from opproof.harness.truth.reference import forward, tuple_of
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -36,7 +36,7 @@ class Wrong:
     op: Op
     mode: str
     inputs: tuple[Array | None, ...]
-    cotangents: tuple[Array, ...]
+    cotangents: tuple[Array | None, ...]  # None for an output not of floats
     which: int  # position among the outputs, or among the arguments
     what: str  # "y", or "the gradient of x"
     got: Array
@@ -114,7 +114,7 @@ class Wrong:
         *,
         saved: bool = False,
         inputs: Sequence[Array | None] | None = None,
-        cotangents: Sequence[Array] | None = None,
+        cotangents: Sequence[Array | None] | None = None,
         params: Mapping[str, Any] | None = None,
         op: Op | None = None,
         which: int | None = None,
@@ -151,9 +151,8 @@ class Wrong:
     def before(self) -> Array | None:
         """The right answer to the call before, which had other data."""
         inputs = ordered(self.case, self.op, inputs_of(self.case, self.op, variant=1))
-        return self.again(
-            inputs=inputs, cotangents=cotangents_of(self.case, [g.shape for g in self.cotangents], variant=1)
-        )
+        outputs = forward(self.case, self.op, inputs)
+        return self.again(inputs=inputs, cotangents=cotangents_of(self.case, outputs, variant=1))
 
 
 def wrongs(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> list[Wrong]:

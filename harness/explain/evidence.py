@@ -51,7 +51,8 @@ def inputs_in_numbers(case: Case, op: Op, mode: str, outcome: Outcome) -> tuple[
     if mode == "gradient":
         names = output_names(op, len(outcome.cotangents))
         pairs = zip(names, outcome.cotangents, strict=True)
-        found += [_in_numbers(f"cotangent of {n}", g, case, cotangent_layout(case), "random") for n, g in pairs]
+        layout = cotangent_layout(case)
+        found += [_in_numbers(f"cotangent of {n}", g, case, layout, "random") for n, g in pairs if g is not None]
     return tuple(found)
 
 

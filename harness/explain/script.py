@@ -94,7 +94,7 @@ def _standalone(case: Case, op: Op) -> str | None:
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
     rows += [f"found = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
     if op.vjp is not None:
-        gs = cotangents_of(case, [y.shape for y in outputs])
+        gs = cotangents_of(case, outputs)
         rows += ["", "# The gradient of sum(g y).", f"g = [{', '.join(_literal(g, case) for g in gs)}]"]
         rows += ["with np.errstate(all='ignore'):"]
         rows += ["    d = vjp(g[0] if len(g) == 1 else tuple(g), y, *inputs.values(), **params)"]

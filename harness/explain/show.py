@@ -30,8 +30,8 @@ def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, NDArray[Any]
     needs = reference.needs_of(case, op, inputs)
     if not has_gradient(case, op) or not any(needs):
         return found
-    cotangents = cotangents_of(case, [e.values.shape for e in expected])
-    found.update({f"cotangent {n}": g for n, g in zip(names, cotangents, strict=True)})
+    cotangents = cotangents_of(case, [e.values for e in expected])
+    found.update({f"cotangent {n}": g for n, g in zip(names, cotangents, strict=True) if g is not None})
     if op.vjp is None:
         estimates = differences.gradients(case, op, inputs, cotangents, needs)
         gradients = [None if e is None else e.expected for e in estimates]

@@ -107,7 +107,7 @@ def _loss(question: Question, outcome: Outcome, which: int, moved: Array) -> tup
     answers, _ = ask(replace(question, values=values))
     kind, total, squares = DTYPES[question.case.dtype], 0.0, 0.0
     for y, g in zip(answers, outcome.cotangents, strict=True):
-        if y is None or y.dtype.kind in "iub":
+        if y is None or g is None:
             continue
         terms = g * np.asarray(y, dtype=np.float64)
         terms = terms[np.isfinite(terms)]  # a constant infinity, such as a mask's, has no slope

@@ -63,7 +63,7 @@ def _by_shape(case: Case, op: Op, mode: str, declared: str | None, seed: int) ->
         return _passing(plain, reference.expected_forward(plain, op, inputs, declared), inputs)
     if op.vjp is None:
         return set()
-    cotangents = cotangents_of(plain, [y.shape for y in reference.forward(plain, op, inputs)])
+    cotangents = cotangents_of(plain, reference.forward(plain, op, inputs))
     needs = reference.needs_of(plain, op, inputs)
     expected = reference.expected_vjp(plain, op, inputs, cotangents, needs, declared)
     return _passing(plain, expected, [*inputs, *cotangents])

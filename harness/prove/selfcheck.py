@@ -79,7 +79,7 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     if op.vjp is None or case.fill == "special":
         return
     needs = reference.needs_of(replace(case, needs=None), op, inputs)
-    cotangents = cotangents_of(case, [y.shape for y in outputs])
+    cotangents = cotangents_of(case, outputs)
     gradients = reference.vjp(case, op, inputs, cotangents, outputs)
     for i, (v, d, need) in enumerate(zip(inputs, gradients, needs, strict=True)):
         if need and v is not None and np.shape(d) != v.shape:
@@ -111,16 +111,22 @@ def _values(case: Case, op: Op, torch: Any, inputs: Sequence[Array | None]) -> I
 
 
 def _autograd(
-    case: Case, op: Op, torch: Any, inputs: Sequence[Array | None], cotangents: Sequence[Array], needs: Sequence[bool]
+    case: Case,
+    op: Op,
+    torch: Any,
+    inputs: Sequence[Array | None],
+    cotangents: Sequence[Array | None],
+    needs: Sequence[bool],
 ) -> Iterator[Disagreement]:
     expected = reference.expected_vjp(case, op, inputs, cotangents, needs)
     leaves = [t.requires_grad_() if n else t for t, n in zip(_tensors(torch, inputs), needs, strict=True)]
     outputs = reference.tuple_of(op.torch(torch, *leaves, **parameters(case, op)))  # type: ignore[misc]
-    pairs = [(y, torch.from_numpy(np.array(g))) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
+    gs = _tensors(torch, cotangents)
+    pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if g is not None and y.requires_grad]
     wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
     if pairs:
-        ys, gs = zip(*pairs, strict=True)
-        found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+        ys, given = zip(*pairs, strict=True)
+        found = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True, materialize_grads=True))
     else:
         found = iter([torch.zeros_like(t) for t in wanted])
     groups = None if op.ties is None else op.ties(*inputs, **parameters(case, op))
@@ -156,10 +162,11 @@ def _direction(case: Case, which: int, k: int, shape: tuple[int, ...]) -> Array:
     return ((raw >> np.uint64(40)).astype(np.float64) / 2.0**23 - 1).reshape(shape)
 
 
-def _loss(case: Case, op: Op, inputs: Sequence[Any], cotangents: Sequence[Array]) -> Any:
+def _loss(case: Case, op: Op, inputs: Sequence[Any], cotangents: Sequence[Array | None]) -> Any:
     outputs = reference.forward(case, op, inputs)
     with np.errstate(all="ignore"):
-        return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in zip(cotangents, outputs, strict=True))
+        pairs = [(g, y) for g, y in zip(cotangents, outputs, strict=True) if g is not None]
+        return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in pairs)
 
 
 def _smooth(case: Case, op: Op, inputs: Sequence[Array | None], which: int, direction: Array, step: float) -> Array:
@@ -172,7 +179,7 @@ def _smooth(case: Case, op: Op, inputs: Sequence[Array | None], which: int, dire
 
 
 def _finite(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array],
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array | None],
     gradients: Sequence[Any], needs: Sequence[bool],
 ) -> Iterator[Disagreement]:  # fmt: skip
     base = 2.0**-12
@@ -200,7 +207,7 @@ def _finite(
 
 
 def _complex(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array],
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array | None],
     gradients: Sequence[Any], needs: Sequence[bool],
 ) -> Iterator[Disagreement]:  # fmt: skip
     step = 2.0**-100

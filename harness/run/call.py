@@ -40,7 +40,7 @@ class Question:
     case: Case
     op: Op
     values: Sequence[Array | None]
-    cotangents: Sequence[Array] | None  # None in forward mode
+    cotangents: Sequence[Array | None] | None  # None in forward mode, and for an output not of floats
     needs: Sequence[bool]
     wanted: Sequence[Wanted]
     at_end: bool  # buffers end at a guard page; else they begin at one
@@ -52,7 +52,7 @@ class Memory:
     """The tensors of one call in the backend's memory."""
 
     inputs: list[Array | None] = field(default_factory=list)
-    cotangents: list[Array] = field(default_factory=list)
+    cotangents: list[Array | None] = field(default_factory=list)
     results: list[Array | None] = field(default_factory=list)  # stays empty for backends that return arrays
     buffers: dict[str, Buffer] = field(default_factory=dict)
     given: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # bytes before the call
@@ -100,7 +100,7 @@ def lay_out(question: Question, *, into: bool) -> Memory:
             placed[id(v)] = place(f"input {name}", v, layouts[name])
         memory.inputs.append(None if v is None else placed[id(v)])
     for i, g in enumerate(question.cotangents if question.cotangents is not None else ()):
-        memory.cotangents.append(place(f"cotangent {i}", g, cotangent_layout(case)))
+        memory.cotangents.append(None if g is None else place(f"cotangent {i}", g, cotangent_layout(case)))
     for want in question.wanted if into else ():
         if want is None:
             memory.results.append(None)

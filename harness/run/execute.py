@@ -29,7 +29,7 @@ class Outcome:
     arrays: list[Array | None] = field(default_factory=list)  # outputs, or gradients by argument
     stale: list[Array | None] = field(default_factory=list)  # what the first call gave, other data
     inputs: list[Array | None] = field(default_factory=list)  # float64, by argument
-    cotangents: list[Array] = field(default_factory=list)
+    cotangents: list[Array | None] = field(default_factory=list)  # None for an output not of floats
     needs: list[bool] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -66,15 +66,14 @@ def pose(backend: Any, case: Case, op: Op, mode: str, *, soft: bool = False) -> 
     outcome.needs = differentiable(case, op, outcome.inputs)
     other = ordered(case, op, inputs_of(case, op, variant=1))
     templates = reference.forward(case, op, other)
-    shapes = [y.shape for y in templates]
     gradient = mode == "gradient"
     if gradient:
-        outcome.cotangents = cotangents_of(case, shapes)
+        outcome.cotangents = cotangents_of(case, templates)
         outcome.needs = reference.needs_of(case, op, other)
     wanted = _gradients(case, op, outcome) if gradient else _outputs(case, op, templates)
 
     def question(values: Sequence[Array | None], variant: int) -> Question:
-        cotangents = cotangents_of(case, shapes, variant) if gradient else None
+        cotangents = cotangents_of(case, templates, variant) if gradient else None
         return Question(backend, case, op, values, cotangents, outcome.needs, wanted, variant == 0, soft)
 
     return outcome, question(outcome.inputs, 0), question(other, 1)

@@ -36,7 +36,7 @@ class Estimated:
 
 
 def gradients(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], needs: Sequence[bool]
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array | None], needs: Sequence[bool]
 ) -> list[Estimated | None]:
     """The gradient of every needed argument, with a scale made of the terms that add up to it."""
     return [
@@ -45,7 +45,9 @@ def gradients(
     ]
 
 
-def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], which: int) -> Estimated:
+def _one(
+    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array | None], which: int
+) -> Estimated:
     x = inputs[which]
     assert x is not None
     values, scale, smooth = np.zeros(x.shape), np.zeros(x.shape), np.zeros(x.shape, dtype=bool)
@@ -71,7 +73,7 @@ def _one(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequenc
     return Estimated(reference.Expected(values, scale), smooth)
 
 
-def _weighted(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array]) -> Array:
-    """The products g y of every output element, in one vector."""
+def _weighted(case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array | None]) -> Array:
+    """The products g y of every element of the outputs that have a cotangent, in one vector."""
     outputs = reference.forward(case, op, inputs)
-    return np.concatenate([np.ravel(g * y) for g, y in zip(cotangents, outputs, strict=True)])
+    return np.concatenate([np.ravel(g * y) for g, y in zip(cotangents, outputs, strict=True) if g is not None])

@@ -38,7 +38,12 @@ class Kinked:
 
 
 def intervals(
-    case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Array], which: int, mask: NDArray[np.bool_]
+    case: Case,
+    op: Op,
+    inputs: Sequence[Array | None],
+    cotangents: Sequence[Array | None],
+    which: int,
+    mask: NDArray[np.bool_],
 ) -> Kinked:
     """The interval of every element of argument `which` in `mask` whose one-sided derivatives differ."""
     x = inputs[which]
@@ -47,7 +52,7 @@ def intervals(
     left, right = np.zeros((*x.shape, 2)), np.zeros((*x.shape, 2))
 
     def slope(direction: Array, sign: float) -> Array:
-        """What positive and what negative cotangents give; indices and other integers have none."""
+        """What positive and what negative cotangents give."""
 
         def difference(step: float) -> Array:
             moved = [x + sign * step * direction if v is x and i == which else v for i, v in enumerate(inputs)]
@@ -55,7 +60,7 @@ def intervals(
             parts = [
                 [float(np.sum((f - b) * np.where(up, g, 0))) for up in (g > 0, g <= 0)]
                 for g, f, b in zip(cotangents, found, base, strict=True)
-                if b.dtype.kind == "f"
+                if g is not None
             ]
             return sign * np.sum(parts, axis=0) / step  # type: ignore[no-any-return]
 

@@ -71,7 +71,7 @@ def forward(case: Case, op: Op, inputs: Sequence[Array | None]) -> tuple[Array, 
 def vjp(
     case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Gradients of every argument, None where there is none; the op must have a vjp."""
+    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
     assert op.vjp is not None
     g = cotangents[0] if len(outputs) == 1 else tuple(cotangents)
     y = outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -82,10 +82,14 @@ def vjp(
 
 def gradients_exist(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
     """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
-    if op.vjp is None or len(inputs) == 1:
-        return [v is not None and v.dtype.kind == "f" for v in inputs]
+    floats = [v is not None and v.dtype.kind == "f" for v in inputs]
+    if op.vjp is not None and sum(v is not None for v in inputs) == 1:
+        return floats
     outputs = forward(case, op, inputs)
-    return [d is not None for d in vjp(case, op, inputs, [np.ones(y.shape) for y in outputs], outputs)]
+    cotangents = [np.ones(y.shape) if y.dtype.kind == "f" else None for y in outputs]
+    if op.vjp is None:
+        return [f and any(g is not None for g in cotangents) for f in floats]
+    return [d is not None for d in vjp(case, op, inputs, cotangents, outputs)]
 
 
 def needs_of(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
@@ -109,7 +113,7 @@ def expected_vjp(
     case: Case,
     op: Op,
     inputs: Sequence[Array | None],
-    cotangents: Sequence[Array],
+    cotangents: Sequence[Array | None],
     needs: Sequence[bool],
     declared: str | None = None,
 ) -> list[Expected | None]:
@@ -126,7 +130,7 @@ def expected_vjp(
         noisy_outputs = [
             _store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **parameters(case, op)))
         ]
-    noisy = vjp(case, op, wrapped, [source.wrap(g) for g in cotangents], noisy_outputs)
+    noisy = vjp(case, op, wrapped, [None if g is None else source.wrap(g) for g in cotangents], noisy_outputs)
     return [None if v is None else _scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
 
 

@@ -133,10 +133,8 @@ def trials(op: Op, mode: str, level: str, judged_by: Judge = judge) -> list[Tria
 
 def profile(op: Op, mode: str, posed: Sequence[Trial]) -> Profile:
     """What the cases hold."""
-    names = max((arguments(t.case, op) for t in posed), key=len, default=[])
-    labels = tuple(n if n is not None else f"argument {i}" for i, n in enumerate(names))
-    if not op.variadic:
-        labels = op.tensors[: len(labels)]
+    longest = max((tuple(n for n, _ in t.case.tensors) for t in posed), key=len, default=())
+    labels = longest if op.variadic else op.tensors
     inputs = [t.outcome.inputs for t in posed]
     results = [y for t in posed for y in t.honest if y is not None]
     return Profile(
@@ -151,7 +149,7 @@ def profile(op: Op, mode: str, posed: Sequence[Trial]) -> Profile:
         discrete=any(y.dtype.kind in "iub" for y in results),
         moving=any(y.dtype.kind not in "iub" and np.any(np.asarray(y, np.float64) != 0) for y in results),
         rank=max((y.ndim for y in results), default=0),
-        cotangent_rank=max((g.ndim for t in posed for g in t.outcome.cotangents), default=0),
+        cotangent_rank=max((g.ndim for t in posed for g in t.outcome.cotangents if g is not None), default=0),
     )
 
 
