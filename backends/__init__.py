@@ -3,4 +3,15 @@
 from opproof.backends.protocol import Backend, BackendFailed, InputChanged, OutOfBounds, Unsupported
 from opproof.vocabulary.errors import BackendError
 
-__all__ = ["Backend", "BackendError", "BackendFailed", "InputChanged", "OutOfBounds", "Unsupported"]
+__all__ = [
+    "MADE_OF_REFERENCES",
+    "Backend",
+    "BackendError",
+    "BackendFailed",
+    "InputChanged",
+    "OutOfBounds",
+    "Unsupported",
+]
+
+#: Backends made of the references, or of their PyTorch twins: no other may import them, in the tree or in a run.
+MADE_OF_REFERENCES = frozenset({"numpy", "torch"})

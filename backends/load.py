@@ -14,9 +14,6 @@ from opproof.vocabulary.errors import BackendError
 FOLDER = Path(__file__).parent
 LIBRARIES = (".so", ".dylib", ".dll")
 
-#: Backends made of the references, or of their PyTorch twins; in the process of any other, the references are refused.
-MADE_OF_REFERENCES = frozenset({"numpy", "torch", "tvm_ffi"})
-
 
 def built_in() -> list[str]:
     """Names of the adapters: the folders here whose package has a function `create`; imports nothing."""

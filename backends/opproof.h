@@ -93,8 +93,8 @@ typedef struct {
   const double *floats;
 } opproof_param;
 
-/* One call: the operator's name, its input tensors in order (NULL where an optional one is absent)
- * and its parameters by name, those with a default included. */
+/* One call: the operator's name, its input tensors in order and its parameters by name, those with a
+ * default included. n_inputs counts all inputs of the operator: one that is optional and absent is NULL. */
 typedef struct {
   const char *op;
   int32_t n_inputs;
@@ -112,8 +112,9 @@ OPPROOF_EXPORT int32_t opproof_abi_version(void);
 OPPROOF_EXPORT int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *const *outputs,
                                        char *message, size_t message_size);
 
-/* Optional: gradients of the inputs given the cotangents of the outputs. gradients[i] belongs to
- * inputs[i] and is NULL where it is not asked for (integer inputs always). */
+/* Optional: gradients of the inputs given the cotangents of the outputs. cotangents[i] belongs to output i
+ * and is NULL where that is of integers or booleans. gradients[i] belongs to inputs[i] and is NULL where it
+ * is not asked for (integer inputs always). */
 OPPROOF_EXPORT int32_t opproof_vjp(const opproof_call *call, int32_t n_outputs, const DLTensor *const *cotangents,
                                    DLTensor *const *gradients, char *message, size_t message_size);
 

@@ -14,17 +14,17 @@ Optional
                                "bf16", "tf32", "q8" (activations in blocks of 8 bits)
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 
-`op` is the operator's name. `inputs` are arrays in the order of the operator's signature, None
-where an optional one is absent: NumPy arrays of float64, float32, float16, ml_dtypes.bfloat16 or
-int64, of any strides, not to be written. `params` maps every parameter of the operator to its value.
-`needs` holds one bool per input. Raise `Unsupported` (or NotImplementedError) to decline; any other
-exception is a failure of that case alone.
+`op` is the operator's name. `inputs` has one entry per tensor of the operator's signature, in its order, None where
+an optional one is absent: NumPy arrays of float64, float32, float16, ml_dtypes.bfloat16 or int64, of any strides, not
+to be written. `params` maps every parameter of the operator to its value. `cotangents` has one array per output, None
+for an output of integers or booleans; `needs` one bool per input. Raise `Unsupported` (or NotImplementedError) to
+decline; any other exception is a failure of that case alone.
 
 A backend that writes into memory of the caller (a C library) has instead
 
     forward_into(op, inputs, params, outputs) -> None
     vjp_into(op, inputs, params, cotangents, gradients) -> None    gradients: None where not needed
-    device_memory              a DeviceMemory (_c_device.py), where arrays must lie on a device: it gets DeviceArrays
+    device_memory              a DeviceMemory (c/device.py), where arrays must lie on a device: it gets DeviceArrays
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def right(metadata, tensors):
         if metadata["kind"] == "forward":
             found = HONEST.forward(op, inputs, params)
             return {"kind": "outputs"}, {f"output.{i}": y for i, y in enumerate(found)}
-        cotangents = [tensors[f"cotangent.{i}"] for i in range(int(metadata["cotangents"]))]
+        cotangents = [tensors.get(f"cotangent.{i}") for i in range(int(metadata["cotangents"]))]
         found = HONEST.vjp(op, inputs, params, cotangents, json.loads(metadata["needs"]))
         return {"kind": "gradients"}, {f"gradient.{i}": d for i, d in enumerate(found) if d is not None}
     except Unsupported as reason:

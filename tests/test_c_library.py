@@ -10,6 +10,8 @@ from _c_build import compiled, example, needs_cc
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.c.library import load
+from opproof.cases import Case
+from opproof.harness.run.execute import execute
 from opproof.reference_ops import load as load_op
 from opproof.vocabulary.errors import BackendError
 
@@ -206,6 +208,27 @@ def test_tensors_are_borrowed_where_they_lie(tmp_path):
         assert strides is None or text.endswith(f"[{strides}]")
 
 
+def test_what_is_absent_is_null(tmp_path):
+    """An optional input at the end, its gradient, and the cotangent of indices."""
+    body = """
+      int at = call->n_inputs - 1;
+      snprintf(message, message_size, "%d inputs, %d outputs, NULL:%s%s%s", call->n_inputs, n_outputs,
+               call->inputs[at] == NULL ? " input" : "", gradients[at] == NULL ? " gradient" : "",
+               cotangents[n_outputs - 1] == NULL ? " cotangent" : "");
+      return 2;"""
+    vjp = f"""int32_t opproof_vjp(const opproof_call *call, int32_t n_outputs, const DLTensor *const *cotangents,
+                                  DLTensor *const *gradients, char *message, size_t message_size) {{ {body} }}"""
+    backend = load(compiled(tmp_path, VERSION + FORWARD % "return 0;" + vjp))
+
+    def said(text):
+        case = Case.parse(text)
+        return execute(backend, case, load_op(case.op), "gradient").message
+
+    assert said("linear[x=3x4;weight=5x4;f32]") == "3 inputs, 1 outputs, NULL: input gradient"
+    assert said("linear[x=3x4;weight=5x4;bias=5,;f32]") == "3 inputs, 1 outputs, NULL:"
+    assert said("sort[x=3x4;f32]") == "1 inputs, 2 outputs, NULL: cotangent"
+
+
 def test_dtype_without_code(library):
     with pytest.raises(TypeError, match="no DLPack type"):
         library.forward_into("relu", [np.array(["a"])], {}, [np.ones(1)])
@@ -261,7 +284,8 @@ def assert_close(got, expected, dtype):
 def test_values_and_gradients(library, name, shapes, params, dtype, layout):
     op, rng = load_op(name), np.random.default_rng(3)
     inputs = [LAYOUTS[layout](rng.normal(size=s).astype(DTYPES[dtype])) for s in shapes]
-    exact = [x.astype(np.float64) for x in inputs]
+    inputs += [None] * (len(op.tensors) - len(shapes))
+    exact = [None if x is None else x.astype(np.float64) for x in inputs]
     expected = np.asarray(op.forward(*exact, **params))
     y = np.full(expected.shape, np.nan, DTYPES[dtype])
     library.forward_into(name, inputs, params, [y])
@@ -270,10 +294,12 @@ def test_values_and_gradients(library, name, shapes, params, dtype, layout):
     g = rng.normal(size=expected.shape).astype(DTYPES[dtype])
     wanted = op.vjp(g.astype(np.float64), expected, *exact, **params)
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    gradients = [np.full(x.shape, np.nan, DTYPES[dtype]) for x in inputs]
+    gradients = [None if x is None else np.full(x.shape, np.nan, DTYPES[dtype]) for x in inputs]
     library.vjp_into(name, inputs, params, [g], gradients)
-    for gradient, want in zip(gradients, wanted, strict=False):
-        assert_close(gradient, want, dtype)
+    for gradient, want in zip(gradients, wanted, strict=True):
+        assert (gradient is None) == (want is None)
+        if gradient is not None:
+            assert_close(gradient, want, dtype)
 
 
 @pytest.mark.parametrize("skipped", [0, 1, 2])

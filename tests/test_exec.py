@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
-from opproof.backends.exec.command import load
+from opproof.backends.exec.command import _request, load
 from opproof.backends.host.frames import FrameError, decode, encode, frame_length, params_text
 from opproof.backends.load import load_backend
 from opproof.reports import read_results
@@ -107,6 +107,16 @@ def test_values_and_gradients(drill):
     with pytest.raises(Unsupported, match="there is no foo here"):
         drill.forward("foo", [X], {})
     assert (drill.forward("clamp", [X], {"min": float("-inf"), "max": 0.0})[0] == np.minimum(X, 0)).all()
+
+
+def test_what_is_absent_has_no_tensor(drill):
+    """An optional input at the end, which counts, and the cotangent of indices."""
+    assert (drill.forward("linear", [X, X, None], {})[0] == X @ X.T).all()
+    assert [d is None for d in drill.vjp("linear", [X, X, None], {}, [X @ X.T], [True, True, False])] == [0, 0, 1]
+    (gradient,) = drill.vjp("sort", [X], {"dim": 0, "descending": False}, [X, None], [True])
+    assert (gradient == X[np.argsort(np.argsort(X, axis=0), axis=0), np.arange(3)]).all()
+    request, tensors = _request("vjp", "linear", [X, X, None], {})
+    assert (request["inputs"], set(tensors)) == ("3", {"input.0", "input.1"})
 
 
 FAULTS = {

@@ -44,6 +44,25 @@ class Into:
         self.alter(gradients)
 
 
+def test_what_is_absent_is_none():
+    """Optional inputs at the end keep their places; an output of integers has no cotangent."""
+    asked = []
+
+    class Listener(NumPy):
+        def vjp(self, op, inputs, params, cotangents, needs):
+            asked[:] = [[x is not None for x in group] for group in (inputs, cotangents)] + [list(needs)]
+            return super().vjp(op, inputs, params, cotangents, needs)
+
+    norm = "batch_norm[x=4x3;running_mean=3,;running_var=3,;bias=3,;training=false;f32]"
+    assert verdict(Listener(), norm, "gradient") == "PASS"
+    assert asked == [[True, True, True, False, True], [True], [True, False, False, False, True]]
+    assert verdict(Listener(), "linear[x=4x3;weight=5x3;f32]", "gradient") == "PASS"
+    assert asked == [[True, True, False], [True], [True, True, False]]
+    assert verdict(Listener(), "sort[x=4x3;f32]", "gradient") == "PASS"
+    assert asked == [[True], [True, False], [True]]
+    assert verdict(Into(), "sort[x=4x3;f32]", "gradient") == "PASS"
+
+
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 @pytest.mark.parametrize("mode", ["forward", "gradient"])
 def test_memory_of_the_caller(mode, dtype):

@@ -20,7 +20,7 @@ class Answer:
         values = inputs_of(self.case, self.op)
         inputs = ordered(self.case, self.op, values)
         outputs = reference.forward(self.case, self.op, inputs)
-        self.g = cotangents_of(self.case, [y.shape for y in outputs])[0]
+        self.g = cotangents_of(self.case, outputs)[0]
         self.outcome = Outcome(inputs=inputs, cotangents=[self.g], needs=[True] * len(inputs))
         self.x = inputs[0]
         self.gradients = [np.array(d) for d in reference.vjp(self.case, self.op, inputs, [self.g], outputs)]

@@ -196,6 +196,25 @@ def test_parameters_that_a_function_lacks():
         check(last_axis, "softmax", dtypes="f32")
 
 
+def test_absent_tensors_that_a_function_lacks():
+    """None stands for an absent tensor, and is left out where the function has no place for it."""
+
+    def weighted(x, weight):
+        return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6) * (1 if weight is None else weight)
+
+    def plain(x):
+        return weighted(x, None)
+
+    def plain_vjp(g, x):
+        n, r = x.shape[-1], 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6)
+        return r * (g - x * r * r * np.sum(g * x, axis=-1, keepdims=True) / n)
+
+    assert check(weighted, "rms_norm", dtypes="f64")
+    assert check(plain, "rms_norm", vjp=plain_vjp, dtypes="f64", keyword="not weight")
+    with pytest.raises(AssertionError, match="ERROR"):
+        check(plain, "rms_norm", dtypes="f64")
+
+
 def test_a_function_that_warns_is_judged_by_its_values():
     import warnings
 

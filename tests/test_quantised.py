@@ -6,10 +6,7 @@ import pytest
 from opproof.cases._data import bits_of
 from opproof.cases._quant import BLOCKS, ENCODED
 from opproof.reference_ops import load
-
-gguf = pytest.importorskip("gguf")
-
-from opproof.reference_ops._quant import block, blocks, decode, encode  # noqa: E402
+from opproof.reference_ops._quant import block, blocks, decode, encode
 
 
 def test_the_table_of_blocks_is_that_of_gguf():

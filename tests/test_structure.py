@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from opproof.backends import MADE_OF_REFERENCES
 from opproof.cases import cases_of
 from opproof.cases._registry import all_names
 from opproof.reference_ops import load, names, summary
@@ -16,9 +17,6 @@ FILES = [(p, f) for p in PACKAGES for f in sorted(ROOT[p].rglob("*.py"))]
 
 #: What a package may import beside itself and the vocabulary.
 ALLOWED = {"harness": set(PACKAGES)}
-
-#: Backends made of the references, or of their PyTorch twins: these may import them.
-MADE_OF_REFERENCES = {"numpy", "torch", "tvm_ffi"}
 
 
 def imports(tree):
@@ -48,13 +46,19 @@ def test_star_of_imports(package, path):
             assert rest.partition(".")[0] in allowed, f"{path} imports {module}"
 
 
+def test_backends_made_of_references_are_so():
+    for name in MADE_OF_REFERENCES:
+        found = {m for p in (ROOT["backends"] / name).glob("*.py") for m, _ in imports(parsed(p))}
+        assert any(m.startswith("opproof.reference_ops") for m in found), name
+
+
 def test_the_star_is_checked():
     """The check above sees every form of import."""
     text = "import opproof.harness.run.pool\nfrom opproof.harness import pool\nfrom opproof import harness\n"
     text += "def f():\n    import opproof.reports\n"
     found = dict(imports(ast.parse(text)))
     assert {m for m in found if m.startswith("opproof.")} == {
-        *("opproof.harness.pool", "opproof.harness", "opproof.reports"),
+        *("opproof.harness.run.pool", "opproof.harness", "opproof.harness.pool", "opproof.reports"),
     }
     assert found["opproof.reports"] is False
 

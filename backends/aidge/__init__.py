@@ -47,7 +47,7 @@ class Aidge:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         with _declining(inputs):
             gradients = self._started(op, inputs, params).gradients(cotangents)

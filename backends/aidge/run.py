@@ -61,11 +61,11 @@ class Run:
         found = [self._shaped(self._operator.get_output(i)) for i in self._call.outputs]
         return found if self._call.finish is None else self._call.finish(found)
 
-    def gradients(self, cotangents: Sequence[Array]) -> dict[int, Array]:
+    def gradients(self, cotangents: Sequence[Array | None]) -> dict[int, Array]:
         """By input of the operator; aidge's shapes, but where the input was fed in another one."""
-        for i, g in zip(self._call.outputs, cotangents, strict=False):  # indices have no cotangent
-            output = self._operator.get_output(i)
-            if aidge_core.is_floating_point(output.dtype):
+        for i, g in zip(self._call.outputs, cotangents, strict=False):  # fewer where it `lacks` outputs
+            if g is not None:
+                output = self._operator.get_output(i)
                 output.grad = aidge_core.Tensor(g.reshape(output.dims) if self._call.shape is not None else g)
         self._scheduler.backward()
         found = {}

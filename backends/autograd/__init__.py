@@ -59,20 +59,17 @@ class Autograd:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        with _declining():
-            floats = [i for i, y in enumerate(self._outputs(op, inputs, params)) if np.asarray(y).dtype.kind == "f"]
-
         def outputs(*leaves: Any) -> Any:
             leaf = iter(leaves)
             placed = [next(leaf) if n else x for x, n in zip(inputs, needs, strict=True)]
-            ys = self._outputs(op, placed, params)
-            return self._autograd.builtins.tuple(ys[i] for i in floats)
+            ys = zip(self._outputs(op, placed, params), cotangents, strict=True)
+            return self._autograd.builtins.tuple(y for y, g in ys if g is not None)
 
         leaves = [x for x, n in zip(inputs, needs, strict=True) if n and x is not None]
         with _declining():
-            found = iter(self._gradients(outputs, leaves, tuple(cotangents[i] for i in floats)))
+            found = iter(self._gradients(outputs, leaves, tuple(g for g in cotangents if g is not None)))
             return [np.asarray(next(found)) if n else None for n in needs]
 
     def _gradients(self, function: Callable[..., Any], leaves: Sequence[Array], gs: tuple[Array, ...]) -> list[Any]:

@@ -84,10 +84,10 @@ class Ggml:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        if any(g.dtype != np.float32 for g in cotangents):
-            raise Unsupported(f"ggml's gradients are f32, not {float_name(cotangents[0].dtype)}")
+        if others := [g.dtype for g in cotangents if g is not None and g.dtype != np.float32]:
+            raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
         question = (op, tuple(needs), *(None if x is None else x.shape for x in inputs), repr(params))
         if question not in self._refused:
             with Graph(self._device, gradient=True) as graph:
@@ -119,10 +119,12 @@ def _built(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapp
     return made if isinstance(made, list) else [made]
 
 
-def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: Sequence[Array]) -> None:
-    """The loss of the outputs that are floats; the others have no gradient."""
+def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: Sequence[Array | None]) -> None:
+    """The loss of the outputs that have a cotangent, and are of a type that ggml differentiates."""
     pairs = [
-        (y, g) for y, g in zip(outputs, cotangents, strict=True) if y is not None and graph.type(y) in ("f32", "f16")
+        (y, g)
+        for y, g in zip(outputs, cotangents, strict=True)
+        if y is not None and g is not None and graph.type(y) in ("f32", "f16")
     ]
     if not pairs:
         raise Unsupported("no output of this operator has a gradient")

@@ -14,12 +14,13 @@ import os
 import resource
 import sys
 
+from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
 from opproof.backends.host.arena import Arena
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
 from opproof.backends.host.references import refuse
 from opproof.backends.host.request import from_metadata, params_of
-from opproof.backends.load import MADE_OF_REFERENCES, load_backend
+from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError

@@ -68,20 +68,17 @@ class Jax:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         def gradients(tensors: list[Any], gs: list[Any]) -> list[Any]:
-            kept: list[int] = []  # outputs that are floats, the only ones to have a cotangent
-
             def outputs(*leaves: Any) -> list[Any]:
                 leaf = iter(leaves)
                 placed = [next(leaf) if n else t for t, n in zip(tensors, needs, strict=True)]
                 ys = _listed(self._function(op)(*placed, **params))
-                kept[:] = [i for i, y in enumerate(ys) if self._jax.numpy.issubdtype(y.dtype, self._jax.numpy.floating)]
-                return [ys[i] for i in kept]
+                return [y for y, g in zip(ys, gs, strict=True) if g is not None]
 
             _, pull = self._jax.vjp(outputs, *(t for t, n in zip(tensors, needs, strict=True) if n))
-            return list(pull([gs[i] for i in kept]))
+            return list(pull([g for g in gs if g is not None]))
 
         with self._jax.enable_x64(_is_double(inputs)), _declining():
             program = self._program(f"vjp of {op} {params} {needs}", gradients)

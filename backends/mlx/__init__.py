@@ -65,21 +65,18 @@ class Mlx:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
-        with _declining():
-            floats = [i for i, y in enumerate(self._outputs(op, tensors, params)) if self._is_float(y)]
 
         def outputs(*leaves: Any) -> list[Any]:
             leaf = iter(leaves)
             placed = [next(leaf) if n else t for t, n in zip(tensors, needs, strict=True)]
-            ys = self._outputs(op, placed, params)
-            return [ys[i] for i in floats]
+            return [y for y, g in zip(self._outputs(op, placed, params), gs, strict=True) if g is not None]
 
         leaves = [t for t, n in zip(tensors, needs, strict=True) if n]
         with _declining():
-            found = iter(self._mx.vjp(outputs, leaves, [gs[i] for i in floats])[1])
+            found = iter(self._mx.vjp(outputs, leaves, [g for g in gs if g is not None])[1])
             return [self._numpy(next(found)) if n else None for n in needs]
 
     def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
@@ -87,9 +84,6 @@ class Mlx:
             raise Unsupported(f"MLX has no {op}")
         result = self._table[op](*tensors, **params)
         return list(result) if isinstance(result, tuple | list) else [result]
-
-    def _is_float(self, y: Any) -> bool:
-        return bool(self._mx.issubdtype(y.dtype, self._mx.floating))
 
     def _tensor(self, array: Array | None) -> Any:
         if array is None:

@@ -27,7 +27,7 @@ class NumPy:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         return gradients(load(op), inputs, params, cotangents, needs)
 
@@ -43,7 +43,7 @@ def gradients(
     op: Op,
     inputs: Sequence[Array | None],
     params: Mapping[str, Any],
-    cotangents: Sequence[Array],
+    cotangents: Sequence[Array | None],
     needs: Sequence[bool],
 ) -> list[Array | None]:
     """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp."""
@@ -56,7 +56,7 @@ def gradients(
     with np.errstate(all="ignore"):
         found = _listed(op.vjp(g, y, *map(_compute, inputs), **params))
     found += [None] * (len(inputs) - len(found))
-    return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=False)]
+    return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=True)]
 
 
 def create(variant: str = "") -> NumPy:

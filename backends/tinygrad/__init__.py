@@ -73,7 +73,7 @@ class Tinygrad:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         if op in LONGEST and (n := inputs[0].shape[params["dim"]]) > LONGEST[op]:  # type: ignore[union-attr]
             raise Unsupported(f"the gradient of tinygrad's {op} of {n} elements takes too long to compile")
@@ -81,7 +81,7 @@ class Tinygrad:
             tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
             leaves = [t for t, n in zip(tensors, needs, strict=True) if n]
             pairs = zip(self._outputs(op, tensors, params), gs, strict=True)
-            parts = [y.gradient(*leaves, gradient=g) for y, g in pairs if y.is_floating_point()]
+            parts = [y.gradient(*leaves, gradient=g) for y, g in pairs if g is not None]
             found = iter(self._arrays([sum(d[1:], d[0]) for d in zip(*parts, strict=True)]))
             return [next(found) if n else None for n in needs]
 

@@ -67,15 +67,16 @@ class Torch:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         leaves = [t.detach().requires_grad_() if n else t for t, n in zip(self._tensors(inputs), needs, strict=True)]
         outputs = self._outputs(op, leaves, params)
-        pairs = [(y, g) for y, g in zip(outputs, self._tensors(cotangents), strict=True) if y.requires_grad]
+        gs = self._tensors(cotangents)
+        pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if g is not None and y.requires_grad]
         wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
         if pairs:
-            ys, gs = zip(*pairs, strict=True)
-            found = iter(self._torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+            ys, given = zip(*pairs, strict=True)
+            found = iter(self._torch.autograd.grad(ys, wanted, given, allow_unused=True, materialize_grads=True))
         else:
             found = iter([self._torch.zeros_like(t) for t in wanted])
         return [self._array(next(found)) if n else None for n in needs]

@@ -7,7 +7,6 @@ lie, guarded and with any strides, and results are written in place.
 
 from __future__ import annotations
 
-import functools
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -39,22 +38,21 @@ class TvmFfi:
 
     def vjp_into(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], gradients: Sequence[Array | None],
+        cotangents: Sequence[Array | None], gradients: Sequence[Array | None],
     ) -> None:  # fmt: skip
-        missing = [None] * _absent(op, len(inputs))
-        self._call(op, f"opproof_{op}_vjp", inputs, params, cotangents, [*gradients, *missing])
+        self._call(op, f"opproof_{op}_vjp", inputs, params, cotangents, gradients)
 
     def _call(
         self, op: str, name: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        *results: Sequence[Array | None],
+        *others: Sequence[Array | None],
     ) -> None:  # fmt: skip
         function = self._function(name)
         if function is None:
             raise Unsupported(f"{self._path.name} exports no {name}")
-        tensors = [*inputs, *[None] * _absent(op, len(inputs))]
-        borrowed = [[None if a is None else Borrowed(a) for a in group] for group in (tensors, *results)]
+        given = [None if a is None else Borrowed(a) for a in inputs]
+        rest = [None if a is None else Borrowed(a) for group in others for a in group]
         try:
-            function(*borrowed[0], *params.values(), *(tensor for group in borrowed[1:] for tensor in group))
+            function(*given, *params.values(), *rest)
         except MemoryError:
             raise
         except Exception as error:
@@ -88,17 +86,6 @@ def create(variant: str = "") -> TvmFfi:
             f"build it on this machine, with what `tvm-ffi-config` prints."
         ) from None
     return TvmFfi(path, module, str(tvm_ffi.__version__))
-
-
-@functools.cache
-def _absent(op: str, given: int) -> int:
-    """How many optional tensors at the end of an operator's signature the call leaves out."""
-    from opproof.reference_ops import load, names
-
-    if op not in names():  # a user's own: its function takes as many as the case has
-        return 0
-    known = load(op)
-    return 0 if known.variadic else max(len(known.tensors) - given, 0)
 
 
 def _translated(error: Exception) -> Exception:

@@ -56,7 +56,7 @@ class Warp:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         call = self._call(op, inputs, params)
         tensors = [self._array(x, grad=x.dtype.kind == "f") for x in call.tensors]

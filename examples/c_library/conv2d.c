@@ -87,11 +87,11 @@ int32_t FN(conv2d_forward)(const opproof_call *call, const DLTensor *y, Reason w
 /* Every product of the forward, backwards: dx += g weight, dweight += g x, dbias += g. */
 static void accumulate(const opproof_call *call, const Geometry *geometry, const DLTensor *g,
                        DLTensor *const *gradients, Total *const *totals) {
-  const DLTensor *x = input(call, 0), *weight = input(call, 1), *bias = input(call, 2);
+  const DLTensor *x = input(call, 0), *weight = input(call, 1);
   for (int64_t i = 0, n = count(g); i < n; ++i) {
     Term t = first_term(g, i);
     real cotangent = load(g, offset_of(g, i));
-    if (bias != NULL && gradients[2] != NULL) add_to(&totals[2][t.co], cotangent);
+    if (gradients[2] != NULL) add_to(&totals[2][t.co], cotangent);
     while (next_term(&t, geometry, x, weight)) {
       int64_t x_at = at(x, t.n, t.ci, t.h, t.w), weight_at = at(weight, t.co, t.c, t.kh, t.kw);
       if (gradients[0] != NULL) {
@@ -105,16 +105,15 @@ static void accumulate(const opproof_call *call, const Geometry *geometry, const
 }
 
 int32_t FN(conv2d_vjp)(const opproof_call *call, const DLTensor *g, DLTensor *const *gradients, Reason why) {
-  const DLTensor *wanted[3] = {gradients[0], gradients[1], input(call, 2) == NULL ? NULL : gradients[2]};
   Geometry geometry;
   int32_t code = read_geometry(call, &geometry, why);
   if (code != OPPROOF_OK) return code;
-  Total *totals[3] = {new_totals(wanted[0]), new_totals(wanted[1]), new_totals(wanted[2])};
+  Total *totals[3] = {new_totals(gradients[0]), new_totals(gradients[1]), new_totals(gradients[2])};
   if (totals[0] == NULL || totals[1] == NULL || totals[2] == NULL) {
     code = failed(why, "out of memory");
   } else {
     accumulate(call, &geometry, g, gradients, totals);
-    for (int i = 0; i < 3; ++i) store_totals(wanted[i], totals[i]);
+    for (int i = 0; i < 3; ++i) store_totals(gradients[i], totals[i]);
   }
   for (int i = 0; i < 3; ++i) free(totals[i]);
   return code;

@@ -35,7 +35,7 @@ int32_t FN(rms_norm_forward)(const opproof_call *call, const DLTensor *y, Reason
 int32_t FN(rms_norm_vjp)(const opproof_call *call, const DLTensor *g, DLTensor *const *gradients, Reason why) {
   const DLTensor *x = input(call, 0), *weight = input(call, 1);
   if (x->ndim == 0) return unsupported(why, "rms_norm of a scalar");
-  const DLTensor *dx = gradients[0], *dw = weight == NULL ? NULL : gradients[1];
+  const DLTensor *dx = gradients[0], *dw = gradients[1];
   Total *dw_totals = new_totals(dw);
   if (dw_totals == NULL) return failed(why, "out of memory");
   int axis = x->ndim - 1;

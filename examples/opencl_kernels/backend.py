@@ -11,12 +11,12 @@ from opencl_device import DEVICE, QUEUE, SOURCE, program
 name, version, device = "opencl_kernels", DEVICE.version, DEVICE.name.strip()
 source = SOURCE.read_text(encoding="utf-8")
 
-#: How each operator is launched, and how many tensors it takes: the last ones may be absent.
+#: How each operator is launched.
 OPERATORS = {
-    "gelu": (launches.gelu_forward, launches.gelu_backward, 1),
-    "matmul": (launches.matmul_forward, launches.matmul_backward, 2),
-    "rms_norm": (launches.rms_norm_forward, launches.rms_norm_backward, 2),
-    "softmax": (launches.softmax_forward, launches.softmax_backward, 1),
+    "gelu": (launches.gelu_forward, launches.gelu_backward),
+    "matmul": (launches.matmul_forward, launches.matmul_backward),
+    "rms_norm": (launches.rms_norm_forward, launches.rms_norm_backward),
+    "softmax": (launches.softmax_forward, launches.softmax_backward),
 }
 
 
@@ -27,22 +27,20 @@ def supports(op, dtypes, params):
 
 
 def forward_into(op, inputs, params, outputs):
-    forward, _, tensors = OPERATORS[op]
-    groups = {"input": (inputs, tensors), "output": (outputs, 1)}
-    _call(forward, groups, params)
+    forward, _ = OPERATORS[op]
+    _call(forward, {"input": inputs, "output": outputs}, params)
 
 
 def vjp_into(op, inputs, params, cotangents, gradients):
-    _, backward, tensors = OPERATORS[op]
-    groups = {"cotangent": (cotangents, 1), "input": (inputs, tensors), "gradient": (gradients, tensors)}
-    _call(backward, groups, params)
+    _, backward = OPERATORS[op]
+    _call(backward, {"cotangent": cotangents, "input": inputs, "gradient": gradients}, params)
 
 
 def _call(launch, groups, params):
     """Call `launch` with the arrays of `groups` on the device, None for those that are absent."""
     placed, tensors = [], []
-    for kind, (arrays, count) in groups.items():
-        for i, array in enumerate([*arrays, *[None] * (count - len(arrays))]):
+    for kind, arrays in groups.items():
+        for i, array in enumerate(arrays):
             if array is None:
                 tensors.append(None)
                 continue

@@ -21,14 +21,8 @@ import torch
 name, version, device = "triton_kernels", VERSION, DEVICE
 alignment = 1  # any address that fits the dtype: buffers end right at their guard
 
-#: Kernels of each operator, and how many tensors it takes: the last ones may be absent.
-OPERATORS = {
-    "gelu": (gelu, 1),
-    "layer_norm": (layer_norm, 3),
-    "matmul": (matmul, 2),
-    "rms_norm": (rms_norm, 2),
-    "softmax": (softmax, 1),
-}
+#: Kernels of each operator.
+OPERATORS = {"gelu": gelu, "layer_norm": layer_norm, "matmul": matmul, "rms_norm": rms_norm, "softmax": softmax}
 
 torch.set_num_threads(1)
 warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
@@ -41,17 +35,11 @@ def supports(op, dtypes, params):
 
 
 def forward_into(op, inputs, params, outputs):
-    kernels, tensors = OPERATORS[op]
-    _launch(kernels.forward, [], _padded(inputs, tensors), outputs, params)
+    _launch(OPERATORS[op].forward, [], inputs, outputs, params)
 
 
 def vjp_into(op, inputs, params, cotangents, gradients):
-    kernels, tensors = OPERATORS[op]
-    _launch(kernels.backward, cotangents, _padded(inputs, tensors), _padded(gradients, tensors), params)
-
-
-def _padded(arrays, count):
-    return [*arrays, *[None] * (count - len(arrays))]
+    _launch(OPERATORS[op].backward, cotangents, inputs, gradients, params)
 
 
 def _launch(call, cotangents, inputs, results, params):

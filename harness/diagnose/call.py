@@ -58,12 +58,13 @@ def swapped_inputs(w: Wrong) -> str | None:
 
 
 def input_ignored(w: Wrong) -> str | None:
+    several = sum(v is not None for v in w.inputs) > 1
     for i, v in enumerate(w.inputs):
         if v is None or v.dtype.kind != "f":
             continue
         name = w.names[i]
         neutral: list[Array | None] = [np.zeros_like(v), np.ones_like(v)]
-        for other in [None, *neutral] if name in w.op.optional else neutral if len(w.inputs) > 1 else []:
+        for other in [None, *neutral] if name in w.op.optional else neutral if several else []:
             if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
                 return f"the input {name} is ignored" + ("" if other is None else f": it counts as {other.flat[0]:g}")
         outputs = w.op.forward(*w.inputs, **w.params) if w.mode == "gradient" else ()

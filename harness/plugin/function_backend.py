@@ -14,10 +14,16 @@ from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 @dataclass(frozen=True)
 class FunctionBackend:
-    """`fn(*tensors, **params)`, and `gradient(g, *tensors, **params)`, g a tuple where there are several outputs."""
+    """`fn(*tensors, **params)`, and `gradient(g, *tensors, **params)`, g a tuple where there are several outputs.
+
+    That tuple holds None for an output of integers. Of optional tensors that are absent, those at the end are left out
+    where the function has no place for them.
+    """
 
     op: Op
     fn: Callable[..., Any]
@@ -27,12 +33,12 @@ class FunctionBackend:
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         del op
-        answer = self.fn(*self._given(inputs), **self._accepted(self.fn, params))
+        answer = self.fn(*_placed(self.fn, self._given(inputs)), **self._accepted(self.fn, params))
         return [self._taken(y) for y in _listed(answer)]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Any]:  # fmt: skip
         del op
         tensors, gs = self._given(inputs), self._given(cotangents)
@@ -40,7 +46,9 @@ class FunctionBackend:
             found = self._by_autograd(tensors, gs, needs, params)
         else:
             g = gs[0] if len(gs) == 1 else tuple(gs)
-            found = _listed(self.gradient(g, *tensors, **self._accepted(self.gradient, params)))
+            found = _listed(
+                self.gradient(*_placed(self.gradient, [g, *tensors]), **self._accepted(self.gradient, params))
+            )
         found += [None] * (len(inputs) - len(found))
         return [None if d is None else self._taken(d) for d in found]
 
@@ -79,14 +87,27 @@ class FunctionBackend:
         import torch
 
         leaves = [t.detach().requires_grad_() if need else t for t, need in zip(tensors, needs, strict=True)]
-        outputs = _listed(self.fn(*leaves, **self._accepted(self.fn, params)))
-        pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if y.requires_grad]
+        outputs = _listed(self.fn(*_placed(self.fn, leaves), **self._accepted(self.fn, params)))
+        pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if g is not None and y.requires_grad]
         if not pairs:
             raise RuntimeError(f"no output of {_name(self.fn)} requires grad: autograd cannot see through it")
         ys, cotangents = zip(*pairs, strict=True)
         wanted = [t for t, need in zip(leaves, needs, strict=True) if need]
         found = iter(torch.autograd.grad(ys, wanted, cotangents, allow_unused=True, materialize_grads=True))
         return [next(found) if need else None for need in needs]
+
+
+def _placed(fn: Callable[..., Any], tensors: Sequence[Any]) -> list[Any]:
+    """`tensors` without those at the end that are None and more than `fn` has places for."""
+    kept = list(tensors)
+    try:
+        kinds = [p.kind for p in inspect.signature(fn).parameters.values()]
+    except ValueError:  # some built-in functions have none to look at
+        kinds = []
+    places = len(kept) if inspect.Parameter.VAR_POSITIONAL in kinds else sum(k in _POSITIONAL for k in kinds)
+    while len(kept) > places and kept[-1] is None:
+        kept.pop()
+    return kept
 
 
 def to_torch(array: Array, device: str) -> Any:

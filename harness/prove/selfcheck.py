@@ -81,7 +81,7 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     if op.vjp is None or case.fill == "special":
         return
     needs = tuple(reference.needs_of(replace(case, needs=None), op, inputs, posed.outputs))
-    cotangents = tuple(cotangents_of(case, [y.shape for y in posed.outputs]))
+    cotangents = tuple(cotangents_of(case, posed.outputs))
     posed = posed.given(mode=Mode.GRADIENT, needs=needs, cotangents=cotangents)
     gradients = reference.vjp(op, inputs, posed.params, cotangents, posed.outputs)
     for name, v, d, need in zip(names, inputs, gradients, needs, strict=True):

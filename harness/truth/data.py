@@ -21,14 +21,10 @@ _TRIES = 12
 
 
 def arguments(case: Case, op: Op) -> list[str | None]:
-    """Names of the case's tensors in the order of the op's signature; None where one is absent."""
+    """Names of the op's tensors in the order of its signature; None where an optional one is absent."""
     if op.variadic:
         return [name for name, _ in case.tensors]
-    given = case.shapes
-    ordered: list[str | None] = [name if name in given else None for name in op.tensors]
-    while ordered and ordered[-1] is None:
-        ordered.pop()
-    return ordered
+    return [name if name in case.shapes else None for name in op.tensors]
 
 
 def parameters(case: Case, op: Op) -> dict[str, Any]:
@@ -109,9 +105,12 @@ def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[b
     ]
 
 
-def cotangents_of(case: Case, shapes: Sequence[tuple[int, ...]], variant: int = 0) -> list[Array]:
-    """Random cotangents of outputs of `shapes`, rounded to the case's dtype."""
-    return [_uneven(draw_cotangent(case, f"g{i}", shape, variant)) for i, shape in enumerate(shapes)]
+def cotangents_of(case: Case, outputs: Sequence[Array], variant: int = 0) -> list[Array | None]:
+    """A random cotangent in the shape of each of `outputs`, rounded to the case's dtype; None for one not of floats."""
+    return [
+        _uneven(draw_cotangent(case, f"g{i}", y.shape, variant)) if y.dtype.kind == "f" else None
+        for i, y in enumerate(outputs)
+    ]
 
 
 def _uneven(g: Array) -> Array:

@@ -67,7 +67,7 @@ def pose(case: Case, op: Op, mode: Mode) -> Pair:
 
 
 def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
-    return tuple(cotangents_of(case, [y.shape for y in outputs], variant))
+    return tuple(cotangents_of(case, outputs, variant))
 
 
 def _keeping(old: Posed, new: Posed) -> Posed:

@@ -75,7 +75,7 @@ def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -
 def vjp(
     op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Gradients of every argument, None where there is none; the op must have a vjp."""
+    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
     assert op.vjp is not None
     g = cotangents[0] if len(outputs) == 1 else tuple(cotangents)
     y = outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -88,9 +88,13 @@ def gradients_exist(
     op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
 ) -> list[bool]:
     """Which arguments the op's vjp has a gradient for, found out on data that is not judged."""
-    if op.vjp is None or len(inputs) == 1:
-        return [v is not None and v.dtype.kind == "f" for v in inputs]
-    return [d is not None for d in vjp(op, inputs, params, [np.ones(y.shape) for y in outputs], outputs)]
+    floats = [v is not None and v.dtype.kind == "f" for v in inputs]
+    if op.vjp is not None and sum(v is not None for v in inputs) == 1:
+        return floats
+    cotangents = [np.ones(y.shape) if y.dtype.kind == "f" else None for y in outputs]
+    if op.vjp is None:
+        return [f and any(g is not None for g in cotangents) for f in floats]
+    return [d is not None for d in vjp(op, inputs, params, cotangents, outputs)]
 
 
 def needs_of(case: Case, op: Op, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> list[bool]:

@@ -54,8 +54,8 @@ void batch_norm_vjp(Scope *s, const opproof_call *call, int n_outputs, const DLT
                     DLTensor *const *d) {
   (void)n_outputs;
   Norm n = norm_of(s, call);
-  const DLTensor *for_x = gradient(call, d, X), *for_weight = gradient(call, d, WEIGHT);
-  const DLTensor *for_bias = gradient(call, d, BIAS);
+  const DLTensor *for_x = d[X], *for_weight = d[WEIGHT];
+  const DLTensor *for_bias = d[BIAS];
   View g = view_of(s, cotangents[0]), dx = dense(n.in[X]), dweight, dbias;
   if (for_x != NULL) dx = view_of(s, for_x);
   if (for_weight != NULL) dweight = view_of(s, for_weight);

@@ -58,7 +58,7 @@ static Function function_of(Scope *s, const opproof_call *call) {
     f.beta = (float)(row->beta_name ? float_param(call, row->beta_name, row->beta) : row->beta);
   }
   if (is_text(call, "approximate", "tanh")) f.algorithm = dnnl_eltwise_gelu_tanh;
-  if (call->n_inputs > 1 && input(call, 1) != NULL) decline(s, "oneDNN has no power of two tensors");
+  if (input(call, 1) != NULL) decline(s, "oneDNN has no power of two tensors");
   if (f.algorithm == dnnl_eltwise_round && input(call, 0)->dtype.bits != 32) decline(s, "oneDNN rounds float32 alone");
   /* Past 20 the threshold changes nothing that a float32 could hold. */
   if (float_param(call, "threshold", 20) < 20) decline(s, "oneDNN's soft_relu has no threshold");

@@ -66,7 +66,7 @@ void layer_norm_vjp(Scope *s, const opproof_call *call, int n_outputs, const DLT
                     DLTensor *const *d) {
   (void)n_outputs;
   Norm n = norm_of(s, call);
-  const DLTensor *for_x = gradient(call, d, 0), *for_weight = gradient(call, d, 1), *for_bias = gradient(call, d, 2);
+  const DLTensor *for_x = d[0], *for_weight = d[1], *for_bias = d[2];
   View g = folded(s, cotangents[0], n.lead, n.last), dx = dense(n.x), dweight, dbias;
   if (for_x != NULL) dx = folded(s, for_x, n.lead, n.last);
   if (for_weight != NULL) dweight = line(s, for_weight);

@@ -3,9 +3,8 @@
 
 #include "shim.h"
 
+/* Operators that share a function have different numbers of inputs. */
 const DLTensor *input(const opproof_call *call, int i) { return i < call->n_inputs ? call->inputs[i] : NULL; }
-
-DLTensor *gradient(const opproof_call *call, DLTensor *const *d, int i) { return i < call->n_inputs ? d[i] : NULL; }
 
 const opproof_param *param(const opproof_call *call, const char *name) {
   for (int i = 0; i < call->n_params; ++i) {

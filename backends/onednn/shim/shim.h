@@ -49,9 +49,8 @@ dnnl_engine_t engine(void);
 dnnl_stream_t stream(void);
 
 /* parameters.c */
-const DLTensor *input(const opproof_call *call, int i);                  /* NULL where absent */
-DLTensor *gradient(const opproof_call *call, DLTensor *const *d, int i); /* NULL where not asked for, or no input */
-const opproof_param *param(const opproof_call *call, const char *name);  /* NULL where None */
+const DLTensor *input(const opproof_call *call, int i);                 /* NULL where absent */
+const opproof_param *param(const opproof_call *call, const char *name); /* NULL where None */
 int64_t int_param(const opproof_call *call, const char *name, int64_t otherwise);
 double float_param(const opproof_call *call, const char *name, double otherwise);
 int is_text(const opproof_call *call, const char *name, const char *text);

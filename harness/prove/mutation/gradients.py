@@ -34,7 +34,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
 def _cotangent(change: Change) -> Callable[[Call], Arrays]:
     def results(call: Call) -> Arrays:
         assert call.cotangents is not None
-        return call.again(cotangents=[change(g) for g in call.cotangents])
+        return call.again(cotangents=[None if g is None else change(g) for g in call.cotangents])
 
     return results
 

@@ -109,7 +109,7 @@ def _inputs(change: Change, only: int | None = None) -> Callable[[Call], Arrays]
 
 def _cotangents(change: Change) -> Callable[[Call], Arrays]:
     def results(call: Call) -> Arrays:
-        gs: Sequence[Array] = call.cotangents if call.cotangents is not None else ()
-        return call.again(cotangents=[change(g, call.stored[id(g)]) for g in gs])
+        gs: Sequence[Array | None] = call.cotangents if call.cotangents is not None else ()
+        return call.again(cotangents=[None if g is None else change(g, call.stored[id(g)]) for g in gs])
 
     return results

@@ -30,7 +30,7 @@ class Call:
     dtype: str
     inputs: Sequence[Array | None]  # as they lie in memory
     params: Mapping[str, Any]
-    cotangents: Sequence[Array | None] | None  # None in forward mode
+    cotangents: Sequence[Array | None] | None  # None in forward mode, and for an output not of floats
     needs: Sequence[bool]
     stored: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)  # whole storage, by id of the array in it
     kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call

@@ -83,6 +83,7 @@ def _overwriting(call: Call) -> Arrays:
     if gradient:
         assert call.cotangents is not None
         (g,) = call.cotangents
+        assert g is not None
         return call.again(cotangents=[_last_only(g, index, call, along)])
     source = len(call.inputs) - 1 if call.op.name != "get_rows_back" else 0
     values = call.inputs[source]

@@ -21,7 +21,6 @@ from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile,
 from opproof.harness.run.layout import NEAR, lay_out, write
 from opproof.harness.run.plan import has_gradient
 from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
-from opproof.harness.truth.data import arguments
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import expected_of
 from opproof.reference_ops import Op
@@ -152,10 +151,8 @@ def trials(op: Op, mode: Mode, level: str, judged_by: Judge = judge) -> list[Tri
 
 def profile(op: Op, mode: Mode, posed: Sequence[Trial]) -> Profile:
     """What the cases hold."""
-    names = max((arguments(t.case, op) for t in posed), key=len, default=[])
-    labels = tuple(n if n is not None else f"argument {i}" for i, n in enumerate(names))
-    if not op.variadic:
-        labels = op.tensors[: len(labels)]
+    longest = max((tuple(n for n, _ in t.case.tensors) for t in posed), key=len, default=())
+    labels = longest if op.variadic else op.tensors
     inputs = [t.posed.inputs for t in posed]
     results = [y for t in posed for y in t.honest if y is not None]
     return Profile(
