@@ -83,7 +83,7 @@ def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
 
 def params_text(params: Mapping[str, Any]) -> str:
     """Parameters as JSON, whose numbers know no infinity: those are the strings Infinity, -Infinity and NaN."""
-    return json.dumps({name: _plain(value) for name, value in params.items()}, allow_nan=False)
+    return json.dumps({name: _plain(value) for name, value in params.items()})  # after which no number is infinite
 
 
 def _plain(value: Any) -> Any:

@@ -119,8 +119,9 @@ def write(layout: Layout, memory: Bytes) -> None:
 
 
 def snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
-    """The buffers as they are now: what somebody writes later is not judged."""
-    return [memory[b.low : b.high].copy() for b in layout.buffers]
+    """The buffers as they are now, results copied: what somebody writes later is not judged."""
+    zones = [memory[b.low : b.high] for b in layout.buffers]
+    return [zone if b.result is None else zone.copy() for b, zone in zip(layout.buffers, zones, strict=True)]
 
 
 class _Builder:

@@ -45,30 +45,33 @@ class Placed:
     in_process = False
 
     def __init__(self, process: HostProcess, memory: SharedMemory | None, hello: Mapping[str, str]) -> None:
-        about = json.loads(hello.get("about", "{}"))
-        self.about = About(
-            plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu")), about["vjp"]
-        )
+        self._about = json.loads(hello["about"])
+        name, version, device = (plain(hello[key]) for key in ("name", "version", "device"))
+        self.about = About(name, version, device, self._about["vjp"])
         self._process, self._memory = process, memory
-        self._alignment, self._writes, self._on_device = about["alignment"], about["writes"], about["on_device"]
         self._count = 0
+        self._support: dict[tuple[str, ...], Support] = {}
+        self._recent: list[tuple[Question, Layout, dict[str, str]]] = []
         self._last: tuple[Layout, list[Bytes]] | None = None
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
     ) -> Support:
-        """See Host."""
-        asked = {"kind": "supports", "op": op, "dtype": dtype, "mode": mode, "params": params_text(params)}
-        metadata, _ = self._exchange({**asked, "shapes": json.dumps(shapes)}, {}, LOADING)
-        if metadata.get("kind") != "supports":
-            raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
-        return Support(plain(metadata["reason"]), plain(metadata["compute"]) or None)
+        """See Host. What the backend cannot look at makes no difference, and is not asked again."""
+        listed = params_text(params) if self._about["supports"] else "{}"
+        named = json.dumps(shapes) if self._about["with_shapes"] else "[]"
+        key = (op, dtype, mode, listed, named)
+        if key not in self._support:
+            asked = {"kind": "supports", "op": op, "dtype": dtype, "mode": mode, "params": listed, "shapes": named}
+            metadata, _ = self._exchange(asked, {}, LOADING)
+            if metadata.get("kind") != "supports":
+                raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
+            self._support[key] = Support(plain(metadata["reason"]), plain(metadata["compute"]) or None)
+        return self._support[key]
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """See Host."""
-        question = question.softened() if self._on_device else question
-        layout = lay_out(question, self._alignment, GUARD if self._memory is not None else NEAR)
-        metadata = to_metadata(layout.request)
+        layout, metadata = self._laid_out(question)
         if self._memory is not None:
             memory = self._memory.grown(layout.request.size)
             write(layout, memory)
@@ -81,8 +84,18 @@ class Placed:
         now = snapshot(layout, memory)
         self._last = (layout, now) if self._memory is not None else None
         given = self._answer(answered)
-        writes = self._writes[question.posed.mode is Mode.GRADIENT]
+        writes = self._about["writes"][question.posed.mode is Mode.GRADIENT]
         return looked_at(question, layout, now, given, writes=writes)
+
+    def _laid_out(self, question: Question) -> tuple[Layout, dict[str, str]]:
+        """The layout of a question and the request; of the two questions of a case, one comes twice."""
+        for known, layout, metadata in self._recent:
+            if known is question:
+                return layout, metadata
+        asked = question.softened() if self._about["on_device"] else question
+        layout = lay_out(asked, self._about["alignment"], GUARD if self._memory is not None else NEAR)
+        self._recent = [*self._recent[-1:], (question, layout, to_metadata(layout.request))]
+        return self._recent[-1][1:]
 
     @property
     def alive(self) -> bool:
@@ -101,7 +114,7 @@ class Placed:
         memory = self._memory.grown(layout.request.size)
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
-            if np.array_equal(now, before):
+            if np.array_equal(now, buffer.image if buffer.result is None else before):
                 continue
             if written := buffer.trespass(now):
                 raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")

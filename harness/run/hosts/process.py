@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import select
 import signal
 import subprocess
 import sys
@@ -28,6 +28,8 @@ _CHUNK = 1 << 16
 _TAIL = 4096
 #: Seconds in which a keeper may tell how its host ended, and in which it may end itself.
 _OBITUARY, _END = 2.0, 8.0
+#: Milliseconds after which time is looked at again, however long the limit.
+_LONGEST_POLL = 1e6
 #: Memory of the frames' pipes, so that most requests are one write.
 _PIPE = 1 << 20
 
@@ -76,6 +78,9 @@ class HostProcess:
         for descriptor in (self._requests, self._answers, self._status, self._chatter):
             os.set_blocking(descriptor, False)
         _widen(self._requests, self._answers)
+        self._poll = select.poll()
+        self._poll.register(self._answers, select.POLLIN)
+        self._poll.register(self._chatter, select.POLLIN)
         self._ended = ""
 
     def exchange(self, request: bytes, timeout: float) -> bytes:
@@ -84,32 +89,31 @@ class HostProcess:
             raise HostFault(
                 Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
             )
-        left, wanted, ends = memoryview(request), HEAD, time.monotonic() + timeout
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._answers, selectors.EVENT_READ)
-            selector.register(self._chatter, selectors.EVENT_READ)
-            left = self._write(left)
-            if left:
-                selector.register(self._requests, selectors.EVENT_WRITE)
+        left, wanted, ends = self._write(memoryview(request)), HEAD, time.monotonic() + timeout
+        if left:
+            self._poll.register(self._requests, select.POLLOUT)
+        try:
             while True:
                 wait = ends - time.monotonic()
                 if wait <= 0:
                     part = f"; {self._received(wanted)}" if self._buffer else ""
                     raise HostFault(Verdict.TIMEOUT, f"no answer within {timeout:g} s{part}{self.said()}")
-                for key, _ in selector.select(wait):
-                    if key.fd == self._requests:
+                for descriptor, _ in self._poll.poll(min(wait * 1000 + 1, _LONGEST_POLL)):
+                    if descriptor == self._requests:
                         left = self._write(left)
                         if not left:
-                            selector.unregister(self._requests)
-                    elif key.fd == self._chatter:
-                        if not self._listen():
-                            selector.unregister(self._chatter)
+                            self._poll.unregister(self._requests)
+                    elif descriptor == self._chatter:
+                        self._listen()
                     elif not self._read():
                         raise self._death(wanted)
                 if wanted == HEAD and len(self._buffer) >= HEAD:
                     wanted = self._length()
                 if wanted > HEAD and len(self._buffer) >= wanted:
                     return self._taken(wanted, left)
+        finally:
+            if left:
+                self._poll.unregister(self._requests)
 
     @property
     def alive(self) -> bool:
@@ -170,19 +174,18 @@ class HostProcess:
     def _quiet(self) -> bool:
         return self._read() and not self._buffer
 
-    def _listen(self) -> bool:
-        """Take what it printed; False at the end."""
+    def _listen(self) -> None:
+        """Take what it printed, and at the end listen no more."""
         for _ in range(64):
             try:
                 more = os.read(self._chatter, _CHUNK)
             except BlockingIOError:
-                return True
-            except OSError:
-                return False
+                return
             if not more:
-                return False
+                with contextlib.suppress(KeyError):
+                    self._poll.unregister(self._chatter)
+                return
             self._tail = (self._tail + more)[-_TAIL:]
-        return True
 
     def _length(self) -> int:
         try:
