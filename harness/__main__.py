@@ -55,15 +55,20 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 fine, 1 a failure, 2 a wrong call, 3 nothing ran, 130 interrupted."""
+    """Run the command line and exit with its status: 2 for a wrong call, 128 and a signal's number for a stop."""
+    from opproof.harness.run.stop import Stopped
+
     try:
         status: Any = cli.main(args=args, prog_name="opproof", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("opproof: interrupted; what was measured is kept, `opproof run --resume DIR` goes on.", err=True)
+        click.echo("opproof: interrupted.", err=True)
         sys.exit(130)
+    except Stopped as stop:
+        click.echo(f"opproof: {stop}", err=True)
+        sys.exit(stop.status)
     except BadInput as error:
         click.echo(f"opproof: {error}", err=True)
         sys.exit(2)

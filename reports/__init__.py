@@ -1,7 +1,7 @@
 """What was found: the record `Result` and its renderings. Everything is computed from results.jsonl."""
 
 from opproof.reports._record import Evidence, Header, Input, Picture, Result, Worst
-from opproof.reports._results import read_results, write_line
+from opproof.reports._results import read_header, read_results, write_line
 from opproof.vocabulary.errors import ResultsError
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Result",
     "ResultsError",
     "Worst",
+    "read_header",
     "read_results",
     "write_line",
 ]

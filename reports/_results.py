@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -12,14 +12,52 @@ from opproof.vocabulary.errors import ResultsError
 
 FILE = "results.jsonl"
 
+#: No header is longer, in bytes; a file of another program may be one endless line.
+_LONGEST = 2**26
+
+_Record = TypeVar("_Record", bound=Header | Result)
+
+
+def encoded(record: Header | Result) -> bytes:
+    """One line of the file, with its end."""
+    fields = msgspec.to_builtins(legible(record))
+    if fields.get("evidence", "") is None:
+        del fields["evidence"]
+    return msgspec.json.encode(fields) + b"\n"
+
+
+def legible(record: _Record) -> _Record:
+    """The record as the file will have it: a lone surrogate, which no UTF-8 can hold, becomes its escape."""
+    try:
+        msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        return msgspec.convert(_escaped(msgspec.to_builtins(record)), type(record))
+    return record
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(part) for key, part in value.items()}
+    return [_escaped(part) for part in value] if isinstance(value, list | tuple) else value
+
 
 def write_line(file: IO[bytes], record: Header | Result) -> None:
     """Append one line and flush it, so that an interrupted run loses nothing."""
-    fields = msgspec.to_builtins(record)
-    if fields.get("evidence", "") is None:
-        del fields["evidence"]
-    file.write(msgspec.json.encode(fields) + b"\n")
+    file.write(encoded(record))
     file.flush()
+
+
+def read_header(folder: Path) -> Header:
+    """The header of `folder`/results.jsonl (or of the file itself). Raises ResultsError."""
+    path = _path(folder)
+    try:
+        with path.open("rb") as file:
+            first = file.readline(_LONGEST)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return _header(path, first.removesuffix(b"\n"))
 
 
 def read_results(folder: Path) -> tuple[Header, list[Result]]:
@@ -27,30 +65,42 @@ def read_results(folder: Path) -> tuple[Header, list[Result]]:
 
     A last line cut short by an interruption is left out. Raises ResultsError otherwise.
     """
-    path = folder / FILE if folder.is_dir() else folder
+    path = _path(folder)
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        reason = error.strerror or error
-        raise ResultsError(f"cannot read {path}: {reason}; `opproof run --out DIR` writes DIR/{FILE}.") from None
-    try:
-        header = msgspec.json.decode(lines[0], type=Header)
-    except msgspec.DecodeError as error:
-        raise ResultsError(f"{path}, line 1: expected a run header, got {lines[0][:60]!r} ({error}).") from None
-    if header.schema != SCHEMA_VERSION:
-        raise ResultsError(
-            f"{path} has schema version {header.schema}, this opproof reads {SCHEMA_VERSION}; rerun with it."
-        )
-    records = []
+        raise _unreadable(path, error) from None
+    header, records = _header(path, lines[0]), []
     for number, line in enumerate(lines[1:], start=2):
         if not line:
             continue
         try:
             records.append(msgspec.json.decode(line, type=Result))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             if number == len(lines):  # no newline behind it: cut short
                 break
             raise ResultsError(
                 f"{path}, line {number}: not a result record ({error}); remove that line, or rerun with --resume."
             ) from None
     return header, records
+
+
+def _path(folder: Path) -> Path:
+    return folder / FILE if folder.is_dir() else folder
+
+
+def _unreadable(path: Path, error: OSError) -> ResultsError:
+    reason = error.strerror or error
+    return ResultsError(f"cannot read {path}: {reason}; `opproof run --out DIR` writes DIR/{FILE}.")
+
+
+def _header(path: Path, line: bytes) -> Header:
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path}, line 1: expected a run header, got {line[:60]!r} ({error}).") from None
+    if header.schema != SCHEMA_VERSION:
+        raise ResultsError(
+            f"{path} has schema version {header.schema}, this opproof reads {SCHEMA_VERSION}; rerun with it."
+        )
+    return header

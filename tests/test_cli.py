@@ -1,6 +1,7 @@
 """The command line: exit statuses, what a run leaves behind, lists, show, report."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,9 @@ from opproof.cases import Case
 from opproof.harness import __version__
 from opproof.harness.__main__ import COMMANDS, main
 from opproof.harness.judge.bound import C
+from opproof.harness.run import runner
+from opproof.harness.run.pool import Pool
+from opproof.harness.run.status import Exit
 from opproof.reports import read_results
 
 FAULTY = str(Path(__file__).parent / "_faulty_backend.py")
@@ -102,6 +106,48 @@ def test_another_seed(tmp_path):
     assert header.options["selection"]["seed"] == 5
 
 
+def test_a_seed_that_is_drawn_repeats_the_run(tmp_path, capfd):
+    args = ("-b", "numpy", "-o", "exp", "--level", "smoke", "--dtype", "f32", "--mode", "forward")
+    _, header, found = run(tmp_path / "one", *args, "--seed", "random")
+    seed = header.options["selection"]["seed"]
+    assert 0 < seed < 2**31
+    assert (
+        f"opproof: drew the seed {seed}; --seed {seed} instead of random repeats this run.\n" in capfd.readouterr().err
+    )
+    assert all(f";seed={seed}]" in case for case, _ in found)
+    _, _, again = run(tmp_path / "two", *args, "--seed", seed)
+    assert {key: r.units for key, r in again.items()} == {key: r.units for key, r in found.items()}
+    _, other, _ = run(tmp_path / "three", *args, "--seed", "random")
+    assert other.options["selection"]["seed"] != seed
+
+
+def test_in_process_is_recorded(tmp_path):
+    args = ("-b", "numpy", "--case", "relu[x=7x33;f32]", "--in-process")
+    status, header, _ = run(tmp_path, *args)
+    assert (status, header.options["in_process"]) == (0, True)
+
+
+def test_in_process_reaches_the_pool(tmp_path, monkeypatch):
+    limits = []
+    monkeypatch.setattr(runner, "Pool", lambda given: limits.append(given) or Pool(given))
+    run(tmp_path / "in", "-b", "numpy", "--case", "relu[x=7x33;f32]", "--in-process")
+    run(tmp_path / "out", "-b", "numpy", "--case", "relu[x=7x33;f32]")
+    assert [given.in_process for given in limits] == [True, False]
+
+
+@pytest.mark.parametrize("place", ["help", "README.md", "docs/ci.md"])
+def test_every_exit_status_is_told(capfd, place):
+    if place == "help":
+        assert call("run", "--help") == 0
+        text = capfd.readouterr().out
+    else:
+        text = (Path(__file__).parent.parent / place).read_text(encoding="utf-8")
+    text = " ".join(text[text.lower().index("exit status") :][:900].split())
+    assert all(re.search(rf"\b{status}\b", text) for status in Exit)
+    assert "evidence" in text
+    assert "opproof itself" in text
+
+
 def test_known_failures(tmp_path, capfd):
     ledger = tmp_path / "known.toml"
     ledger.write_text('[[known]]\npattern = "neg[*"\nreason = "signs are hard"\n', encoding="utf-8")
@@ -120,11 +166,11 @@ def test_a_repro_line_repeats_the_record(tmp_path, capfd):
     _, _, found = run(tmp_path / "one", "-b", FAULTY, "-o", "neg", "--level", "smoke", "--dtype", "bf16")
     import shlex
 
-    for key, r in found.items():
+    for number, (key, r) in enumerate(found.items()):
         program, *args = shlex.split(r.repro)
         assert program == "opproof"
-        call(*args, "--out", tmp_path / "two", "-j", 1)
-        (again,) = read_results(tmp_path / "two")[1]
+        call(*args, "--out", tmp_path / f"again {number}", "-j", 1)
+        (again,) = read_results(tmp_path / f"again {number}")[1]
         assert (again.case, again.mode) == key
         assert (again.verdict, again.units, again.worst) == (r.verdict, r.units, r.worst)
 

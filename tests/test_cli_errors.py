@@ -7,6 +7,8 @@ import pytest
 from _c_build import compiled, needs_cc
 
 from opproof.harness.__main__ import main
+from opproof.harness.run.finish import finish
+from opproof.reports import Header, ResultsError
 
 
 def refused(capfd, *args):
@@ -149,11 +151,38 @@ def test_from_a_shell(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_folder_that_cannot_be_reported_in(capfd, tmp_path):
+    """What was measured stays, and the sentence says how to report it."""
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    (tmp_path / "out" / "results.jsonl").write_bytes(HEADER)
+    with pytest.raises(ResultsError) as caught:
+        finish(tmp_path / "out", Header(opproof="1"), [], [], quiet=True, complete=False, complaints=["Beware."])
+    assert capfd.readouterr().out == "No case ran, so nothing is known about the backend.\nBeware.\n"
+    said = str(caught.value)
+    assert said.startswith(f"cannot write {tmp_path / 'out' / 'report.html'}: Is a directory; `opproof report ")
+    assert (tmp_path / "out" / "results.jsonl").read_bytes() == HEADER
+
+
 @pytest.mark.parametrize(
-    "args", [["rum"], ["run", "--bogus"], ["run", "-b", "numpy", "-j", "0"], ["list", "all"], ["show"]]
+    "args",
+    [
+        ["rum"],
+        ["run", "--bogus"],
+        ["run", "-b", "numpy", "-j", "0"],
+        *(["run", "-b", "numpy", "--timeout", text] for text in ("nan", "-nan", "inf", "-inf", "-1", "0", "1e7", "x")),
+        *(["run", "-b", "numpy", "--memory", text] for text in ("nan", "inf", "-1", "0", "63", "1e3", str(2**31))),
+        *(["run", "-b", "numpy", "--seed", text] for text in ("Random", "-1", "1.5", "nan", "")),
+        ["shrink", "relu[x=3,;f32]", "-b", "numpy", "--timeout", "nan"],
+        ["check-backend", "exec:true", "--timeout", "nan"],
+        ["list", "all"],
+        ["show"],
+    ],
+    ids=" ".join,
 )
-def test_click_s_own_errors_exit_with_2(capfd, args):
+def test_click_s_own_errors_exit_with_2(capfd, args, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as caught:
         main(args)
     assert caught.value.code == 2
     assert "Error: " in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -6,12 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from opproof.harness import __version__
 from opproof.harness.__main__ import main
+from opproof.harness.run.plan import Selection
+from opproof.harness.run.results.resume import command
+from opproof.harness.run.settings import Settings
+from opproof.harness.run.stop import Stopped, stoppable
 from opproof.reports import read_results
+from opproof.reports._results import encoded
 
 ARGS = ("-b", "numpy", "-o", "relu,tanh,sum", "--level", "smoke", "--seed", "2", "-j", "1")
 
@@ -64,30 +72,146 @@ def test_options_are_those_of_the_run(whole, tmp_path):
     assert options["timeout"] == 9
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
-def test_interrupted_by_the_keyboard(tmp_path):
-    slow = "import time\nfrom opproof.backends.numpy import NumPy\n"
-    slow += "def forward(*call):\n    time.sleep(0.05)\n    return NumPy().forward(*call)\n"
-    (tmp_path / "slow.py").write_text(slow, encoding="utf-8")
-    command = [sys.executable, "-m", "opproof.harness", "run", "-b", "slow.py", "-o", "relu", "-j", "1"]
-    running = subprocess.Popen(
+def begun(whole, folder, kept=3, **changes):
+    """An interrupted run in `folder`: the first few records of `whole`, under its header with `changes`."""
+    header, results = read_results(whole)
+    folder.mkdir(exist_ok=True)
+    lines = [encoded(replace(header, **changes)), *map(encoded, results[:kept])]
+    (folder / "results.jsonl").write_bytes(b"".join(lines))
+    return header, results
+
+
+def test_limits_not_given_are_those_of_the_run(whole, tmp_path):
+    header, _ = read_results(whole)
+    begun(whole, tmp_path, options=header.options | {"timeout": 77.0, "memory": 3000, "jobs": 1})
+    assert call("run", "--resume", tmp_path, "--memory", 2000) == 0
+    options = read_results(tmp_path)[0].options
+    assert (options["timeout"], options["memory"], options["jobs"]) == (77, 2000, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"opproof": "0.0.7"}, f"it is of opproof 0.0.7, and this is {__version__}"),
+        ({"constant": 8.0}, "the constant of its bound is 8, and this opproof's is 16"),
+        ({"backends": "0.1"}, "the version of numpy was '0.1', and is '"),
+        ({"backends": []}, "the name of numpy was None, and is 'numpy'"),
+    ],
+)
+def test_what_was_measured_otherwise_is_not_mixed(whole, tmp_path, capfd, changes, said):
+    if isinstance(version := changes.get("backends"), str):
+        changes = {"backends": [about | {"version": version} for about in read_results(whole)[0].backends]}
+    begun(whole, tmp_path, **changes)
+    before = (tmp_path / "results.jsonl").read_bytes()
+    assert call("run", "--resume", tmp_path) == 2
+    err = capfd.readouterr().err
+    assert err.startswith(f"opproof: {tmp_path} cannot be gone on with: ")
+    assert said in err
+    assert err.count("\n") == 1
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"results.jsonl": before}
+
+
+def test_what_opproof_failed_at_is_tried_again(whole, tmp_path):
+    header, results = read_results(whole)
+    ours = replace(results[1], verdict="HARNESS_ERROR", message="no memory for the reference")
+    crash = replace(results[2], verdict="CRASH")
+    lines = [encoded(header), *map(encoded, [results[0], ours, crash, *results[3:]])]
+    (tmp_path / "results.jsonl").write_bytes(b"".join(lines))
+    assert call("run", "--resume", tmp_path) == 1  # for the crash, which stays
+    verdicts = {(r.case, r.mode): r.verdict for r in read_results(tmp_path)[1]}
+    assert verdicts.pop((crash.case, crash.mode)) == "CRASH"
+    assert set(verdicts.values()) == {"PASS"}
+    assert len(verdicts) == len(results) - 1
+
+
+def test_a_record_that_is_there_twice_counts_once(whole, tmp_path):
+    header, results = begun(whole, tmp_path)
+    with (tmp_path / "results.jsonl").open("ab") as file:
+        file.write(encoded(replace(results[0], message="later")))
+    assert call("run", "--resume", tmp_path) == 0
+    again = read_results(tmp_path)[1]
+    assert len(again) == len(results) == header.cases
+    assert [r.message for r in again if (r.case, r.mode) == (results[0].case, results[0].mode)] == ["later"]
+
+
+def test_the_results_file_itself_may_be_given(whole, tmp_path):
+    begun(whole, tmp_path)
+    assert call("run", "--resume", tmp_path / "results.jsonl") == 0
+    assert records(tmp_path) == records(whole)
+
+
+SLOW = """
+import time
+from opproof.backends.numpy import NumPy
+
+def forward(*call):
+    time.sleep(0.05)
+    return NumPy().forward(*call)
+"""
+
+
+@contextmanager
+def running(folder, *args):
+    """`opproof run` of a slow backend in `folder`, after a few records."""
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    command = [sys.executable, "-m", "opproof.harness", "run", "-b", "slow.py", "-o", "relu", "-j", "1", *args]
+    with subprocess.Popen(
         command,
-        cwd=tmp_path,
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
         # A shell that runs the tests in the background has them ignore SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-    )
-    results = tmp_path / "opproof-report" / "results.jsonl"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (results.is_file() and results.read_bytes().count(b"\n") > 2):
-        time.sleep(0.05)
-    os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert "opproof: interrupted; what was measured is kept, `opproof run --resume DIR` goes on." in said
-    assert "Traceback" not in said
-    header, kept = read_results(tmp_path / "opproof-report")
+    ) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not any(
+            path.read_bytes().count(b"\n") > 2 for path in folder.glob("*/results.jsonl")
+        ):
+            time.sleep(0.05)
+        yield process
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize(
+    ("number", "how"),
+    [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "stopped by SIGTERM"), (signal.SIGHUP, "stopped by SIGHUP")],
+)
+def test_stopped_from_outside(tmp_path, number, how):
+    with running(tmp_path, "--out", "my report") as process:
+        os.kill(process.pid, number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    command = "opproof run --resume 'my report'"
+    assert f"opproof: {how}; what was measured is kept, `{command}` goes on.\n" in err
+    assert "Traceback" not in err
+    header, kept = read_results(tmp_path / "my report")
     assert 2 <= len(kept) < header.cases
+    assert [p.name for p in (tmp_path / "my report").iterdir()] == ["results.jsonl"]
+
+
+def test_the_command_that_goes_on(tmp_path):
+    settings = Settings(("numpy",), Selection(), proposals=tmp_path / "a b.toml")
+    assert command(settings, Path("opproof-report-2")) == (
+        f"opproof run --resume opproof-report-2 --update-known '{tmp_path}/a b.toml'"
+    )
+
+
+def test_stopped_before_anything_was_measured():
+    with pytest.raises(Stopped, match="interrupted; nothing was run") as caught, stoppable():
+        raise KeyboardInterrupt
+    assert caught.value.status == 130
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_a_signal_that_is_ignored_stays_so():
+    """As under nohup; and what was there before is there again."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable():
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -91,6 +91,7 @@ def part(folder, results, selection=(), backends=("numpy",), **header):
         ({"selection": {"seed": 3}}, "seed is 0 and 3"),
         ({"selection": {"level": "full"}}, "level is 'smoke' and 'full'"),
         ({"backends": ("numpy",), "backends_version": "2"}, "numpy has version '1' and '2'"),
+        ({"options": {"backends": ["numpy"], "selection": HERE, "in_process": True}}, "in_process is None and True"),
     ],
 )
 def test_parts_of_different_runs_do_not_merge(tmp_path, capsys, changes, said):
@@ -114,6 +115,12 @@ def test_a_part_given_twice(tmp_path, capsys):
     status, _, err = opproof(capsys, "merge", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "out")
     assert (status, err.count("\n")) == (2, 1)
     assert "both hold relu[x=7x33;f16] forward on numpy; give each part once." in err
+    (tmp_path / "b").joinpath("results.jsonl").unlink()
+    part(tmp_path / "b", [PASS[1], PASS[1]])
+    status, _, err = opproof(capsys, "merge", tmp_path / "b", "--out", tmp_path / "out")
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{tmp_path / 'b'} holds relu[x=7x33;f16] forward on numpy twice; run that part anew." in err
+    assert not (tmp_path / "out").exists()
     status, _, err = opproof(capsys, "merge", tmp_path / "a", "--out", tmp_path / "a")
     assert (status, err.count("\n")) == (2, 1)
     assert "is one of the parts" in err

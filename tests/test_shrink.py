@@ -40,7 +40,7 @@ def test_wrong_past_64_columns_when_transposed(tmp_path):
     assert "worst: y[" in lines[2]
     assert "past 64" in done.stdout
     assert "candidates tried" in done.stdout
-    assert lines[-1].strip() == f"opproof run -b ./bad.py --mode forward --case '{small}'"
+    assert lines[-1].strip() == f"opproof run -b ./bad.py --mode forward --case '{small}' --out opproof-repro"
 
 
 def test_a_case_that_passes_is_one_sentence_and_exit_2(tmp_path):

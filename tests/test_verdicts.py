@@ -87,7 +87,7 @@ def test_every_verdict_has_a_case():
 def test_records_are_whole(results):
     for (case, mode), r in results.items():
         assert (r.op, r.dtype, r.backend) == (case.partition("[")[0], "f32", BACKEND)
-        assert r.repro == f"opproof run -b {BACKEND} --mode {mode} --case '{case}'"
+        assert r.repro == f"opproof run -b {BACKEND} --mode {mode} --case '{case}' --out opproof-repro"
         assert (r.worst is not None) >= (r.verdict in ("WRONG_VALUE", "WRONG_GRADIENT"))
     wrong = results["neg[x=7x33;f32]", "forward"]
     assert wrong.units > 1e6

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from opproof.harness.commands._values import SECONDS, finite
+
 
 @click.command("check-backend")
 @click.argument("spec", metavar="exec:COMMAND")
 @click.option("--op", default="", metavar="OP", help="Ask for this pointwise operator of one tensor.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Seconds a call."
-)
+@click.option("--timeout", type=SECONDS, callback=finite, default=10.0, show_default=True, help="Seconds a call.")
 def command(*, spec: str, op: str, timeout: float) -> int:
     """Hold a few small dialogues with COMMAND in the exec protocol, and say what is wrong with its answers.
 

@@ -17,13 +17,16 @@ _FILE = click.Path(path_type=Path)
 def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet: bool) -> int:
     """Join the results in DIR..., the shards of a run or runs of several backends, and report on the whole.
 
-    Exit status: 0 nothing unexpected failed, 1 something did or is missing, 2 the parts do not fit together,
-    3 no case ran.
+    A folder that holds another run is left as it is; the next free name is used then, and said.
+    Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
     from opproof.harness.ledger.known import built_in, read_known
     from opproof.harness.run.finish import finish
     from opproof.harness.run.merge import merge, selection_of
-    from opproof.harness.run.runner import is_complete, results_file
+    from opproof.harness.run.results.file import results_file
+    from opproof.harness.run.results.place import claimed
+    from opproof.harness.run.runner import is_complete
+    from opproof.harness.run.status import Exit
     from opproof.reports import read_results
     from opproof.vocabulary.errors import UsageError
 
@@ -33,10 +36,9 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     merged = merge([(folder, *read_results(folder)) for folder in folders])
     backends = merged.header.options.get("backends", [])
     known += [entry for spec in backends for entry in built_in(spec)]
-    with results_file(out, merged.header, merged.results):
-        pass
     complete = is_complete(selection_of(merged.header)) and not merged.missing
-    found = finish(out, merged.header, merged.results, known, quiet=quiet, complete=complete)
+    with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
+        status = finish(folder, merged.header, merged.results, known, quiet=quiet, complete=complete)
     for said in merged.missing:
         click.echo(f"missing: {said}")
-    return 1 if merged.missing and found == 0 else found
+    return Exit.FAILED if merged.missing else status

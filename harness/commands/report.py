@@ -26,9 +26,9 @@ _FILE = click.Path(path_type=Path)
 def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path | None) -> int:
     """Print the summary of the results in DIR, and write the reports asked for.
 
-    Exit status: 0 nothing unexpected failed, 1 something did or did not run, 2 the call is wrong, 3 no case ran.
+    Exit status: as of run; 1 also where planned records did not run.
     """
-    from opproof.harness.run.finish import status
+    from opproof.harness.run.status import status
     from opproof.reports import read_results, terminal
     from opproof.vocabulary.errors import UsageError
 
@@ -42,8 +42,7 @@ def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path 
         _github(header, results)
     else:
         click.echo(terminal.summary(header, results, folder=folder))
-    found = status(results)
-    return 1 if found == 0 and header.cases > len(results) else found
+    return status(results, missing=max(0, header.cases - len(results)))
 
 
 def _write(kind: str, file: Path, header: Header, results: Sequence[Result], baseline: Path | None) -> None:

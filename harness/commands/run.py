@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from opproof.cases._registry import LEVELS
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
+
+#: What may be given anew with --resume, because it does not change what is asked of the backend.
+_RENEWABLE = ("jobs", "timeout", "memory")
 
 
 @click.command("run")
@@ -29,13 +34,27 @@ from opproof.vocabulary.errors import UsageError
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds a case."
+    "--timeout",
+    type=SECONDS,
+    callback=finite,
+    default=30.0,
+    show_default=True,
+    help="Seconds a case.",
 )
 @click.option(
-    "--memory", type=click.IntRange(min=64), default=4096, show_default=True, help="MiB a worker process may use."
+    "--memory",
+    type=MEBIBYTES,
+    default=4096,
+    show_default=True,
+    help="MiB a worker process may use.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed draws all data anew."
+    "--seed",
+    callback=seed,
+    default="0",
+    show_default=True,
+    metavar="N|random",
+    help="Another seed draws all data anew; random draws one, and says which.",
 )
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option(
@@ -58,17 +77,32 @@ from opproof.vocabulary.errors import UsageError
 )
 @click.option("--shard", default="", metavar="K/N", help="The K-th of N parts of the run; see opproof merge.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("opproof-report"), show_default=True, metavar="DIR"
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("opproof-report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report goes; to DIR-2 and so on where DIR holds anything but an earlier run of the same call.",
 )
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the interrupted run in DIR.")
+@click.option(
+    "--in-process",
+    is_flag=True,
+    help="The backend in the judge's own process: a debugger works, and nothing keeps the backend from the judge.",
+)
 @click.option("--quiet", is_flag=True, help="No progress, no table; the failures and the last line only.")
-def command(**options: Any) -> int:
+@click.pass_context
+def command(context: click.Context, /, **options: Any) -> int:
     """Validate one or several backends.
 
-    Exit status: 0 nothing unexpected failed, 1 something did, 2 the call is wrong, 3 no case ran.
+    Exit status, the first that applies: 2 the call is wrong, or the results could not be written; 1 something failed
+    that no ledger knows; 4 opproof itself failed at some records (HARNESS_ERROR); 3 nothing ran that counts as
+    evidence; 0 otherwise.
     """
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
+    from opproof.harness.run.results.resume import resumed
+    from opproof.harness.run.settings import Settings
     from opproof.vocabulary.modes import MODES
 
     if options["resume"] is None and not options["backends"]:
@@ -82,11 +116,11 @@ def command(**options: Any) -> int:
         modes=(options["mode"],) if options["mode"] else MODES,
         dtypes=listed(options["dtypes"]),
         cases=options["cases"],
-        seed=options["seed"],
+        seed=options["seed"] if options["resume"] is not None else drawn(options["seed"]),
         folders=options["folders"],
         shard=options["shard"],
     )
-    settings = runner.Settings(
+    settings = Settings(
         backends=options["backends"],
         selection=selection,
         jobs=options["jobs"] if options["jobs"] is not None else _cores(),
@@ -95,13 +129,17 @@ def command(**options: Any) -> int:
         convention=options["convention"],
         grad_oracle=options["grad_oracle"],
         strict_subnormals=options["strict_subnormals"],
+        in_process=options["in_process"],
         ledger=options["ledger"],
         out=options["out"],
         quiet=options["quiet"],
         proposals=options["proposals"],
     )
     if options["resume"] is not None:
-        settings = runner.resumed(settings, options["resume"])
+        given = {
+            n for n in ("jobs", "timeout", "memory") if context.get_parameter_source(n) is ParameterSource.COMMANDLINE
+        }
+        settings = resumed(settings, options["resume"], anew=given)
     return runner.run(settings)
 
 

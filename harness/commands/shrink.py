@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, finite
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 
@@ -15,10 +16,8 @@ from opproof.vocabulary.errors import UsageError
 @click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds."
-)
-@click.option("--memory", type=click.IntRange(min=64), default=4096, show_default=True, help="MiB.")
+@click.option("--timeout", type=SECONDS, callback=finite, default=30.0, show_default=True, help="Seconds.")
+@click.option("--memory", type=MEBIBYTES, default=4096, show_default=True, help="MiB.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 def command(

@@ -64,10 +64,11 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
     from opproof.harness.commands.run import _cores
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
+    from opproof.harness.run.settings import Settings
     from opproof.reports import read_results
 
     with tempfile.TemporaryDirectory(prefix="opproof-support-") as folder:
-        settings = runner.Settings(
+        settings = Settings(
             backends=backends,
             selection=Selection(ops=names, level=level),
             jobs=_cores() if jobs is None else jobs,

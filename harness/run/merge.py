@@ -10,6 +10,7 @@ from typing import Any
 
 from opproof.harness import __version__
 from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.results.file import key
 from opproof.harness.run.shard import parse, shard_of
 from opproof.reports import Header, Result
 from opproof.vocabulary.errors import UsageError
@@ -36,11 +37,14 @@ def merge(runs: Sequence[Run]) -> Merged:
     found: dict[tuple[str, str, str], Path] = {}
     for folder, _, results in runs:
         for r in results:
-            where = found.setdefault((r.case, r.mode, r.backend), folder)
-            if where is not folder:
+            where = found.get(key(r))
+            if where is folder:
+                raise UsageError(f"{folder} holds {r.case} {r.mode} on {r.backend} twice; run that part anew.")
+            if where is not None:
                 raise UsageError(
                     f"{where} and {folder} both hold {r.case} {r.mode} on {r.backend}; give each part once."
                 )
+            found[key(r)] = folder
     header = _header([h for _, h, _ in runs])
     expected = _planned(header)
     if expected is None:
@@ -75,7 +79,7 @@ def _differences(a: Header, b: Header) -> list[str]:
 
 
 def _asked(header: Header) -> dict[str, Any]:
-    options = {n: header.options.get(n) for n in ("convention", "grad_oracle", "strict_subnormals")}
+    options = {n: header.options.get(n) for n in ("convention", "grad_oracle", "strict_subnormals", "in_process")}
     return options | {n: v for n, v in header.options.get("selection", {}).items() if n != "shard"}
 
 
@@ -108,7 +112,7 @@ def _planned(header: Header) -> set[tuple[str, str, str]] | None:
     if header.opproof != __version__ or not all(Path(f).exists() for f in selection.folders):
         return None
     planned = tasks(header.options.get("backends", []), cases(selection), selection)
-    return {(t.case, t.mode, t.backend) for t in planned}
+    return {key(t) for t in planned}
 
 
 def _cut_short(runs: Sequence[Run]) -> list[str]:
@@ -118,7 +122,7 @@ def _cut_short(runs: Sequence[Run]) -> list[str]:
 
 def _missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:
     count = max((n for _, n in _shards(headers)), default=1)
-    by_shard = Counter((shard_of(case, mode, count), backend) for case, mode, backend in keys)
+    by_shard = Counter((shard_of(case, mode, count), backend) for backend, case, mode in keys)
     part = "" if count == 1 else "shard {}/{} "
     return [f"{part.format(k, count)}on {backend}: {n:,} records" for (k, backend), n in sorted(by_shard.items())]
 

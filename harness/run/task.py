@@ -44,4 +44,5 @@ def repro(task: Task) -> str:
         parts += ["--convention", task.convention]
     if task.grad_oracle != "reference":
         parts += ["--grad-oracle", task.grad_oracle]
+    parts += ["--out", "opproof-repro"]  # not the folder of the run whose record it repeats
     return " ".join(parts)

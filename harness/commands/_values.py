@@ -1,0 +1,37 @@
+"""Values of options that several commands take: what is a sane one."""
+
+from __future__ import annotations
+
+import math
+from secrets import randbelow
+
+import click
+
+#: Up to days, not years: a system's calls take no larger number of seconds.
+SECONDS = click.FloatRange(min=0, min_open=True, max=10**6)
+
+#: Up to what no machine has, and a system's calls still take.
+MEBIBYTES = click.IntRange(min=64, max=2**30)
+
+_RANDOM = "random"
+
+
+def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """The value, unless it is not a number, which is inside every range."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is not in the range x>0: give seconds, such as 30.", ctx, param)
+    return value
+
+
+def seed(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
+    """The number, or the word for one to be drawn."""
+    return value if value == _RANDOM else int(click.IntRange(min=0)(value, param, ctx))
+
+
+def drawn(value: int | str) -> int:
+    """The seed; one that is drawn is said aloud, so that the run can be repeated."""
+    if isinstance(value, int):
+        return value
+    number = 1 + randbelow(2**31 - 1)
+    click.echo(f"opproof: drew the seed {number}; --seed {number} instead of random repeats this run.", err=True)
+    return number

@@ -1,0 +1,151 @@
+"""results.jsonl of a run that goes on: no record is lost or there twice, whatever else writes to it or deletes it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from opproof.harness.run.results import disk
+from opproof.harness.run.results.place import REPORTS
+from opproof.harness.run.results.rescue import rescued
+from opproof.reports import Header, Result
+from opproof.reports._results import FILE, encoded, legible
+from opproof.vocabulary.errors import UsageError
+
+
+class _Keyed(Protocol):
+    @property
+    def backend(self) -> str: ...
+    @property
+    def case(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
+
+
+def key(record: _Keyed) -> tuple[str, str, str]:
+    """What tells a record, or a task, from all others of a run."""
+    return record.backend, record.case, record.mode
+
+
+class ResultsFile:
+    """The records of a run and the file that holds them.
+
+    `tampering` is a sentence about what something else did to the file, empty while nothing has; `lost`, whether it
+    could not be written any more.
+    """
+
+    def __init__(self, path: Path, header: Header, done: Iterable[Result]) -> None:
+        self.path, self.header, self.tampering = path, header, ""
+        self._records = {key(r): legible(r) for r in done}
+        self._descriptor, self._size, self._look, self.lost = -1, 0, disk.look(path), False
+        self._rewrite()
+
+    @property
+    def results(self) -> list[Result]:
+        """Every record so far."""
+        return list(self._records.values())
+
+    def add(self, result: Result) -> Result | None:
+        """Write the record. One with its key goes, and is returned. Raises ResultsError where it cannot be written."""
+        result = legible(result)
+        earlier = self._records.get(key(result))
+        if earlier is not None:
+            self.replace(result)
+            return earlier
+        self._records[key(result)] = result
+        with self._kept_elsewhere():
+            if self._look == disk.look(self.path):
+                self._append(encoded(result))
+            else:
+                self._restore()
+        return None
+
+    def replace(self, result: Result) -> None:
+        """Write the file anew, with this record in the place of the one with its key. Raises ResultsError."""
+        with self._kept_elsewhere():
+            self._restore()
+            self._records[key(result)] = legible(result)
+            self._rewrite()
+
+    def settle(self) -> None:
+        """Make sure that the file holds what this run wrote, byte for byte. Raises ResultsError."""
+        if not self.lost:
+            with self._kept_elsewhere():
+                self._restore()
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    @contextmanager
+    def _kept_elsewhere(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self.lost = True
+            raise rescued(self.path, error, self.header, self.results) from None
+
+    def _append(self, line: bytes) -> None:
+        try:
+            disk.write(self._descriptor, line)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, self._size)  # half a line helps nobody
+            raise
+        self._size += len(line)
+        self._look = disk.look(self.path)
+
+    def _restore(self) -> None:
+        """Write the file again unless it holds the records, and note what was done to it."""
+        whole = self._whole()
+        content = disk.content(self.path, limit=len(whole))
+        # An interruption between writing a line and noting its size leaves more than noted: that was this run.
+        ours = content is not None and len(content) >= self._size and whole.startswith(content)
+        if not ours and not self.tampering:
+            deed = "removed" if content is None else "cut short" if whole.startswith(content) else "changed"
+            self.tampering = (
+                f"{self.path} was {deed} by something else during the run, perhaps by the backend;"
+                f" it was written again from the {len(self._records):,} records that the run holds."
+            )
+        if content != whole or self._look != disk.look(self.path):
+            self._rewrite()
+
+    def _whole(self) -> bytes:
+        return b"".join([encoded(self.header), *map(encoded, self._records.values())])
+
+    def _rewrite(self) -> None:
+        """Write all records to a new file and move it to the place of the old one."""
+        whole = self._whole()
+        descriptor = disk.moved(self.path, whole)
+        self.close()
+        self._descriptor, self._size, self._look = descriptor, len(whole), disk.look(self.path)
+
+
+@contextmanager
+def results_file(folder: Path, header: Header, done: Iterable[Result] = ()) -> Iterator[ResultsFile]:
+    """The results file in `folder`, begun with the records that are there already, whole also after an exception.
+
+    Raises UsageError where it cannot be begun, ResultsError where what was measured had to be kept elsewhere.
+    """
+    try:
+        file = ResultsFile(folder / FILE, header, done)
+        for name in REPORTS:  # they tell of other records
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"cannot write to {folder}: {reason}; give another folder with --out DIR.") from None
+    try:
+        yield file
+    except BaseException:
+        file.settle()
+        if file.tampering and not file.lost:
+            sys.stderr.write(f"opproof: {file.tampering}\n")
+        raise
+    finally:
+        file.close()

@@ -1,0 +1,99 @@
+"""Going on with an interrupted run: what it was asked, whether it can be gone on with, and which records count."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import msgspec
+
+from opproof.harness import __version__
+from opproof.harness.judge.bound import C
+from opproof.harness.run.plan import Selection
+from opproof.harness.run.results.file import key
+from opproof.harness.run.settings import Settings
+from opproof.reports import Header, Result, read_header, read_results
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options in the header of a run."""
+
+    backends: tuple[str, ...]
+    selection: Selection
+    convention: str
+    strict_subnormals: bool
+    known: str
+    grad_oracle: str = "reference"
+    in_process: bool = False
+    jobs: int = 2
+    timeout: float = 30.0
+    memory: int = 4096
+
+
+def resumed(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Settings:
+    """The settings of the interrupted run in `folder`; jobs, timeout and memory may be given `anew`.
+
+    Raises ResultsError where there is no run, UsageError where it cannot be gone on with.
+    """
+    header = read_header(folder)
+    folder = folder if folder.is_dir() else folder.parent
+    _refuse(folder, _other_version(header))
+    try:
+        asked = msgspec.convert(header.options, _Asked)
+    except msgspec.ValidationError:
+        raise UsageError(
+            f"{folder} does not say what was asked of its run; give the folder of an `opproof run`."
+        ) from None
+    same = {f.name: getattr(asked, f.name) for f in fields(asked) if f.name not in {"known", *anew}}
+    ledger = Path(asked.known) if asked.known else settings.ledger
+    return replace(settings, **same, ledger=ledger, out=folder, resume=True)
+
+
+def done(folder: Path, header: Header) -> list[Result]:
+    """The records in `folder` that the run of `header` need not make again, one of a key.
+
+    A record of which opproof itself was the fault is made again. Raises UsageError where the backend, opproof or
+    the bound has changed: its records would be answers to two questions.
+    """
+    before, results = read_results(folder)
+    _refuse(folder, [*_other_version(before), *_other_bound(before), *_other_backend(before, header)])
+    return [r for r in {key(r): r for r in results}.values() if r.verdict != Verdict.HARNESS_ERROR]
+
+
+def command(settings: Settings, folder: Path) -> str:
+    """The command that goes on with the run in `folder`."""
+    text = f"opproof run --resume {shlex.quote(str(folder))}"
+    if settings.proposals is not None:
+        text += f" --update-known {shlex.quote(str(settings.proposals))}"
+    return text
+
+
+def _refuse(folder: Path, differences: list[str]) -> None:
+    if differences:
+        said = "; ".join(differences)
+        raise UsageError(f"{folder} cannot be gone on with: {said}; make the run anew, in another folder.")
+
+
+def _other_version(before: Header) -> list[str]:
+    return [] if before.opproof == __version__ else [f"it is of opproof {before.opproof}, and this is {__version__}"]
+
+
+def _other_bound(before: Header) -> list[str]:
+    if before.constant == C:
+        return []
+    return [f"the constant of its bound is {before.constant:g}, and this opproof's is {C:g}"]
+
+
+def _other_backend(before: Header, header: Header) -> list[str]:
+    earlier = {about.get("spec"): about for about in before.backends}
+    return [
+        f"the {name} of {about['spec']} was {earlier.get(about['spec'], {}).get(name)!r}, and is {value!r}"
+        for about in header.backends
+        for name, value in about.items()
+        if earlier.get(about["spec"], {}).get(name) != value
+    ]

@@ -1,0 +1,46 @@
+"""Everything that `opproof run` was asked, as it stands in the header of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opproof.harness.run.plan import Selection
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to run on which backends, how to judge it, and where to leave it."""
+
+    backends: tuple[str, ...]
+    selection: Selection
+    jobs: int = 2
+    timeout: float = 30.0  # seconds a case
+    memory: int = 4096  # MiB
+    convention: str = "any"
+    grad_oracle: str = "reference"
+    strict_subnormals: bool = False
+    in_process: bool = False  # the backend in the judge's own process
+    ledger: Path | None = None
+    out: Path = Path("opproof-report")
+    quiet: bool = False
+    resume: bool = False
+    proposals: Path | None = None  # the ledger that unexpected failures are proposed to
+
+
+def options(settings: Settings) -> dict[str, Any]:
+    """The options that the header records: all that the records depend on."""
+    selection = settings.selection
+    return {
+        "backends": list(settings.backends),
+        "selection": {name: getattr(selection, name) for name in selection.__dataclass_fields__},
+        "jobs": settings.jobs,
+        "timeout": settings.timeout,
+        "memory": settings.memory,
+        "convention": settings.convention,
+        "grad_oracle": settings.grad_oracle,
+        "strict_subnormals": settings.strict_subnormals,
+        "in_process": settings.in_process,
+        "known": str(settings.ledger.resolve()) if settings.ledger else "",
+    }
