@@ -94,6 +94,7 @@ FORWARD = {
     "sin": stale,
     "cos": lambda right, inputs: [right[0] + np.float32(random.gauss())],
     "tanh": counts,
+    "argmax": lambda right, inputs: [np.full_like(right[0], 3)],
     "erf": remembers,
     "sqrt": raises(ZeroDivisionError("no  roots\ntoday")),
     "log": raises(SystemExit(4)),
@@ -114,7 +115,8 @@ FORWARD = {
 }
 VJP = {
     "neg": lambda right, inputs: [2 * right[0]],
-    "abs": lambda right, inputs: [right[0].T],
+    "atan": lambda right, inputs: [right[0].T],
+    "sum": lambda right, inputs: [np.ones_like(right[0])],
     "square": lambda right, inputs: [right[0].astype(np.float64)],
     "exp": lambda right, inputs: [None],
     "exp2": raises(Unsupported("")),

@@ -119,8 +119,7 @@ class Desk:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
         alone = self._fresh(task, alone=True)
         if alone.judgement.verdict is Verdict.PASS:
-            reason = "right when called alone in a new process, wrong after a call with other data"
-            return with_verdict(first, Verdict.NOT_REPEATABLE, reason)
+            return with_verdict(first, Verdict.NOT_REPEATABLE, _STALE if first.judgement.stale else _SPOILT)
         if first.judgement.stale and not _same_answer(first, alone):
             return with_verdict(first, Verdict.NOT_REPEATABLE, _STALE)
         return first
@@ -178,6 +177,7 @@ class Desk:
             seat.host.close()
 
 
+_SPOILT = "right when called alone in a new process, wrong after a call with other data"
 _STALE = "the answer is that of the call before, which had other data"
 
 

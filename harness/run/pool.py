@@ -20,6 +20,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task
 from opproof.reports import Result
+from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import Verdict
 
 #: Cases that lie ready for each judge, so that none waits.
@@ -52,7 +53,11 @@ class Pool:
         if self._executor is None:
             assert self._desk is not None
             return self._desk.describe(backend)
-        return self._executor.submit(judges.describe, backend).result()
+        try:
+            return self._executor.submit(judges.describe, backend).result()
+        except BrokenProcessPool:
+            reason = "the judge's process ended before it answered; free some memory, or use fewer jobs."
+            raise BackendError(f"backend {backend!r} could not be loaded: {reason}") from None
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Records as they end, one for every task; a second one of a task replaces the first."""

@@ -1,28 +1,24 @@
 """One case in this process: what is settled before the numbers are looked at."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from _ask import attempted, judged
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
-from opproof.cases import Case
-from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import execute
 from opproof.reference_ops import load
 
 RELU = "relu[x=7x33;f32]"
 
 
-def outcome(backend, text=RELU, mode="forward", op=None):
-    case = Case.parse(text)
-    return execute(backend, case, load(case.op) if op is None else op, mode)
+def judgement(backend, text=RELU, mode="forward", op=None):
+    return judged(backend, text, mode, op)
 
 
 def verdict(backend, text=RELU, mode="forward", op=None):
-    case = Case.parse(text)
-    op = load(case.op) if op is None else op
-    found = execute(backend, case, op, mode)
-    return found.verdict or judge(case, op, mode, found, Rules()).verdict
+    return judged(backend, text, mode, op).verdict
 
 
 class Into:
@@ -72,13 +68,13 @@ def test_memory_of_the_caller(mode, dtype):
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 def test_not_written(dtype):
     """Elements that still hold the poison; NaN left in an accumulator is a wrong value instead."""
-    from opproof.harness.run.memory import POISON
+    from opproof.harness.run.layout import POISON
 
     def forget(outputs):
         (y,) = outputs
         y.view(f"u{y.itemsize}")[3:, 30:] = POISON[y.dtype.name]
 
-    found = outcome(Into(forget), f"relu[x=7x33;{dtype}]")
+    found = judgement(Into(forget), f"relu[x=7x33;{dtype}]")
     assert found.verdict == "NOT_WRITTEN"
     assert found.message == "output y: 12 of 231 elements were not written, the first at (3, 30)"
     assert verdict(Into(lambda outputs: outputs[0].fill(np.nan)), f"relu[x=7x33;{dtype}]") == "WRONG_VALUE"
@@ -105,17 +101,17 @@ class Watching(NumPy):
 
 def test_three_calls_of_which_the_middle_is_judged():
     backend = Watching()
-    found = outcome(backend)
+    found = attempted(backend, RELU)
     first, second, third = (c[0] for c in backend.calls)
     np.testing.assert_array_equal(first, third)
     assert not np.array_equal(first, second)
-    np.testing.assert_array_equal(second, found.inputs[0])
-    np.testing.assert_array_equal(found.arrays[0], np.maximum(second, 0))
+    np.testing.assert_array_equal(second, found.posed.inputs[0])
+    np.testing.assert_array_equal(found.answer.arrays[0], np.maximum(second, 0))
 
 
 def test_inputs_have_the_case_s_layout_and_dtype():
     backend = Watching()
-    outcome(backend, "add[a=5x7;b=5x7;f16;layout=b:transposed]")
+    attempted(backend, "add[a=5x7;b=5x7;f16;layout=b:transposed]")
     assert backend.flags == [(14, 2), (2, 10)]
     assert backend.calls[0][0].dtype == np.float16
 
@@ -149,7 +145,7 @@ def test_inputs_and_cotangents_must_not_change(which):
             (inputs if which == "input x" else cotangents)[0][0, 0] += 1
             return right
 
-    found = outcome(Scribbles(), mode="gradient")
+    found = judgement(Scribbles(), mode="gradient")
     assert found.verdict == "INPUT_CHANGED"
     assert found.message.startswith(f"{which}: ")
 
@@ -178,7 +174,7 @@ def test_what_a_backend_raises(answer, expected):
         def forward(self, op, inputs, params):
             raise answer
 
-    found = outcome(Raises())
+    found = judgement(Raises())
     assert (found.verdict, found.message) == expected
 
 
@@ -189,17 +185,35 @@ def test_supports(says, message):
             assert (op, dtypes, params) == ("relu", ["f32"], {})
             return says
 
-    found = outcome(Picky())
+    found = judgement(Picky())
     assert found.verdict == "UNSUPPORTED"
     assert found.message == ("declined without a reason" if message is None else message)
 
 
-def test_no_answer_is_expected_before_the_backend_has_given_its_own():
+@pytest.mark.parametrize("mode", ["forward", "gradient"])
+def test_no_answer_is_expected_before_the_backend_has_given_its_own(mode):
     """The reference of the judged data is not evaluated while the backend runs."""
-    found = outcome(NumPy())
-    assert set(found.__dataclass_fields__) == {
-        *("verdict", "message", "arrays", "stale", "inputs", "cotangents", "needs", "seconds"),
-    }
+    square = load("square")
+    evaluated, asked = [], []
+
+    def forward(x):
+        evaluated.append(np.array(getattr(x, "exact", x)))
+        return square.forward(x)
+
+    class Listener(NumPy):
+        def forward(self, op, inputs, params):
+            asked.append((inputs[0].copy(), len(evaluated)))
+            return super().forward(op, inputs, params)
+
+        def vjp(self, op, inputs, params, cotangents, needs):
+            asked.append((inputs[0].copy(), len(evaluated)))
+            return super().vjp(op, inputs, params, cotangents, needs)
+
+    made = attempted(Listener(), "square[x=7x33;f32]", mode, replace(square, forward=forward))
+    assert made.judgement.verdict == "PASS"
+    judged_data, before = asked[1][0], max(count for _, count in asked)
+    assert not any(np.array_equal(x, judged_data) for x in evaluated[:before])
+    assert any(np.array_equal(x, judged_data) for x in evaluated[before:])
 
 
 def test_outputs_may_be_an_array_a_tuple_or_anything_like_one():
@@ -212,5 +226,78 @@ def test_outputs_may_be_an_array_a_tuple_or_anything_like_one():
             return tuple(super().forward(op, inputs, params))
 
     assert verdict(Bare()) == verdict(Tupled()) == "PASS"
-    assert verdict(type("Text", (), {"forward": lambda self, *_: "seven"})()) == "WRONG_SHAPE"
     assert verdict(type("None_", (), {"forward": lambda self, *_: None})()) == "WRONG_SHAPE"
+
+
+class Lazy(np.ndarray):
+    """What computes when it is looked at."""
+
+
+class Dressed:
+    """What becomes an array when it is asked for one."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("nobody may ask")
+
+
+@pytest.mark.parametrize(
+    ("returned", "name"),
+    [
+        ("seven", "builtins.str"),
+        (Dressed(), f"{__name__}.Dressed"),
+        (np.zeros((7, 33), np.float32).view(Lazy), f"{__name__}.Lazy"),
+        (np.ma.zeros((7, 33), np.float32), "numpy.ma.MaskedArray"),
+        ({"y": 1}, "builtins.dict"),
+    ],
+)
+def test_results_that_are_no_numpy_arrays_are_refused(returned, name):
+    found = judgement(type("Odd", (), {"forward": lambda self, *_: returned})())
+    assert found.verdict == "ERROR"
+    assert found.message.startswith(
+        f"TypeError: the backend returned {name}; expected a NumPy array, such as np.array("
+    )
+
+
+def test_big_endian_results():
+    """The message tells the two apart, which NumPy calls by one name."""
+
+    class Swapped(NumPy):
+        def forward(self, op, inputs, params):
+            return [y.astype(">f4") for y in super().forward(op, inputs, params)]
+
+    found = judgement(Swapped())
+    assert (found.verdict, found.message) == (
+        "WRONG_DTYPE",
+        "output y has dtype big-endian float32, expected float32",
+    )
+
+
+TILES = "matmul[a={0}x32;b=32x48;f32]"
+
+
+def test_supports_may_take_shapes():
+    """A kernel that wants multiples of 16 says so before anything is drawn."""
+
+    class Tiled(NumPy):
+        def supports(self, op, dtypes, params, shapes):
+            sizes = [n for shape in shapes if shape is not None for n in shape]
+            return True if all(n % 16 == 0 for n in sizes) else f"{sizes} are no multiples of 16"
+
+        def forward(self, op, inputs, params):
+            assert all(n % 16 == 0 for x in inputs if x is not None for n in x.shape)
+            return super().forward(op, inputs, params)
+
+    assert verdict(Tiled(), TILES.format(16)) == "PASS"
+    found = judgement(Tiled(), TILES.format(17))
+    assert (found.verdict, found.message) == ("UNSUPPORTED", "[17, 32, 32, 48] are no multiples of 16")
+    assert verdict(Tiled(), "linear[x=16x32;weight=48x32;f32]") == "PASS"  # its bias is absent
+
+
+def test_supports_that_fails_is_the_backends_error():
+    class Broken(NumPy):
+        def supports(self, op, dtypes, params):
+            raise KeyError(op)
+
+    found = judgement(Broken())
+    assert found.verdict == "ERROR"
+    assert found.message.startswith("KeyError: 'relu' (")

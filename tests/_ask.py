@@ -1,0 +1,25 @@
+"""One task in this process: a backend that is an object here is asked, and its answer judged."""
+
+import math
+
+from opproof.backends.loaded import settle
+from opproof.cases import Case
+from opproof.harness.run.attempt import attempt
+from opproof.harness.run.hosts.inside import Inside
+from opproof.harness.run.task import Task
+from opproof.reference_ops import load
+
+#: Verdicts that were reached by looking at the numbers.
+OF_NUMBERS = {"PASS", "WRONG_VALUE", "WRONG_GRADIENT", "MISTRUSTED", "INCONCLUSIVE"}
+
+
+def attempted(backend, text, mode="forward", op=None, *, alone=False, **rules):
+    """The attempt of the case `text`; `rules` are fields of Task."""
+    case = Case.parse(text)
+    task = Task("made here", str(case), mode, **rules)
+    return attempt(Inside(settle(backend, "made here")), task, op or load(case.op), math.inf, alone=alone)
+
+
+def judged(backend, text, mode="forward", op=None, **options):
+    """The judgement on a case."""
+    return attempted(backend, text, mode, op, **options).judgement
