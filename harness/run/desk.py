@@ -24,7 +24,7 @@ from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import Verdict
 
-#: How many answers of one operator, mode and kind are looked at a second time.
+#: How many second looks at one operator, mode and verdict may change nothing before there are no more.
 _LOOKS = 2
 #: How often a death between cases is traced back.
 _TRACES = 8
@@ -50,7 +50,7 @@ class Desk:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self._seats: dict[str, _Seat] = {}
-        self._looks: Counter[tuple[str, str, str, str]] = Counter()
+        self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
         self._traces = 0
 
     def describe(self, spec: str) -> dict[str, str]:
@@ -103,14 +103,19 @@ class Desk:
             return as_told_by_itself(first), False
         if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
             return (self._fresh(task), False) if used else (first, False)
+        kind = (task.backend, task.case.partition("[")[0], task.mode, verdict)
+        tired = self._futile[kind] >= _LOOKS
         if verdict in _WRONG:
-            return (self._look_at_wrong(task, first), False) if self._may_look(task, verdict) else (first, False)
+            last = first if tired else self._look_at_wrong(task, first)
+            self._futile[kind] += last is first
+            return last, False
         if used and verdict in _INFLICTED and (fault is not None or verdict is not Verdict.ERROR):
-            if verdict is not Verdict.CRASH and not self._may_look(task, verdict):
+            if tired and verdict is not Verdict.CRASH:
                 return first, False
             again = self._fresh(task)
             if again.judgement.verdict is not verdict:
                 return again, True
+            self._futile[kind] += 1
         if fault is not None and fault.guard:
             return self._at_the_guard(task, first), False
         return first, False
@@ -160,11 +165,6 @@ class Desk:
         return [
             replace(settled(guilty.task, Verdict.CRASH, reason), message=f"{reason} (met by a later case as: {how})")
         ]
-
-    def _may_look(self, task: Task, verdict: Verdict) -> bool:
-        key = (task.backend, task.case.partition("[")[0], task.mode, verdict)
-        self._looks[key] += 1
-        return self._looks[key] <= _LOOKS
 
     def _seat(self, spec: str) -> _Seat:
         if spec not in self._seats:
