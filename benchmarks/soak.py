@@ -87,7 +87,7 @@ def page(soak: Soak) -> str:
         "",
         f"{len(everything):,} judged records of {len({r.op for r in everything})} operators in f32, f16 and bf16,",
         "the whole standard level with several seeds, on libraries of others; made by `benchmarks/soak.py`.",
-        "Cases that the ledgers in `backends/known` cover show defects, pass or fail, and are not counted.",
+        "Cases that the ledgers in `backends/*/known.toml` cover show defects, pass or fail, and are not counted.",
         "A record's figure is the largest error of its elements, in units of honest rounding: [method.md](method.md).",
         "",
         "| library | seeds | judged records | left out | largest |",

@@ -1,4 +1,4 @@
-"""openvino: OpenVINO's CPU plugin, fed with the ONNX models of backends/onnxruntime.py; values only.
+"""openvino: OpenVINO's CPU plugin, fed with the ONNX models of backends/onnxruntime/__init__.py; values only.
 
 `-b openvino` compiles with OpenVINO's own choice of precision, which on a CPU with bfloat16 instructions is bfloat16
 for float32 models; `-b openvino:f32` and `-b openvino:bf16` set the hint INFERENCE_PRECISION_HINT. The last model is

@@ -74,7 +74,7 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     inputs = tuple(ordered(case, op, inputs_of(case, op)))
     names = tuple(arguments(case, op))
     posed = Posed(case, op, Mode.FORWARD, names, inputs, (), tuple(False for _ in inputs))
-    # PyTorch has defects of its own at empty tensors (backends/known/torch.toml): nothing is compared there.
+    # PyTorch has defects of its own at empty tensors (backends/torch/known.toml): nothing is compared there.
     twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
     if twin:
         yield from _values(posed, torch)

@@ -110,7 +110,7 @@ def markdown_page(result: Sorted) -> str:
         "",
         f"**{result.summary}.**",
         "",
-        "Equivalent mutants, whose every answer is right (`harness/equivalent_mutants.toml`):",
+        "Equivalent mutants, whose every answer is right (`harness/prove/mutation/equivalent.toml`):",
         "",
         "| operators | mutant | mutants | reason |",
         "| --- | --- | ---: | --- |",
