@@ -14,9 +14,9 @@ from opproof.harness.judge.bound import C, floor_of
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.run.execute import Outcome, output_names
 from opproof.harness.truth.data import arguments, cotangents_of, inputs_of, ordered, parameters
-from opproof.harness.truth.reference import forward, tuple_of
-from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
+from opproof.harness.truth.reference import forward
+from opproof.reference_ops import Op, gradients_of
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: An explanation must be less likely by chance than 2^-BITS.
@@ -137,11 +137,10 @@ class Wrong:
             elif op.vjp is None:
                 return None
             else:
-                one, kind = len(outputs) == 1, DTYPES[self.case.dtype]
                 if saved:
+                    kind = DTYPES[self.case.dtype]
                     outputs = tuple(round_to(y, kind) if np.asarray(y).dtype.kind == "f" else y for y in outputs)
-                g, y = (cotangents[0], outputs[0]) if one else (tuple(cotangents), tuple(outputs))
-                found = tuple_of(op.vjp(g, y, *inputs, **given))
+                found = gradients_of(op, cotangents, outputs, inputs, given)
         except Exception:  # a change that the operator rejects, in whatever way, explains nothing
             return None
         if which >= len(found) or found[which] is None:

@@ -10,6 +10,7 @@ Cotangents and directions are random, a handful of each, never ones.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,8 @@ from opproof.harness.truth.data import (
     parameters,
 )
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops._torch import autograd
+from opproof.vocabulary.arrays import Array, tuple_of
 
 #: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
 _MILD = frozenset({"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant"})
@@ -72,7 +74,7 @@ def check(case: Case, op: Op, torch: Any) -> list[Disagreement]:
 def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     inputs = ordered(case, op, inputs_of(case, op))
     outputs = reference.forward(case, op, inputs)
-    # PyTorch has defects of its own at empty tensors (backends/known/torch.toml): nothing is compared there.
+    # PyTorch has defects of its own at empty tensors (backends/torch/known.toml): nothing is compared there.
     twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
     if twin:
         yield from _values(case, op, torch, inputs)
@@ -99,7 +101,7 @@ def _tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
 
 def _values(case: Case, op: Op, torch: Any, inputs: Sequence[Array | None]) -> Iterator[Disagreement]:
     expected = reference.expected_forward(case, op, inputs)
-    found = reference.tuple_of(op.torch(torch, *_tensors(torch, inputs), **parameters(case, op)))  # type: ignore[misc]
+    found = tuple_of(op.torch(torch, *_tensors(torch, inputs), **parameters(case, op)))  # type: ignore[misc]
     if len(found) != len(expected):
         yield Disagreement(str(case), "values", f"PyTorch gives {len(found)} outputs, NumPy {len(expected)}")
         return
@@ -119,20 +121,13 @@ def _autograd(
     needs: Sequence[bool],
 ) -> Iterator[Disagreement]:
     expected = reference.expected_vjp(case, op, inputs, cotangents, needs)
-    leaves = [t.requires_grad_() if n else t for t, n in zip(_tensors(torch, inputs), needs, strict=True)]
-    outputs = reference.tuple_of(op.torch(torch, *leaves, **parameters(case, op)))  # type: ignore[misc]
-    gs = _tensors(torch, cotangents)
-    pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if g is not None and y.requires_grad]
-    wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
-    if pairs:
-        ys, given = zip(*pairs, strict=True)
-        found = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True, materialize_grads=True))
-    else:
-        found = iter([torch.zeros_like(t) for t in wanted])
+    assert op.torch is not None
+    twin = functools.partial(op.torch, torch, **parameters(case, op))
+    found = autograd(torch, twin, _tensors(torch, inputs), needs, _tensors(torch, cotangents))
     groups = None if op.ties is None else op.ties(*inputs, **parameters(case, op))
-    for i, (want, need) in enumerate(zip(expected, needs, strict=True)):
-        if need and want is not None:
-            yield from _compared(case, "autograd", next(found).numpy(), want, groups if i == 0 else None)
+    for i, (got, want) in enumerate(zip(found, expected, strict=True)):
+        if got is not None and want is not None:
+            yield from _compared(case, "autograd", got.numpy(), want, groups if i == 0 else None)
 
 
 def _compared(

@@ -14,8 +14,8 @@ import numpy as np
 from opproof.cases import Case
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.noise.array import Noisy, Source
-from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops import Op, gradients_of
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
@@ -57,11 +57,6 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def tuple_of(result: Any) -> tuple[Any, ...]:
-    """Outputs as a tuple, whether the operator has one or several."""
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-
 def forward(case: Case, op: Op, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     """Outputs in float64 (or int64, bool)."""
     with quiet():
@@ -71,13 +66,9 @@ def forward(case: Case, op: Op, inputs: Sequence[Array | None]) -> tuple[Array, 
 def vjp(
     case: Case, op: Op, inputs: Sequence[Array | None], cotangents: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
-    assert op.vjp is not None
-    g = cotangents[0] if len(outputs) == 1 else tuple(cotangents)
-    y = outputs[0] if len(outputs) == 1 else tuple(outputs)
+    """Gradients of every argument, None where there is none; the op must have a vjp."""
     with quiet():
-        found = tuple_of(op.vjp(g, y, *inputs, **parameters(case, op)))
-    return (*found, *(None for _ in inputs))[: len(inputs)]
+        return gradients_of(op, cotangents, outputs, inputs, parameters(case, op))
 
 
 def gradients_exist(case: Case, op: Op, inputs: Sequence[Array | None]) -> list[bool]:
