@@ -52,9 +52,9 @@ def command(
             f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
             "Make the baseline anew, or compare what they have in common with --anyway."
         )
-    found = changes(before, after, units_growth=max_units_growth, slowdown=max_slowdown)
+    result = changes(before, after, units_growth=max_units_growth, slowdown=max_slowdown)
     if markdown_file is not None:
-        write(markdown_file, changes_text.markdown(found))
+        write(markdown_file, changes_text.markdown(result))
     if html_file is not None:
         from opproof.harness.explain.docs import docs_of
         from opproof.harness.explain.script import scripts_of
@@ -65,7 +65,7 @@ def command(
         write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, baseline=before[1]))
     for said in differ:
         click.echo(f"Beware: {said}.")
-    click.echo(changes_text.text(found))
-    if not found.compared:
+    click.echo(changes_text.text(result))
+    if not result.compared:
         return 3
-    return 1 if found.regressions else 0
+    return 1 if result.regressions else 0

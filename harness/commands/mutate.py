@@ -28,15 +28,15 @@ def command(*, names: tuple[str, ...], level: str, jobs: int, markdown: Path | N
     from opproof.harness.run.plan import Selection, operators
 
     ops = [op.name for op in operators(Selection(ops=listed(names)))]
-    found = []
+    every = []
     with tqdm(total=len(ops), unit="operator", disable=None, leave=False) as progress:
         for fates in all_fates(ops, level, jobs):
-            found += fates
+            every += fates
             progress.update()
     if listed_only:
-        for f in found:
+        for f in every:
             click.echo(f"{f.op} {f.name}: {f.killed_by or ('survives' if f.counts else 'no defect here')}")
-    verdict = sorted_out(found, read_equivalent(EQUIVALENT), complete=not names and level == "standard")
+    verdict = sorted_out(every, read_equivalent(EQUIVALENT), complete=not names and level == "standard")
     click.echo(table(verdict))
     for fate in verdict.survivors:
         why = f"passes, error up to {fate.units:.2g} units" if fate.shown else "no case shows it"

@@ -32,10 +32,10 @@ def command(*, names: tuple[str, ...], level: str, seed: int, folders: tuple[str
     selection = Selection(ops=listed(names), level=level, folders=folders)
     ops = {op.name: op for op in operators(selection)}
     chosen = cases_to_check([c.with_seed(seed) for c in cases(selection)])
-    found = []
+    disagreements = []
     for case in tqdm(chosen, unit="case", disable=None, leave=False):
-        found += check(case, ops[case.op], torch)
-    for d in found:
+        disagreements += check(case, ops[case.op], torch)
+    for d in disagreements:
         click.echo(f"{d.check}: {d.case}\n  {d.message}")
-    click.echo(f"selfcheck: {len(ops)} operators, {len(chosen)} cases, {len(found)} disagreements")
-    return 1 if found else 0
+    click.echo(f"selfcheck: {len(ops)} operators, {len(chosen)} cases, {len(disagreements)} disagreements")
+    return 1 if disagreements else 0

@@ -63,13 +63,13 @@ def command(
 
         def fails(candidate: Case) -> bool:
             nonlocal last
-            found = result(candidate, first.mode)
-            if found.verdict == first.verdict:
-                last = found
-            return found.verdict == first.verdict
+            record = result(candidate, first.mode)
+            if record.verdict == first.verdict:
+                last = record
+            return record.verdict == first.verdict
 
-        found = shrink(given, op, fails)
-    click.echo(_text(first, last, found.tried, found.invalid))
+        shrunk = shrink(given, op, fails)
+    click.echo(_text(first, last, shrunk.tried, shrunk.invalid))
 
 
 def _text(first: Result, last: Result, tried: int, invalid: int) -> str:

@@ -19,9 +19,9 @@ def factors(w: Wrong) -> str | None:
     """Every row the expected one times its own factor, fitted by least squares."""
     for axis in _axes(w):
         square = np.sum(w.expected * w.expected, axis=axis, keepdims=True)
-        found = np.sum(w.got * w.expected, axis=axis, keepdims=True) / np.where(square > 0, square, 1)
-        if w.fits(found * w.expected, free=found.size):
-            between = _range(w, found, axis)
+        factor = np.sum(w.got * w.expected, axis=axis, keepdims=True) / np.where(square > 0, square, 1)
+        if w.fits(factor * w.expected, free=factor.size):
+            between = _range(w, factor, axis)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
 
@@ -29,9 +29,9 @@ def factors(w: Wrong) -> str | None:
 def shifts(w: Wrong) -> str | None:
     """Every row the expected one plus its own constant."""
     for axis in _axes(w):
-        found = np.median(w.got - w.expected, axis=axis, keepdims=True)
-        if w.fits(w.expected + found, free=found.size):
-            between = _range(w, found, axis)
+        shift = np.median(w.got - w.expected, axis=axis, keepdims=True)
+        if w.fits(w.expected + shift, free=shift.size):
+            between = _range(w, shift, axis)
             return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"
     return None
 
@@ -44,7 +44,7 @@ def _axes(w: Wrong) -> list[int]:
     return [a for a in axes if np.ptp(w.expected, axis=a).any() and w.failing.any(axis=a).mean() > 0.5]
 
 
-def _range(w: Wrong, found: Array, axis: int) -> str:
+def _range(w: Wrong, amounts: Array, axis: int) -> str:
     """From the least to the greatest of the rows that are wrong."""
-    wrong = found[w.failing.any(axis=axis, keepdims=True)]
+    wrong = amounts[w.failing.any(axis=axis, keepdims=True)]
     return f"{wrong.min():.6g} to {wrong.max():.6g}"

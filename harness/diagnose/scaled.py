@@ -107,8 +107,8 @@ def constant_added(w: Wrong) -> str | None:
         return None
     if w.failing.mean() < 0.5:
         return None
-    found = float(np.median(np.asarray(w.got - w.expected, dtype=np.float64)[finite & w.failing]))
-    for shift in (float(f"{found:.2g}"), found):
+    usual = float(np.median(np.asarray(w.got - w.expected, dtype=np.float64)[finite & w.failing]))
+    for shift in (float(f"{usual:.2g}"), usual):
         if shift != 0 and w.fits((w.expected + shift).astype(w.expected.dtype), free=1):
             return f"every element of {w.what} is {abs(shift):.6g} too {'large' if shift > 0 else 'small'}"
     return None

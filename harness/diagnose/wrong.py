@@ -114,8 +114,8 @@ class Wrong:
             return np.zeros(self.got.shape)
         kind = DTYPES[self.case.dtype]
         usual = np.median(self.scale) if self.scale.size else 0.0
-        found = units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
-        return np.where(np.isfinite(found), found, floor_of(kind))
+        tolerance = units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
+        return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))
 
     def _bits(self, tolerance: Array, poison: bool) -> Array:
         if self.expected.dtype.kind != "f":

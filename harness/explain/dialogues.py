@@ -43,12 +43,12 @@ def check(backend: Command, op: str = "") -> Iterator[Step]:
     yield hello
     if hello.state == "wrong":
         return
-    found = op or next((name for name in SIMPLE if _answers(backend, name)), "")
-    if not found:
+    chosen = op or next((name for name in SIMPLE if _answers(backend, name)), "")
+    if not chosen:
         expected = f"one of {', '.join(SIMPLE)} computed; name another pointwise operator of one tensor with --op"
         yield Step("an operator to ask for", "wrong", expected, _reasons(backend))
         return
-    for dialogue in (*_tensors(backend, found), *_behaviour(backend, found)):
+    for dialogue in (*_tensors(backend, chosen), *_behaviour(backend, chosen)):
         yield _step(*dialogue)
 
 
@@ -130,15 +130,15 @@ def _forward(backend: Command, op: str, x: Array) -> str:
 def _vjp(backend: Command, op: str) -> str:
     x = _values((3, 4), "f32")
     g = x[::-1].copy()
-    found = backend.vjp(op, [x], {}, [g], [True])
-    return _compared("gradient.0", [d for d in found if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
+    gradients = backend.vjp(op, [x], {}, [g], [True])
+    return _compared("gradient.0", [d for d in gradients if d is not None], NumPy().vjp(op, [x], {}, [g], [True]))
 
 
-def _compared(name: str, found: Sequence[Array], right: Sequence[Array | None]) -> str:
+def _compared(name: str, answer: Sequence[Array], right: Sequence[Array | None]) -> str:
     """What came, in words. Raises Wrong where it is not what the reference gives."""
-    if len(found) != 1:
-        raise Wrong(f"{len(found)} tensors")
-    a, b = found[0], right[0]
+    if len(answer) != 1:
+        raise Wrong(f"{len(answer)} tensors")
+    a, b = answer[0], right[0]
     assert b is not None
     if a.shape != b.shape:
         raise Wrong(f"{name} of shape {list(a.shape)}, expected {list(b.shape)}")
@@ -155,11 +155,11 @@ def _compared(name: str, found: Sequence[Array], right: Sequence[Array | None]) 
     return f"{name} as expected"
 
 
-def _guess(found: Array, expected: Array) -> str:
+def _guess(got: Array, expected: Array) -> str:
     """The usual slips of somebody's first frames."""
-    if found.size > 1 and np.allclose(found.ravel(), expected.ravel(order="F"), rtol=1e-3):
+    if got.size > 1 and np.allclose(got.ravel(), expected.ravel(order="F"), rtol=1e-3):
         return " (the elements are there, column by column: the last index must run fastest)"
-    if found.size > 1 and np.allclose(found, 0):
+    if got.size > 1 and np.allclose(got, 0):
         return " (all zeros: are the tensor's bytes read and written at its data_offsets?)"
     return ""
 
@@ -187,7 +187,7 @@ def _declines(backend: Command) -> str:
 
 
 def _stderr(backend: Command) -> str:
-    return backend.said().removeprefix("; ") if backend.said() else "silent"
+    return backend.last_line().removeprefix("; ") if backend.last_line() else "silent"
 
 
 def _ends(backend: Command) -> str:

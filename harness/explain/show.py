@@ -21,19 +21,21 @@ def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, Array]:
     dtype = DTYPES[case.dtype]
     mode = Mode.GRADIENT if has_gradient(case, op) else Mode.FORWARD
     posed = pose(case, op, mode).asked
-    found: dict[str, Array] = {f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None}
+    arrays: dict[str, Array] = {
+        f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None
+    }
     expected = expected_forward(posed)
     names = output_names(op, len(expected))
     for name, e in zip(names, expected, strict=True):
-        found[f"expected {name}"], found[f"bound {name}"] = e.values, bound_of(e, dtype)
+        arrays[f"expected {name}"], arrays[f"bound {name}"] = e.values, bound_of(e, dtype)
     if mode is Mode.FORWARD or not any(posed.needs):
-        return found
-    found |= {f"cotangent {n}": g for n, g in zip(names, posed.cotangents, strict=True) if g is not None}
+        return arrays
+    arrays |= {f"cotangent {n}": g for n, g in zip(names, posed.cotangents, strict=True) if g is not None}
     if op.vjp is None:
         gradients = [None if e is None else e.expected for e in differences.gradients(posed)]
     else:
         gradients = expected_vjp(posed)
     for argument, e2 in zip(posed.names, gradients, strict=True):
         if e2 is not None:
-            found[f"gradient {argument}"], found[f"gradient bound {argument}"] = e2.values, bound_of(e2, dtype)
-    return found
+            arrays[f"gradient {argument}"], arrays[f"gradient bound {argument}"] = e2.values, bound_of(e2, dtype)
+    return arrays

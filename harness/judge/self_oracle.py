@@ -101,12 +101,12 @@ def _directions(case: Case, name: str, shape: tuple[int, ...]) -> list[Array]:
     """Signs for all elements, then for a few."""
     size = int(np.prod(shape))
     words = bits_of(f"{case} directions of {name}")
-    found = []
+    directions = []
     for k in range(2 * DIRECTIONS):
         signs = np.where(words(size) & np.uint64(1), 1.0, -1.0)
         kept = words(size) % np.uint64(max(1, size // 8)) == 0 if k >= DIRECTIONS else np.ones(size, dtype=bool)
-        found.append(np.reshape(np.where(kept, signs, 0.0), shape))
-    return [v for v in found if v.any()]
+        directions.append(np.reshape(np.where(kept, signs, 0.0), shape))
+    return [v for v in directions if v.any()]
 
 
 def _loss(forward: Forward, posed: Posed, which: int, moved: Array) -> tuple[float, float]:
@@ -139,8 +139,8 @@ def _slope(loss: Loss, case: Case, x: Array, gradient: Array, v: Array) -> Slope
         uneven = float(np.sum(gradient * (up + down - 2 * x)))
         bend = abs(high + low - 2 * middle - uneven) / h
         rungs.append((h, Slope(got, (high - low) / (2 * h), _ROUNDINGS * noise / h), bend))
-    found = [_with_truncation(rungs, k) for k in range(1, len(rungs))]
-    best = min(found, key=lambda s: s.error, default=Slope(0.0, 0.0, np.inf))
+    trusted = [_with_truncation(rungs, k) for k in range(1, len(rungs))]
+    best = min(trusted, key=lambda s: s.error, default=Slope(0.0, 0.0, np.inf))
     own = 16 * kind.u * float(np.sum(np.abs(gradient * direction)))
     return Slope(best.got, best.value, _TRUST * best.error + own)
 

@@ -25,15 +25,15 @@ def in_any_order(
     """
     if plain.passed.all():
         return plain, ""
-    found = _paired(got, expected, groups, dtype)
+    paired = _paired(got, expected, groups, dtype)
     right = np.ones(groups.max() + 1, dtype=bool)
-    np.logical_and.at(right, groups, found.passed)
+    np.logical_and.at(right, groups, paired.passed)
     shared = np.zeros_like(right)
     for g in np.flatnonzero(~right):
         here = groups == g
         bound = plain.bound[here] + C * DTYPES[dtype].u * np.abs(expected.values[here])  # an average rounds
         shared[g] = _averages(np.asarray(got[here], dtype=np.float64), expected.values[here], bound)
-    units = np.where(right[groups], found.units, np.where(shared[groups], 0.0, plain.units))
+    units = np.where(right[groups], paired.units, np.where(shared[groups], 0.0, plain.units))
     passed = plain.passed | right[groups] | shared[groups]
     how = "are shared among them" if shared.any() else "stand in another order"
     return Comparison(units, plain.bound, passed), f"gradients of equal elements {how}" if passed.all() else ""

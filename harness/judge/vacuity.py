@@ -41,12 +41,12 @@ def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | N
 def _passing(case: Case, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
     """Trivial answers that pass as every one of `expected`."""
     tensors = [v for v in given if v is not None]
-    found: set[str] | None = None
+    passing: set[str] | None = None
     for e in expected:
         if e is not None:
             names = {kind for kind, answer in _trivial(e, tensors) if _passes(case, e, answer)}
-            found = names if found is None else found & names
-    return found if found is not None else set()
+            passing = names if passing is None else passing & names
+    return passing if passing is not None else set()
 
 
 def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:

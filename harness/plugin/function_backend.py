@@ -44,12 +44,12 @@ class FunctionBackend:
         del op
         tensors, gs = self._given(inputs), self._given(cotangents)
         if self.gradient is None:
-            found = self._by_autograd(tensors, gs, needs, params)
+            gradients = self._by_autograd(tensors, gs, needs, params)
         else:
             given = _placed(self.gradient, [bare(gs), *tensors])
-            found = [*tuple_of(self.gradient(*given, **self._accepted(self.gradient, params)))]
-        found += [None] * (len(inputs) - len(found))
-        return [None if d is None else self._taken(d) for d in found]
+            gradients = [*tuple_of(self.gradient(*given, **self._accepted(self.gradient, params)))]
+        gradients += [None] * (len(inputs) - len(gradients))
+        return [None if d is None else self._taken(d) for d in gradients]
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
         """The precision declared for all its calls."""

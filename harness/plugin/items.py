@@ -121,10 +121,10 @@ class Registry:
         """Add the registry's items, or those that were named, before -k and --lf select among them."""
         for spec, name in self._names().items():
             checks = Checks.from_parent(session, name=name, planned=self.planned[spec], registry=self)
-            found: list[Any] = [i for i in checks.collect() if not self.chosen or _is_chosen(i.nodeid, self.chosen)]
+            chosen: list[Any] = [i for i in checks.collect() if not self.chosen or _is_chosen(i.nodeid, self.chosen)]
             # So that they are counted among the collected.
-            session.config.hook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, found))
-            items += found
+            session.config.hook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, chosen))
+            items += chosen
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count what became of the registry's items."""

@@ -55,21 +55,21 @@ class Disagreement:
 
 def cases_to_check(cases: Sequence[Case]) -> list[Case]:
     """Each shape, parameter set and fill once, in float64 and contiguous."""
-    found = dict.fromkeys(replace(c, dtype="f64", layout="contiguous") for c in cases)
-    return [c for c in found if sum(int(np.prod(s)) for s in c.shapes.values()) <= _LARGEST]
+    plain = dict.fromkeys(replace(c, dtype="f64", layout="contiguous") for c in cases)
+    return [c for c in plain if sum(int(np.prod(s)) for s in c.shapes.values()) <= _LARGEST]
 
 
 def check(case: Case, op: Op, torch: Any) -> list[Disagreement]:
     """Everything that two references of `op` disagree about in `case`; one that raises disagrees."""
-    found: list[Disagreement] = []
+    disagreements: list[Disagreement] = []
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of empty variances and the like
-            found.extend(_checks(case, op, torch))
+            disagreements.extend(_checks(case, op, torch))
     except Exception as error:  # whatever a reference raises is what the check is there to find
         line = str(error).strip().split("\n", 1)[0]
-        found.append(Disagreement(str(case), "raises", f"{type(error).__name__}: {line}"))
-    return found
+        disagreements.append(Disagreement(str(case), "raises", f"{type(error).__name__}: {line}"))
+    return disagreements
 
 
 def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
@@ -105,11 +105,11 @@ def _tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
 def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
     case, op, inputs = posed.case, posed.op, posed.inputs
     expected = reference.expected_forward(posed)
-    found = tuple_of(op.torch(torch, *_tensors(torch, inputs), **posed.params))  # type: ignore[misc]
-    if len(found) != len(expected):
-        yield Disagreement(str(case), "values", f"PyTorch gives {len(found)} outputs, NumPy {len(expected)}")
+    outputs = tuple_of(op.torch(torch, *_tensors(torch, inputs), **posed.params))  # type: ignore[misc]
+    if len(outputs) != len(expected):
+        yield Disagreement(str(case), "values", f"PyTorch gives {len(outputs)} outputs, NumPy {len(expected)}")
         return
-    arrays = [got.numpy() for got in found]
+    arrays = [got.numpy() for got in outputs]
     if op.settled is not None:
         arrays = list(op.settled(arrays, *inputs, **posed.params))
     for got, want in zip(arrays, expected, strict=True):

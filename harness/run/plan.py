@@ -47,10 +47,10 @@ def operators(selection: Selection) -> list[Op]:
 
 def _own(path: Path) -> list[Op]:
     """The operators in a user's folder or file. Raises UsageError where there is none."""
-    found = load_folder(path) if path.exists() else []
-    if not found:
+    ops = load_folder(path) if path.exists() else []
+    if not ops:
         raise UsageError(f"no operator in {path}: give --ops a folder of operators' files, or one of them.")
-    return found
+    return ops
 
 
 def cases(selection: Selection) -> list[Case]:
@@ -59,13 +59,13 @@ def cases(selection: Selection) -> list[Case]:
         if dtype not in DTYPES:
             raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}.")
     if selection.cases:
-        found = [checked(Case.parse(text), selection.folders) for text in selection.cases]
+        chosen = [checked(Case.parse(text), selection.folders) for text in selection.cases]
     else:
-        found = [c for op in operators(selection) for c in _cases(op, selection.level)]
+        chosen = [c for op in operators(selection) for c in _cases(op, selection.level)]
         if selection.seed:
-            found = [c.with_seed(selection.seed) for c in found]
+            chosen = [c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
-    return [c for c in found if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+    return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
 
 
 def _cases(op: Op, level: str) -> list[Case]:

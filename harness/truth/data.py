@@ -87,8 +87,10 @@ def distances(case: Case, op: Op, values: dict[str, Array]) -> Array:
     if op.kinks is None:
         return np.full(first.shape, np.inf)
     with np.errstate(all="ignore"):
-        found = op.kinks(*ordered(case, op, values), **parameters(case, op))
-    return np.broadcast_to(np.nan_to_num(np.asarray(found, dtype=np.float64), nan=np.inf, posinf=np.inf), first.shape)
+        distance = op.kinks(*ordered(case, op, values), **parameters(case, op))
+    return np.broadcast_to(
+        np.nan_to_num(np.asarray(distance, dtype=np.float64), nan=np.inf, posinf=np.inf), first.shape
+    )
 
 
 def ordered(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:

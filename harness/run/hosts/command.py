@@ -53,9 +53,9 @@ class Command:
         """The gradients."""
         return self._asked(lambda host: host.vjp(op, inputs, params, cotangents, needs, self.timeout))
 
-    def said(self) -> str:
+    def last_line(self) -> str:
         """The last line on stderr, as the end of a sentence."""
-        return "" if self._host is None else self._host.said()
+        return "" if self._host is None else self._host.last_line()
 
     def stop(self, grace: float = 0.0) -> bool:
         """End the command, if it runs; True where it ended by itself within `grace` seconds."""

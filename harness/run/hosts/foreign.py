@@ -76,11 +76,11 @@ class Foreign:
     ) -> list[Array]:
         """The outputs. Raises Unsupported, BackendFailed and HostFault."""
         metadata, tensors = _request("forward", op, inputs, params)
-        found = _indexed(self._ask(metadata, tensors, "outputs", timeout), "output")
-        missing = [i for i in range(len(found)) if i not in found]
+        arrays = _indexed(self._ask(metadata, tensors, "outputs", timeout), "output")
+        missing = [i for i in range(len(arrays)) if i not in arrays]
         if missing:
-            raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_listed(found, 'output')}")
-        return [found[i] for i in range(len(found))]
+            raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_listed(arrays, 'output')}")
+        return [arrays[i] for i in range(len(arrays))]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -90,11 +90,11 @@ class Foreign:
         metadata, tensors = _request("vjp", op, inputs, params)
         metadata |= {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
         tensors |= {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
-        found = _indexed(self._ask(metadata, tensors, "gradients", timeout), "gradient")
+        arrays = _indexed(self._ask(metadata, tensors, "gradients", timeout), "gradient")
         for i, need in enumerate(needs):
-            if need and i not in found:
-                raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_listed(found, 'gradient')}")
-        return [found[i] if need else None for i, need in enumerate(needs)]
+            if need and i not in arrays:
+                raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_listed(arrays, 'gradient')}")
+        return [arrays[i] if need else None for i, need in enumerate(needs)]
 
     @property
     def alive(self) -> bool:
@@ -112,9 +112,9 @@ class Foreign:
         """See Host; True where it ended by itself within `grace` seconds of the end of its input."""
         return self._process.stop(grace)
 
-    def said(self) -> str:
+    def last_line(self) -> str:
         """Its last line on stderr, as the end of a sentence."""
-        return plain(self._process.said())
+        return plain(self._process.last_line())
 
     def _ask(
         self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None
@@ -195,14 +195,14 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
 
 def _indexed(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
     """Tensors word.0, word.1, … by their number. Raises BackendFailed for any other name."""
-    found = {}
+    numbered = {}
     for name, array in arrays.items():
         head, _, number = name.partition(".")
         if head != word or not (number.isascii() and number.isdigit()):
             raise BackendFailed(f"the answer has a tensor {plain(name)!r}; expected {word}.0, {word}.1 and so on")
-        found[int(number)] = array
-    return found
+        numbered[int(number)] = array
+    return numbered
 
 
-def _listed(found: Mapping[int, Array], word: str) -> str:
-    return ", ".join(f"{word}.{i}" for i in sorted(found)) if found else "no tensors at all"
+def _listed(numbered: Mapping[int, Array], word: str) -> str:
+    return ", ".join(f"{word}.{i}" for i in sorted(numbered)) if numbered else "no tensors at all"

@@ -210,7 +210,7 @@ def exchanged(
     try:
         answer, arrays = decode(frame)
     except FrameError as error:
-        raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.said()}") from None
+        raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
     if answer.get("id") != number:
         got = plain(repr(answer.get("id")))
         raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")

@@ -58,8 +58,8 @@ class HostProcess:
         self._answers, answers = os.pipe()
         self._status, status = os.pipe()
         control, self._control = os.pipe()
-        said, chatter = os.pipe()
-        self._chatter = said
+        printed, chatter = os.pipe()
+        self._chatter = printed
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         keeper = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(status), str(memory)]
@@ -97,7 +97,7 @@ class HostProcess:
                 wait = ends - time.monotonic()
                 if wait <= 0:
                     part = f"; {self._received(wanted)}" if self._buffer else ""
-                    raise HostFault(Verdict.TIMEOUT, f"no answer within {timeout:g} s{part}{self.said()}")
+                    raise HostFault(Verdict.TIMEOUT, f"no answer within {timeout:g} s{part}{self.last_line()}")
                 for descriptor, _ in self._poll.poll(min(wait * 1000 + 1, _LONGEST_POLL)):
                     if descriptor == self._requests:
                         left = self._write(left)
@@ -146,7 +146,7 @@ class HostProcess:
             os.close(descriptor)
         return alone
 
-    def said(self) -> str:
+    def last_line(self) -> str:
         """The last line that it printed which names an error, or else the last, as the end of a sentence."""
         self._listen()
         lines = [" ".join(line.split()) for line in self._tail.decode("utf-8", errors="replace").splitlines()]
@@ -192,7 +192,7 @@ class HostProcess:
             return frame_length(bytes(self._buffer[:HEAD]))
         except FrameError as error:
             raise HostFault(
-                Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.said()}"
+                Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.last_line()}"
             ) from None
 
     def _taken(self, wanted: int, left: memoryview) -> bytes:
@@ -201,7 +201,8 @@ class HostProcess:
             raise HostFault(Verdict.ERROR, "the answer came before the request was read to its end")
         if self._buffer:
             raise HostFault(
-                Verdict.ERROR, f"{len(self._buffer)} bytes follow the answer; expected one frame a request{self.said()}"
+                Verdict.ERROR,
+                f"{len(self._buffer)} bytes follow the answer; expected one frame a request{self.last_line()}",
             )
         return frame
 
@@ -233,10 +234,10 @@ class HostProcess:
             return HostFault(Verdict.OUT_OF_MEMORY, f"the process outgrew its limit of {limit}")
         if kind != "exit":
             how = "the process closed what it answers on" if not kind else "the process and its keeper were killed"
-            return HostFault(Verdict.CRASH, f"{how}; {self._received(wanted)}{self.said()}")
+            return HostFault(Verdict.CRASH, f"{how}; {self._received(wanted)}{self.last_line()}")
         status = int(number)
         part = f" before its answer was whole; {self._received(wanted)}" if self._buffer else ""
-        return HostFault(Verdict.CRASH, f"{_ending(status)}{part}{self.said()}", guard=-status in _GUARD_SIGNALS)
+        return HostFault(Verdict.CRASH, f"{_ending(status)}{part}{self.last_line()}", guard=-status in _GUARD_SIGNALS)
 
 
 _GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
