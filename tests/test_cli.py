@@ -18,7 +18,7 @@ from opproof.harness.run.pool import Pool
 from opproof.harness.run.status import Exit
 from opproof.reports import read_results
 
-FAULTY = str(Path(__file__).parent / "_faulty_backend.py")
+SMALL = str(Path(__file__).parent / "_small_backend.py")
 
 
 def call(*args):
@@ -62,7 +62,7 @@ def test_a_run_in_which_all_is_well(tmp_path, capfd):
 
 
 def test_failures(tmp_path, capfd):
-    status, _, found = run(tmp_path, "-b", FAULTY, "--case", "neg[x=7x33;f32]", "--case", "relu[x=7x33;f32]")
+    status, _, found = run(tmp_path, "-b", SMALL, "--case", "neg[x=7x33;f32]", "--case", "relu[x=7x33;f32]")
     assert status == 1
     verdicts = {key: r.verdict for key, r in found.items()}
     assert verdicts == {
@@ -83,19 +83,19 @@ def test_nothing_matches(tmp_path, capfd):
 
 
 def test_declining_everything_is_no_success(tmp_path):
-    status, _, found = run(tmp_path, "-b", FAULTY, "-o", "tan", "--level", "smoke")
+    status, _, found = run(tmp_path, "-b", SMALL, "-o", "tan", "--level", "smoke")
     assert {r.verdict for r in found.values()} == {"UNSUPPORTED"}
     assert status == 3
 
 
 def test_several_backends_and_one_mode(tmp_path):
-    args = ("-b", "numpy", "-b", FAULTY, "-b", "numpy", "--mode", "gradient", "--case", "relu[x=7x33;f32]")
+    args = ("-b", "numpy", "-b", SMALL, "-b", "numpy", "--mode", "gradient", "--case", "relu[x=7x33;f32]")
     status = call("run", "--out", tmp_path, "-j", 1, *args)
     header, results = read_results(tmp_path)
     assert status == 0
-    assert [(r.backend, r.mode) for r in sorted(results, key=lambda r: r.backend == FAULTY)] == [
+    assert [(r.backend, r.mode) for r in sorted(results, key=lambda r: r.backend == SMALL)] == [
         ("numpy", "gradient"),
-        (FAULTY, "gradient"),
+        (SMALL, "gradient"),
     ]
     assert [b["device"] for b in header.backends] == ["cpu", "test bench"]
 
@@ -151,7 +151,7 @@ def test_every_exit_status_is_told(capfd, place):
 def test_known_failures(tmp_path, capfd):
     ledger = tmp_path / "known.toml"
     ledger.write_text('[[known]]\npattern = "neg[*"\nreason = "signs are hard"\n', encoding="utf-8")
-    args = ("-b", FAULTY, "--case", "neg[x=7x33;f32]", "--known", ledger)
+    args = ("-b", SMALL, "--case", "neg[x=7x33;f32]", "--known", ledger)
     status, header, found = run(tmp_path / "out", *args)
     assert status == 0
     assert {r.known for r in found.values()} == {"signs are hard"}
@@ -163,7 +163,7 @@ def test_known_failures(tmp_path, capfd):
 
 
 def test_a_repro_line_repeats_the_record(tmp_path, capfd):
-    _, _, found = run(tmp_path / "one", "-b", FAULTY, "-o", "neg", "--level", "smoke", "--dtype", "bf16")
+    _, _, found = run(tmp_path / "one", "-b", SMALL, "-o", "neg", "--level", "smoke", "--dtype", "bf16")
     import shlex
 
     for number, (key, r) in enumerate(found.items()):
@@ -184,7 +184,7 @@ def test_quiet(tmp_path, capfd):
 
 
 def test_report(tmp_path, capfd):
-    run(tmp_path, "-b", FAULTY, "--case", "neg[x=7x33;f32]", "--case", "relu[x=7x33;f32]")
+    run(tmp_path, "-b", SMALL, "--case", "neg[x=7x33;f32]", "--case", "relu[x=7x33;f32]")
     capfd.readouterr()
     page, text = tmp_path / "new" / "a.html", tmp_path / "a.md"
     assert call("report", tmp_path, "--html", page, "--markdown", text) == 1

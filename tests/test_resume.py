@@ -15,6 +15,7 @@ import pytest
 from opproof.harness import __version__
 from opproof.harness.__main__ import main
 from opproof.harness.run.plan import Selection
+from opproof.harness.run.results import lock
 from opproof.harness.run.results.resume import command
 from opproof.harness.run.settings import Settings
 from opproof.harness.run.stop import Stopped, stoppable
@@ -142,11 +143,11 @@ def test_the_results_file_itself_may_be_given(whole, tmp_path):
 
 SLOW = """
 import time
-from opproof.backends.numpy import NumPy
+import numpy as np
 
-def forward(*call):
+def forward(op, inputs, params):
     time.sleep(0.05)
-    return NumPy().forward(*call)
+    return np.maximum(inputs[0], inputs[0].dtype.type(0))
 """
 
 
@@ -170,6 +171,7 @@ def running(folder, *args):
             path.read_bytes().count(b"\n") > 2 for path in folder.glob("*/results.jsonl")
         ):
             time.sleep(0.05)
+        assert process.poll() is None, process.stderr.read()
         yield process
 
 
@@ -189,6 +191,17 @@ def test_stopped_from_outside(tmp_path, number, how):
     header, kept = read_results(tmp_path / "my report")
     assert 2 <= len(kept) < header.cases
     assert [p.name for p in (tmp_path / "my report").iterdir()] == ["results.jsonl"]
+
+
+def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path):
+    """At once, though its judges take a while to notice."""
+    out = tmp_path / "opproof-report"
+    with running(tmp_path) as process:
+        with pytest.raises(lock.Busy, match=f"process {process.pid} on "):
+            lock.take(out)
+        process.kill()
+    lock.release(lock.take(out))
+    assert len(read_results(out)[1]) >= 2
 
 
 def test_the_command_that_goes_on(tmp_path):
