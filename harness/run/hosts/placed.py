@@ -205,14 +205,14 @@ def exchanged(
 
 
 class SharedMemory:
-    """A file without a name that judge and host have mapped; nobody can make it smaller."""
+    """A file without a name that judge and host have mapped; nobody can make it smaller, nor forbid its growth."""
 
     def __init__(self) -> None:
         if hasattr(os, "memfd_create"):
             import fcntl
 
             self.descriptor = os.memfd_create("opproof", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
         else:
             with tempfile.TemporaryFile() as file:
                 self.descriptor = os.dup(file.fileno())
