@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import opproof.backends.host
-from opproof.backends.host.frames import HEAD, FrameError, frame_length
+from opproof.backends.host.frames import HEAD, LONGEST, FrameError, frame_length
 from opproof.vocabulary.verdicts import Verdict
 
 KEEPER = Path(opproof.backends.host.__file__).with_name("keeper.py")
@@ -70,6 +70,10 @@ class HostProcess:
                 pass_fds=kept,
                 start_new_session=True,
             )
+        except OSError:
+            for descriptor in (self._requests, self._answers, self._status, self._control, self._chatter):
+                os.close(descriptor)
+            raise
         finally:
             for descriptor in (requests, answers, status, control, chatter):
                 os.close(descriptor)
@@ -78,8 +82,11 @@ class HostProcess:
         _widen(self._requests, self._answers)
         self._ended = ""
 
-    def exchange(self, request: bytes, timeout: float) -> bytes:
-        """Send a frame, and return the next one. Raises HostFault, after which the host is of no more use."""
+    def exchange(self, request: bytes, timeout: float, longest: int = LONGEST) -> bytes:
+        """Send a frame, and return the next one, of at most `longest` bytes.
+
+        Raises HostFault, after which the host is of no more use.
+        """
         if self._buffer:
             raise HostFault(
                 Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
@@ -107,7 +114,7 @@ class HostProcess:
                     elif not self._read():
                         raise self._death(wanted)
                 if wanted == HEAD and len(self._buffer) >= HEAD:
-                    wanted = self._length()
+                    wanted = self._length(longest)
                 if wanted > HEAD and len(self._buffer) >= wanted:
                     return self._taken(wanted, left)
 
@@ -184,9 +191,9 @@ class HostProcess:
             self._tail = (self._tail + more)[-_TAIL:]
         return True
 
-    def _length(self) -> int:
+    def _length(self, longest: int) -> int:
         try:
-            return frame_length(bytes(self._buffer[:HEAD]))
+            return frame_length(bytes(self._buffer[:HEAD]), longest)
         except FrameError as error:
             raise HostFault(
                 Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.said()}"
