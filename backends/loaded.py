@@ -60,11 +60,14 @@ def settle(backend: Any, name: str) -> Loaded:
         raise BackendError(
             f"backend {name} has no function forward(op, inputs, params); see opproof.backends.protocol."
         )
+    alignment = members["alignment"]
+    if alignment is not None and not (isinstance(alignment, int) and 0 < alignment == alignment & -alignment <= 2**20):
+        raise BackendError(f"backend {name}: its alignment is {alignment!r}; expected a power of two, such as 64.")
     members |= {
         "name": str(members["name"]) if members["name"] is not None else name,
         "version": "" if members["version"] is None else str(members["version"]),
         "device": "cpu" if members["device"] is None else str(members["device"]),
-        "alignment": 64 if members["alignment"] is None else int(members["alignment"]),
+        "alignment": 64 if alignment is None else int(alignment),
         "with_shapes": members["supports"] is not None and _takes_shapes(members["supports"]),
     }
     return Loaded(**members)

@@ -44,10 +44,10 @@ def encode(metadata: Mapping[str, str], tensors: Mapping[str, Array]) -> bytes:
     return struct.pack("<Q", len(blob)) + blob
 
 
-def frame_length(head: bytes) -> int:
+def frame_length(head: bytes, longest: int = LONGEST) -> int:
     """Bytes of the frame that begins with `head`, HEAD bytes of it, its length included. Raises FrameError."""
     length, header = struct.unpack("<QQ", head)
-    if length > LONGEST or length < 10:
+    if length > longest or length < 10:
         raise FrameError(f"expected a frame, beginning with its length as a little-endian u64; got {_shown(head)}")
     if header > length - 8:
         raise FrameError(

@@ -22,7 +22,7 @@ _INTERVAL = 0.05  # seconds between two looks
 _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
-_PDEATHSIG, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 24, 36
+_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 24, 36
 _CAP_SYS_PTRACE = 19
 
 _PAGE = os.sysconf("SC_PAGESIZE")
@@ -32,6 +32,7 @@ def main() -> None:
     """Keep one host."""
     control, status, memory, *command = sys.argv[1:]
     _prctl(_CHILD_SUBREAPER, 1)
+    _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
     deaths, wakeup = os.pipe()
     os.set_blocking(wakeup, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

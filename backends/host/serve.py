@@ -55,17 +55,17 @@ def answer(backend: Loaded, request: Request, arena: Arena, *, interrupts: bool 
     try:
         return _called(backend, request, arena)
     except (Unsupported, NotImplementedError) as reason:
-        return Answer(Outcome.DECLINED, str(reason) or "declined without a reason")
+        return Answer(Outcome.DECLINED, _text(reason) or "declined without a reason")
     except OutOfBounds as fault:
-        return Answer(Outcome.OUT_OF_BOUNDS, str(fault))
+        return Answer(Outcome.OUT_OF_BOUNDS, _text(fault))
     except InputChanged as fault:
-        return Answer(Outcome.INPUT_CHANGED, str(fault))
+        return Answer(Outcome.INPUT_CHANGED, _text(fault))
     except BackendFailed as failure:
-        return Answer(Outcome.FAILED, str(failure))
+        return Answer(Outcome.FAILED, _text(failure))
     except MemoryError as error:
-        return Answer(Outcome.OUT_OF_MEMORY, f"MemoryError {error}".strip())
+        return Answer(Outcome.OUT_OF_MEMORY, f"MemoryError {_text(error)}".strip())
     except DeviceLost as lost:
-        return Answer(Outcome.DEVICE_LOST, str(lost))
+        return Answer(Outcome.DEVICE_LOST, _text(lost))
     except BaseException as error:  # of any class: it ends the call, not the host
         if interrupts and isinstance(error, KeyboardInterrupt):
             raise
@@ -78,11 +78,16 @@ def described(error: BaseException) -> str:
     while frame is not None:
         where = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
         frame = frame.tb_next
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # a class of the backend's own, which may do anything
-        text = "its text cannot be told"
+    text = " ".join(_text(error).split())
     return f"{type(error).__name__}: {text[:1000]} ({where})" if text else f"{type(error).__name__} ({where})"
+
+
+def _text(error: BaseException) -> str:
+    """What an exception says, where its class lets it."""
+    try:
+        return str(error)[:4096]
+    except BaseException:  # the class is the backend's own, and may do anything
+        return "its text cannot be told"
 
 
 def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
@@ -129,6 +134,8 @@ def _taken(returned: Any, places: Sequence[Place | None], arena: Arena) -> list[
             continue
         plain = _plain(array)
         results.append(_described(plain))
+        if plain.dtype.hasobject:
+            continue
         if place is not None and plain.shape == place.shape and plain.dtype.itemsize <= dtype_of(place.dtype).itemsize:
             room = arena.memory[place.offset : place.offset + plain.nbytes]
             np.ndarray(plain.shape, plain.dtype, room.data)[...] = plain

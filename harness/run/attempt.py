@@ -20,6 +20,7 @@ from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import Posed, pose
+from opproof.harness.truth.reference import COMPUTE_U
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -105,6 +106,9 @@ def _declared(host: Host, case: Case, op: Op, mode: Mode) -> str | None:
     support = host.support(op.name, case.dtype, mode, params, [shapes.get(n) for n in names])
     if support.reason:
         raise Settled(Verdict.UNSUPPORTED, support.reason)
+    if support.declared not in (None, "storage", *COMPUTE_U):
+        known = ", ".join(("storage", *COMPUTE_U))
+        raise Settled(Verdict.ERROR, f"it declares the precision {support.declared!r}; expected one of {known}")
     return support.declared
 
 

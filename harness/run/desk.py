@@ -70,6 +70,9 @@ class Desk:
                 records += self._records(task)
             except BackendError as error:  # it could be loaded once
                 records.append(settled(task, Verdict.CRASH, str(error)))
+            except OSError as error:
+                reason = f"no host could be started: {error.strerror}"
+                records.append(settled(task, Verdict.HARNESS_ERROR, reason))
             misshapen = records[-1].verdict is Verdict.WRONG_SHAPE and task.mode == "forward"
         return records
 

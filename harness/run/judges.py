@@ -13,13 +13,14 @@ from collections.abc import Sequence
 
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.reach import withdraw
 from opproof.harness.run.task import Task
 from opproof.reports import Result
 
 #: The one of this process.
 _DESK: list[Desk] = []
 
-_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36
+_PR_SET_CHILD_SUBREAPER = 36
 #: Seconds that one case may take a judge, all its calls and looks included.
 _LONGEST = 1200.0
 
@@ -34,7 +35,8 @@ def start(limits: Limits) -> None:
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, _too_long)
     warnings.simplefilter("ignore")  # NaN, infinity and empty means are answers here, not accidents
-    _out_of_reach()
+    withdraw()
+    _adopt()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     _DESK[:] = [Desk(limits)]
 
@@ -59,12 +61,10 @@ def _too_long(*_: object) -> None:
     raise TooLong(f"the judge was at it for {_LONGEST:g} s")
 
 
-def _out_of_reach() -> None:
-    """Its memory is nobody else's to read or write, and orphans of a host whose keeper was killed come to it."""
+def _adopt() -> None:
+    """Orphans of a host whose keeper was killed come to this process, which ends them."""
     if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-        libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _end_with_the_run() -> None:

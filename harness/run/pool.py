@@ -11,12 +11,14 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from itertools import groupby, islice
 from typing import Self
 
 from opproof.harness.run import judges
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.reach import withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task
 from opproof.reports import Result
@@ -38,8 +40,11 @@ class Pool:
         self.limits = limits
         self._desk = Desk(limits) if limits.in_process else None
         self._executor = None if limits.in_process else self._new(limits.jobs)
+        self._reach = ExitStack()
 
     def __enter__(self) -> Self:
+        if self._executor is not None:
+            self._reach.enter_context(withdrawn())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -47,6 +52,7 @@ class Pool:
             self._desk.close()
         if self._executor is not None:
             _end(self._executor)
+        self._reach.close()
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device. Raises BackendError, also when loading it kills or hangs the process."""
@@ -129,5 +135,5 @@ def _context() -> multiprocessing.context.BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["opproof.harness.run.judges", "scipy.special"])
+    context.set_forkserver_preload(["opproof.harness.run.preloaded"])
     return context

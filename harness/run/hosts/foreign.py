@@ -145,7 +145,7 @@ def start(text: str, memory: int, timeout: float = 30.0) -> Foreign | Placed:
         if hello.get("arena") == "frames":
             return Placed(process, None, hello)
         return Foreign(process, hello, timeout)
-    except (HostFault, BackendFailed) as error:
+    except (HostFault, BackendFailed, BackendError) as error:
         process.stop()
         raise BackendError(f"exec: {shlex.join(command)} did not say hello: {error}.") from None
 
@@ -186,7 +186,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
             continue
         try:
             hello[key] = json.loads(answer[key])
-        except ValueError:
+        except (ValueError, RecursionError):
             hello[key] = None
         if not isinstance(hello[key], kind):
             raise BackendFailed(f"{key} in the hello is {plain(repr(answer[key]))}; expected JSON such as {example}")

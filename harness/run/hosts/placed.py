@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends.host import serve
-from opproof.backends.host.frames import FrameError, decode, encode, params_text
+from opproof.backends.host.frames import LONGEST, FrameError, decode, encode, params_text
 from opproof.backends.host.request import dtype_of, to_metadata
 from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.layout import GUARD, NEAR, Bytes, Layout, differences, lay_out, snapshot, unwritten, write
 from opproof.harness.run.question import Question, Returned, Settled, received
@@ -30,6 +29,14 @@ PROTOCOL = "1"
 #: Seconds that a backend may take to load.
 LOADING = 120.0
 
+#: Of results that are looked at.
+_DTYPES = frozenset({
+    *("float16", "float32", "float64", "bfloat16", "bool"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+})  # fmt: skip
+#: Bytes of an answer, where its tensors do not travel in it.
+_LONGEST = 1 << 20
+
 _VERDICTS = {
     serve.Outcome.DECLINED: Verdict.UNSUPPORTED,
     serve.Outcome.FAILED: Verdict.ERROR,
@@ -39,15 +46,30 @@ _VERDICTS = {
 }
 
 
+class _Hello(msgspec.Struct):
+    """What a host says of its backend, beside names."""
+
+    alignment: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]  # bytes
+    vjp: bool
+    writes: tuple[bool, bool]  # results of a forward, gradients: whether it writes them into memory it is given
+    on_device: bool
+    supports: bool  # it declines some calls beforehand,
+    with_shapes: bool  # and looks at their shapes
+
+
 class Placed:
     """A host that understands places: `python -m opproof.backends.host`, here or on another machine."""
 
     in_process = False
 
     def __init__(self, process: HostProcess, memory: SharedMemory | None, hello: Mapping[str, str]) -> None:
-        self._about = json.loads(hello["about"])
-        name, version, device = (plain(hello[key]) for key in ("name", "version", "device"))
-        self.about = About(name, version, device, self._about["vjp"])
+        """Raises BackendError for a hello that says something else than a host of this version does."""
+        try:
+            self._about = msgspec.json.decode(hello["about"], type=_Hello)
+        except (KeyError, msgspec.DecodeError) as error:
+            raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
+        name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
+        self.about = About(name, version, device, self._about.vjp)
         self._process, self._memory = process, memory
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
@@ -58,15 +80,15 @@ class Placed:
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
     ) -> Support:
         """See Host. What the backend cannot look at makes no difference, and is not asked again."""
-        listed = params_text(params) if self._about["supports"] else "{}"
-        named = json.dumps(shapes) if self._about["with_shapes"] else "[]"
+        listed = params_text(params) if self._about.supports else "{}"
+        named = json.dumps(shapes) if self._about.with_shapes else "[]"
         key = (op, dtype, mode, listed, named)
         if key not in self._support:
             asked = {"kind": "supports", "op": op, "dtype": dtype, "mode": mode, "params": listed, "shapes": named}
             metadata, _ = self._exchange(asked, {}, LOADING)
             if metadata.get("kind") != "supports":
                 raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
-            self._support[key] = Support(plain(metadata["reason"]), plain(metadata["compute"]) or None)
+            self._support[key] = Support(plain(metadata.get("reason", "")), plain(metadata.get("compute", "")) or None)
         return self._support[key]
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
@@ -84,7 +106,7 @@ class Placed:
         now = snapshot(layout, memory)
         self._last = (layout, now) if self._memory is not None else None
         given = self._answer(answered)
-        writes = self._about["writes"][question.posed.mode is Mode.GRADIENT]
+        writes = self._about.writes[question.posed.mode is Mode.GRADIENT]
         return looked_at(question, layout, now, given, writes=writes)
 
     def _laid_out(self, question: Question) -> tuple[Layout, dict[str, str]]:
@@ -92,8 +114,8 @@ class Placed:
         for known, layout, metadata in self._recent:
             if known is question:
                 return layout, metadata
-        asked = question.softened() if self._about["on_device"] else question
-        layout = lay_out(asked, self._about["alignment"], GUARD if self._memory is not None else NEAR)
+        asked = question.softened() if self._about.on_device else question
+        layout = lay_out(asked, self._about.alignment, GUARD if self._memory is not None else NEAR)
         self._recent = [*self._recent[-1:], (question, layout, to_metadata(layout.request))]
         return self._recent[-1][1:]
 
@@ -131,7 +153,8 @@ class Placed:
     def _exchange(
         self, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
     ) -> tuple[dict[str, str], dict[str, Array]]:
-        return exchanged(self._process, self._number(), metadata, tensors, timeout)
+        longest = _LONGEST if self._memory is not None else LONGEST
+        return exchanged(self._process, self._number(), metadata, tensors, timeout, longest)
 
     def _number(self) -> str:
         self._count += 1
@@ -146,7 +169,7 @@ class Placed:
     def _answer(self, metadata: Mapping[str, str]) -> serve.Answer:
         try:
             given = serve.from_metadata(metadata)
-        except (ValueError, TypeError, IndexError) as error:
+        except Exception as error:  # what a backend wrote in its host's stead may hold anything
             raise HostFault(Verdict.ERROR, f"the answer cannot be read: {plain(str(error))}") from None
         if given.outcome is serve.Outcome.DEVICE_LOST:
             raise HostFault(Verdict.CRASH, f"the process lost its device; it said: {plain(given.message)}")
@@ -192,24 +215,28 @@ def _returned(described: serve.Returned | None, place: Any, data: Bytes | None) 
 
 def _array(described: serve.Returned, data: Bytes) -> Array | None:
     """The array in `data`; None where its dtype is no dtype of results or larger than what was made room for."""
-    try:
-        dtype = dtype_of(described.dtype)
-    except TypeError:
+    if described.dtype not in _DTYPES:
         return None
+    dtype = dtype_of(described.dtype)
     size = int(np.prod(described.shape)) * dtype.itemsize
-    if dtype.kind not in "fiubV" or size > data.size:
+    if size > data.size:
         return None
     return data[:size].view(dtype).reshape(described.shape)
 
 
 def exchanged(
-    process: HostProcess, number: str, metadata: Mapping[str, str], tensors: Mapping[str, Array], timeout: float
+    process: HostProcess,
+    number: str,
+    metadata: Mapping[str, str],
+    tensors: Mapping[str, Array],
+    timeout: float,
+    longest: int = LONGEST,
 ) -> tuple[dict[str, str], dict[str, Array]]:
-    """Ask a host and read its answer. Raises HostFault."""
-    frame = process.exchange(encode({**metadata, "id": number}, tensors), timeout)
+    """Ask a host and read its answer, of at most `longest` bytes. Raises HostFault."""
+    frame = process.exchange(encode({**metadata, "id": number}, tensors), timeout, longest)
     try:
         answer, arrays = decode(frame)
-    except FrameError as error:
+    except (FrameError, RecursionError) as error:  # the second: JSON, nested without end
         raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
     if answer.get("id") != number:
         got = plain(repr(answer.get("id")))
@@ -217,52 +244,34 @@ def exchanged(
     return answer, arrays
 
 
-class SharedMemory:
-    """A file without a name that judge and host have mapped; nobody can make it smaller."""
-
-    def __init__(self) -> None:
-        if hasattr(os, "memfd_create"):
-            import fcntl
-
-            self.descriptor = os.memfd_create("opproof", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-            fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
-        else:
-            with tempfile.TemporaryFile() as file:
-                self.descriptor = os.dup(file.fileno())
-        self._memory: Bytes = np.empty(0, np.uint8)
-
-    def grown(self, size: int) -> Bytes:
-        """At least `size` bytes of it."""
-        if self._memory.size < size:
-            length = -(-max(size, 2 * self._memory.size, 1 << 20) // mmap.PAGESIZE) * mmap.PAGESIZE
-            os.ftruncate(self.descriptor, length)
-            self._memory = np.frombuffer(mmap.mmap(self.descriptor, length), np.uint8)
-        return self._memory
-
-    def close(self) -> None:
-        """Give it back as far as nobody looks at it any more."""
-        os.close(self.descriptor)
-        self._memory = np.empty(0, np.uint8)
-
-
 def start(spec: str, memory: int, *, references: bool = False) -> Placed:
-    """A host of the backend `spec` on this machine, of at most `memory` bytes. Raises BackendError."""
+    """A host of the backend `spec` on this machine, of at most `memory` bytes. Raises BackendError and OSError."""
     shared = SharedMemory()
 
     def command(requests: int, answers: int) -> list[str]:
         options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * references]
         return [sys.executable, "-m", "opproof.backends.host", *options, "--", spec]
 
-    process = HostProcess(command, memory, [shared.descriptor])
     try:
-        hello, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING)
+        process = HostProcess(command, memory, [shared.descriptor])
+    except OSError:
+        shared.close()
+        raise
+    try:
+        return Placed(process, shared, _greeted(process, spec))
+    except BackendError:
+        process.stop()
+        shared.close()
+        raise
+
+
+def _greeted(process: HostProcess, spec: str) -> dict[str, str]:
+    """The host's hello. Raises BackendError."""
+    try:
+        hello, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)
     except HostFault as fault:
-        process.stop()
-        shared.close()
         raise BackendError(f"backend {spec!r} could not be loaded: {fault.message}.") from None
-    if hello.get("kind") != "hello":
-        process.stop()
-        shared.close()
-        message = plain(hello.get("message", ""))
-        raise BackendError(message or f"backend {spec!r} could not be loaded: it did not say hello.")
-    return Placed(process, shared, hello)
+    if hello.get("kind") == "hello":
+        return hello
+    message = plain(hello.get("message", ""))
+    raise BackendError(message or f"backend {spec!r} could not be loaded: it did not say hello.")

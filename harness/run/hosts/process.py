@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import opproof.backends.host
-from opproof.backends.host.frames import HEAD, FrameError, frame_length
+from opproof.backends.host.frames import HEAD, LONGEST, FrameError, frame_length
 from opproof.vocabulary.verdicts import Verdict
 
 KEEPER = Path(opproof.backends.host.__file__).with_name("keeper.py")
@@ -72,6 +72,10 @@ class HostProcess:
                 pass_fds=kept,
                 start_new_session=True,
             )
+        except OSError:
+            for descriptor in (self._requests, self._answers, self._status, self._control, self._chatter):
+                os.close(descriptor)
+            raise
         finally:
             for descriptor in (requests, answers, status, control, chatter):
                 os.close(descriptor)
@@ -83,8 +87,11 @@ class HostProcess:
         self._poll.register(self._chatter, select.POLLIN)
         self._ended = ""
 
-    def exchange(self, request: bytes, timeout: float) -> bytes:
-        """Send a frame, and return the next one. Raises HostFault, after which the host is of no more use."""
+    def exchange(self, request: bytes, timeout: float, longest: int = LONGEST) -> bytes:
+        """Send a frame, and return the next one, of at most `longest` bytes.
+
+        Raises HostFault, after which the host is of no more use.
+        """
         if self._buffer:
             raise HostFault(
                 Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
@@ -108,7 +115,7 @@ class HostProcess:
                     elif not self._read():
                         raise self._death(wanted)
                 if wanted == HEAD and len(self._buffer) >= HEAD:
-                    wanted = self._length()
+                    wanted = self._length(longest)
                 if wanted > HEAD and len(self._buffer) >= wanted:
                     return self._taken(wanted, left)
         finally:
@@ -187,9 +194,9 @@ class HostProcess:
                 return
             self._tail = (self._tail + more)[-_TAIL:]
 
-    def _length(self) -> int:
+    def _length(self, longest: int) -> int:
         try:
-            return frame_length(bytes(self._buffer[:HEAD]))
+            return frame_length(bytes(self._buffer[:HEAD]), longest)
         except FrameError as error:
             raise HostFault(
                 Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.last_line()}"
