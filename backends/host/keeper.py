@@ -46,7 +46,8 @@ def main() -> None:
 def _started(command: list[str], control: int, status: int) -> int:
     host = os.fork()
     if host:
-        os.close(0)
+        os.close(0)  # the pipes end with the host, not with this process
+        os.close(1)
         return host
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
