@@ -15,11 +15,15 @@ import numpy as np
 import pytest
 
 from opproof.backends import BackendFailed, Unsupported
-from opproof.backends.exec.command import _request, load
 from opproof.backends.host.frames import FrameError, decode, encode, frame_length, params_text
-from opproof.backends.load import load_backend
+from opproof.harness.run.hosts.command import Command
+from opproof.harness.run.hosts.foreign import _request
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.hosts.start import start
+from opproof.harness.run.limits import Limits
 from opproof.reports import read_results
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.verdicts import Verdict
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 
@@ -30,7 +34,7 @@ EXAMPLES = HERE.parent / "examples"
 
 @pytest.fixture(scope="module")
 def drill():
-    backend = load(DRILL)
+    backend = Command(DRILL, 30.0)
     yield backend
     backend.stop()
 
@@ -120,9 +124,9 @@ def test_what_is_absent_has_no_tensor(drill):
 
 
 FAULTS = {
-    "neg": "got the text 'I am computing n'.*only frames may go to stdout",
+    "neg": "got the text 'I am computing n'.*only frames may go there; print to stderr",
     "square": "4 bytes follow the answer",
-    "exp": "exited with status 7.*on stderr it said: fatal error: out of luck",
+    "exp": "exited with status 7; it said: fatal error: out of luck",
     "tan": "which do not fit in",
     "floor": "died of SIGABRT",
     "log": "has id '0'; expected '[0-9]+'",
@@ -142,9 +146,9 @@ def test_a_fault_says_what_it_is_and_the_next_call_is_fine(drill, op):
 
 def test_a_truncated_frame_and_a_hang_end_with_the_timeout(drill):
     drill.timeout = 1.0
-    with pytest.raises(BackendFailed, match=r"no whole answer within 1 s; \d+ bytes came, of \d+"):
+    with pytest.raises(BackendFailed, match=r"no answer within 1 s; \d+ bytes came, of \d+"):
         drill.forward("abs", [X], {})
-    with pytest.raises(BackendFailed, match="nothing came on stdout"):
+    with pytest.raises(BackendFailed, match=r"^no answer within 1 s\.$"):
         drill.forward("sqrt", [X], {})
     drill.timeout = 30.0
     drill.forward("relu", [X], {})
@@ -154,7 +158,68 @@ def test_a_command_that_answers_too_early_cannot_block():
     """More than a pipe holds, both ways at once."""
     text = "import sys; sys.stdout.buffer.write(b'A' * 2**20); sys.stdout.flush(); sys.stdin.read()"
     with pytest.raises(BackendError, match="the text 'AAAA"):
-        load(shlex.join([sys.executable, "-c", text])).name  # noqa: B018 - the first question starts it
+        Command(shlex.join([sys.executable, "-c", text]), 30.0).name  # noqa: B018 - the first question starts it
+
+
+# The process
+
+
+def ended(program, memory=0, timeout=20.0):
+    """The fault that a request to a Python program ends with."""
+    process = HostProcess([sys.executable, "-c", program], memory)
+    try:
+        with pytest.raises(HostFault) as caught:
+            process.exchange(encode({"kind": "hello"}, {}), timeout)
+    finally:
+        process.stop()
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("program", "verdict", "said"),
+    [
+        ("import os; os._exit(0)", Verdict.CRASH, "the process exited with status 0"),
+        ("import sys; sys.exit('error: no luck')", Verdict.CRASH, "exited with status 1; it said: error: no luck"),
+        ("import os; os.abort()", Verdict.CRASH, "the process died of SIGABRT"),
+        ("import os; os.kill(os.getpid(), 11)", Verdict.CRASH, "the process died of SIGSEGV"),
+        ("import os, time; os.close(1); time.sleep(60)", Verdict.CRASH, "the process closed what it answers on"),
+        ("print('x' * 99, flush=True); input()", Verdict.ERROR, "the text 'xxxxxx"),
+        ("import time; time.sleep(60)", Verdict.TIMEOUT, "no answer within 2 s"),
+        ("x = bytearray(b'x' * 2**28); input()", Verdict.OUT_OF_MEMORY, "the process outgrew its limit of 100 MiB"),
+        (
+            "import subprocess, sys; subprocess.run([sys.executable, '-c', 'x = bytearray(b\"x\" * 2**28); input()'])",
+            Verdict.OUT_OF_MEMORY,
+            "the process outgrew its limit of 100 MiB",
+        ),
+    ],
+)
+def test_how_a_process_ends(program, verdict, said):
+    fault = ended(program, 100 * 2**20, timeout=2.0 if verdict is Verdict.TIMEOUT else 20.0)
+    assert fault.verdict is verdict
+    assert said in fault.message
+    assert fault.guard == ("SIGSEGV" in said)
+
+
+def test_what_a_process_does_while_nothing_is_asked_of_it():
+    def later(program):
+        process = HostProcess([sys.executable, "-c", program], 0)
+        ends = time.monotonic() + 20
+        while process.alive and time.monotonic() < ends:
+            time.sleep(0.01)
+        assert not process.alive
+        fault = process.fault()
+        process.stop()
+        return fault.verdict, fault.message
+
+    assert later("import os; os._exit(3)") == (Verdict.CRASH, "the process exited with status 3")
+    talks = "import time; print('hello', flush=True); time.sleep(60)"
+    assert later(talks) == (Verdict.ERROR, "6 bytes came that nobody had asked for")
+
+
+def test_a_process_may_end_by_itself():
+    for program, alone in (("input()", True), ("import time; time.sleep(60)", False)):
+        process = HostProcess([sys.executable, "-c", program], 0)
+        assert process.stop(10.0 if alone else 0.1) is alone
 
 
 # What cannot be loaded
@@ -170,19 +235,21 @@ def test_a_command_that_answers_too_early_cannot_block():
 )
 def test_what_is_no_command(text, said):
     with pytest.raises(BackendError, match=said):
-        load_backend(f"exec:{text}")
+        Command(text, 30.0)
+    with pytest.raises(BackendError, match=said):
+        start(f"exec:{text}", Limits(1, 30.0, 2**30))
 
 
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("raise SystemExit('error: no device')", "exited with status 1.*on stderr it said: error: no device"),
+        ("raise SystemExit('error: no device')", "exited with status 1; it said: error: no device"),
         ("print('Hello, I am the backend')", "the text 'Hello, I am the"),
     ],
 )
 def test_no_hello(program, said):
     with pytest.raises(BackendError, match=said):
-        load(shlex.join([sys.executable, "-c", program])).name  # noqa: B018
+        Command(shlex.join([sys.executable, "-c", program]), 30.0).name  # noqa: B018
 
 
 # Runs
@@ -194,8 +261,8 @@ def opproof(*arguments, cwd, timeout=120):
 
 
 VERDICTS = {
-    "neg": "ERROR", "abs": "TIMEOUT", "square": "ERROR", "exp": "ERROR", "sqrt": "TIMEOUT", "sin": "PASS",
-    "tan": "ERROR", "floor": "ERROR", "cos": "WRONG_SHAPE", "tanh": "WRONG_DTYPE", "log": "ERROR", "erf": "ERROR",
+    "neg": "ERROR", "abs": "TIMEOUT", "square": "ERROR", "exp": "CRASH", "sqrt": "TIMEOUT", "sin": "PASS",
+    "tan": "ERROR", "floor": "CRASH", "cos": "WRONG_SHAPE", "tanh": "WRONG_DTYPE", "log": "ERROR", "erf": "ERROR",
     "ceil": "ERROR", "round": "ERROR", "sign": "WRONG_SHAPE", "relu": "PASS", "add": "PASS", "matmul": "PASS",
     "trunc": "OUT_OF_MEMORY",
 }  # fmt: skip
@@ -210,50 +277,6 @@ def test_each_fault_costs_its_own_case_only(tmp_path):
     results = read_results(tmp_path / "opproof-report")[1]
     found = {op: {r.verdict for r in results if r.op == op} for op in VERDICTS}
     assert found == {op: {verdict} for op, verdict in VERDICTS.items()}
-
-
-def test_no_child_outlives_the_run(tmp_path):
-    """A child that hangs, and closes its ears: its worker is ended by the pool's timeout, and it goes too."""
-    mark = tmp_path / "pids"
-    program = tmp_path / "hang.py"
-    text = (HERE / "_exec_backend.py").read_text(encoding="utf-8")
-    note = f"import os; open({str(mark)!r}, 'a').write(f'{{os.getpid()}}\\n')\n"
-    program.write_text(text.replace("import json\n", note + "import json\n", 1), encoding="utf-8")
-    command = shlex.join([sys.executable, str(program)])
-    case = ["--case", "sqrt[x=2x3;f32]", "--mode", "forward", "--timeout", "2", "-j", "1", "--quiet"]
-    opproof("run", "-b", f"exec:{command}", *case, cwd=tmp_path)
-    assert [r.verdict for r in read_results(tmp_path / "opproof-report")[1]] == ["TIMEOUT"]
-    pids = [int(line) for line in mark.read_text(encoding="utf-8").split()]
-    assert pids
-    ends = time.monotonic() + 5
-    while any(_alive(pid) for pid in pids) and time.monotonic() < ends:
-        time.sleep(0.05)
-    assert not [pid for pid in pids if _alive(pid)]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's word on a parent's death is Linux's")
-def test_no_child_outlives_a_worker_that_is_killed(tmp_path):
-    program = tmp_path / "starts.py"
-    child = shlex.join([sys.executable, "-c", "import time; time.sleep(60)"])
-    program.write_text(
-        "import os, shlex, signal\n"
-        "from opproof.backends.exec.child import Child\n"
-        f"print(Child(shlex.split({child!r})).process.pid, flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n",
-        encoding="utf-8",
-    )
-    done = subprocess.run([sys.executable, str(program)], stdout=subprocess.PIPE, text=True, timeout=60, check=False)
-    ends = time.monotonic() + 5
-    while _alive(int(done.stdout)) and time.monotonic() < ends:
-        time.sleep(0.05)
-    assert not _alive(int(done.stdout))
-
-
-def _alive(pid):
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
 
 
 def test_missing_command_is_a_wrong_call(tmp_path):

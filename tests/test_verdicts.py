@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -266,18 +265,3 @@ def test_description():
             "device": "test bench",
         }
     assert json.dumps(sys.argv)  # the parent's own arguments are untouched
-
-
-def test_workers_end_with_a_run_that_is_killed(tmp_path):
-    psutil = pytest.importorskip("psutil")
-    command = [sys.executable, "-m", "opproof.harness", "run", "-b", BACKEND, "--case", "amax[x=7x33;dim=-1;f32]"]
-    options = ["--mode", "forward", "-j", "1", "--timeout", "100", "--quiet", "--out", str(tmp_path)]
-    run = psutil.Popen([*command, *options])
-    ends = time.monotonic() + 60
-    while not (tmp_path / "results.jsonl").exists() and time.monotonic() < ends:
-        time.sleep(0.1)
-    family = run.children(recursive=True)
-    assert len(family) >= 2  # the fork server and a worker, which sleeps in its case
-    run.kill()
-    run.wait()
-    assert psutil.wait_procs(family, timeout=20)[1] == []
