@@ -6,12 +6,11 @@ import platform
 import ml_dtypes
 import numpy as np
 import pytest
+from _ask import judged
 from _c_build import compiled, example, needs_cc
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.c.library import load
-from opproof.cases import Case
-from opproof.harness.run.execute import execute
 from opproof.reference_ops import load as load_op
 from opproof.vocabulary.errors import BackendError
 
@@ -221,8 +220,7 @@ def test_what_is_absent_is_null(tmp_path):
     backend = load(compiled(tmp_path, VERSION + FORWARD % "return 0;" + vjp))
 
     def said(text):
-        case = Case.parse(text)
-        return execute(backend, case, load_op(case.op), "gradient").message
+        return judged(backend, text, "gradient").message
 
     assert said("linear[x=3x4;weight=5x4;f32]") == "3 inputs, 1 outputs, NULL: input gradient"
     assert said("linear[x=3x4;weight=5x4;bias=5,;f32]") == "3 inputs, 1 outputs, NULL:"

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from opproof.backends.exec.command import load
 from opproof.harness.explain.dialogues import check
+from opproof.harness.run.hosts.command import Command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 
@@ -99,7 +99,7 @@ SLIPS = {
     "big-endian": ('struct.pack("<Q", len(blob))', 'struct.pack(">Q", len(blob))', "little-endian u64; got the bytes"),
     "length counts itself": ("len(blob)) + blob", "len(blob) + 8) + blob", "bytes came, of"),
     "text": ("calls = 0", "print('ready', flush=True)", "expected a frame"),
-    "no id": ('{**answer, "id": m["id"]}', "answer", "has id None; expected '1'"),
+    "no id": ('{**answer, "id": m["id"]}', "answer", "has id None; expected '0'"),
     "number in metadata": ('"id": m["id"]}', '"id": m["id"], "n": 1}', "strings only, such as 'n'"),
     "no name": ('"name": "small"', '"title": "small"', "the hello has no name"),
     "another kind": ('{"kind": "outputs"}', '{"kind": "output"}', "of kind 'output'; expected 'outputs'"),
@@ -122,9 +122,9 @@ SLIPS = {
 @pytest.mark.parametrize("slip", SLIPS)
 def test_slips_are_named(slip, tmp_path, monkeypatch):
     old, new, said = SLIPS[slip]
-    backend = load(small(tmp_path, old, new))
+    backend = Command(small(tmp_path, old, new), 30.0)
     backend.timeout = 1.0
-    monkeypatch.setattr("opproof.backends.exec.command.START", 3.0)
+    monkeypatch.setattr("opproof.harness.run.hosts.foreign.START", 3.0)
     try:
         wrong = [step for step in check(backend) if step.state == "wrong"]
     finally:
@@ -141,7 +141,7 @@ def test_a_slip_on_the_command_line(tmp_path):
 
 
 def test_stderr_is_shown(tmp_path):
-    backend = load(small(tmp_path, "calls = 0", "sys.stderr.write('warming up\\n')"))
+    backend = Command(small(tmp_path, "calls = 0", "sys.stderr.write('warming up\\n')"), 30.0)
     try:
         steps = {step.what: step for step in check(backend)}
     finally:

@@ -4,14 +4,16 @@ import math
 
 import numpy as np
 import pytest
+from _ask import attempted, judged
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import execute
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import inputs_of, ordered
+from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
 
 INF = math.inf
 
@@ -31,13 +33,13 @@ def test_a_reduction_over_nothing_gives_its_identity(name, value, shape, dim, ou
 @pytest.mark.parametrize("name", ["amax", "amin", "logsumexp"])
 @pytest.mark.parametrize("mode", ["forward", "gradient"])
 def test_the_case_of_nothing_is_judged(name, mode):
-    case, op = Case.parse(f"{name}[x=3x0;dim=-1;f32]"), load(name)
+    case = Case.parse(f"{name}[x=3x0;dim=-1;f32]")
     assert case in cases_of(name)
-    outcome = execute(NumPy(), case, op, mode)
-    assert judge(case, op, mode, outcome, Rules()).verdict == "PASS"
+    made = attempted(NumPy(), str(case), mode)
+    assert made.judgement.verdict == "PASS"
     if mode == "forward":
-        outcome.arrays[0][1] = 0
-        assert judge(case, op, mode, outcome, Rules()).verdict == "WRONG_VALUE"
+        made.answer.arrays[0][1] = 0
+        assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
 
 
 @pytest.mark.parametrize(
@@ -108,10 +110,7 @@ def test_the_backend_calls_pytorchs_own(text):
     pytest.importorskip("torch", reason="the package torch is not installed")
     from opproof.backends.torch import create
 
-    case = Case.parse(text)
-    op = load(case.op)
-    outcome = execute(create(), case, op, "gradient")
-    found = judge(case, op, "gradient", outcome, Rules())
+    found = judged(create(), text, "gradient")
     assert found.verdict == "WRONG_GRADIENT"
     assert found.units > 1e5
 
@@ -119,4 +118,6 @@ def test_the_backend_calls_pytorchs_own(text):
 def test_what_needs_a_gradient():
     case = Case.parse("scatter[x=4x5;index=1x5;src=1x5;dim=0;f32;needs=src]")
     op = load("scatter")
-    assert reference.needs_of(case, op, ordered(case, op, inputs_of(case, op))) == [False, False, True]
+    posed = pose(case, op, Mode.FORWARD).asked
+    assert reference.needs_of(case, op, posed.inputs, posed.outputs) == [False, False, True]
+    assert pose(case, op, Mode.GRADIENT).asked.needs == (False, False, True)

@@ -4,14 +4,11 @@ import functools
 
 import numpy as np
 import pytest
+from _ask import attempted
 from _planted import DEFECTS, findings
 
 from opproof.backends.numpy import create
-from opproof.cases import Case
 from opproof.harness.diagnose.diagnosis import diagnose
-from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import execute
-from opproof.reference_ops import load
 
 COUNT = 5  # cases a defect
 pytestmark = pytest.mark.xdist_group("diagnosis")  # what is measured once serves several tests
@@ -51,12 +48,9 @@ class Odd:
 
 
 def said(text, change):
-    case = Case.parse(text)
-    op = load(case.op)
-    outcome = execute(Odd(change), case, op, "forward")
-    found = judge(case, op, "forward", outcome, Rules())
-    assert found.verdict == "WRONG_VALUE"
-    return diagnose(case, op, "forward", outcome, found)
+    made = attempted(Odd(change), text)
+    assert made.judgement.verdict == "WRONG_VALUE"
+    return diagnose(made.posed, made.answer, made.judgement)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +68,10 @@ def test_sentences(case, change, sentence):
 
 
 def test_noise_without_a_pattern_is_left_alone():
-    rng = np.random.default_rng(1)
-    assert said("exp[x=7x33;f32]", lambda y: y + rng.permutation(y.ravel()).reshape(y.shape)) == ""
+    def change(y):
+        return y + np.random.default_rng(1).permutation(y.ravel()).reshape(y.shape)
+
+    assert said("exp[x=7x33;f32]", change) == ""
 
 
 def test_one_wrong_element_in_the_middle_is_left_alone():
@@ -91,11 +87,8 @@ def test_one_wrong_element_in_the_middle_is_left_alone():
 )
 def test_operators_with_several_outputs(text):
     """A diagnosis has no complaint of its own about them."""
-    case = Case.parse(text)
-    op = load(case.op)
     backend = Odd(lambda y: y)
     backend.vjp = lambda *call: [None if d is None else d[..., ::-1] * 3 for d in create().vjp(*call)]
-    outcome = execute(backend, case, op, "gradient")
-    found = judge(case, op, "gradient", outcome, Rules())
-    assert found.verdict == "WRONG_GRADIENT"
-    assert isinstance(diagnose(case, op, "gradient", outcome, found), str)
+    made = attempted(backend, text, "gradient")
+    assert made.judgement.verdict == "WRONG_GRADIENT"
+    assert isinstance(diagnose(made.posed, made.answer, made.judgement), str)

@@ -4,28 +4,27 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _ask import OF_NUMBERS
+from _ask import judged as judged_by
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case
-from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import execute
 from opproof.harness.truth.data import inputs_of
 from opproof.reference_ops import load
 
 
 def judged(text, *, factor=1.0, forward=None):
     """The built-in backend's gradient times `factor`, against the operator (or `forward`) without its vjp."""
-    case = Case.parse(text)
-    op = load(case.op)
+    op = load(Case.parse(text).op)
     bare = replace(op, vjp=None, kinks=None, forward=op.forward if forward is None else forward)
 
     class Scaled(NumPy):
         def vjp(self, *call):
             return [None if d is None else (d * factor).astype(d.dtype) for d in super().vjp(*call)]
 
-    outcome = execute(Scaled(), case, bare, "gradient")
-    assert not outcome.verdict, outcome.message
-    return judge(case, bare, "gradient", outcome, Rules())
+    found = judged_by(Scaled(), text, "gradient", bare)
+    assert found.verdict in OF_NUMBERS, found.message
+    return found
 
 
 SMOOTH = [

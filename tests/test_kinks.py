@@ -4,33 +4,32 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import Outcome
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.truth.data import distances, inputs_of, to_dtype
+from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
 
 
-class Answer:
+class Gradients:
     """The reference's own gradient of a case, to be altered where `kinked` and judged."""
 
     def __init__(self, text):
         self.case = Case.parse(text)
         self.op = load(self.case.op)
-        values = inputs_of(self.case, self.op)
-        inputs = ordered(self.case, self.op, values)
-        outputs = reference.forward(self.case, self.op, inputs)
-        self.g = cotangents_of(self.case, outputs)[0]
-        self.outcome = Outcome(inputs=inputs, cotangents=[self.g], needs=[True] * len(inputs))
-        self.x = inputs[0]
-        self.gradients = [np.array(d) for d in reference.vjp(self.case, self.op, inputs, [self.g], outputs)]
-        self.kinked = distances(self.case, self.op, values) == 0
+        self.posed = p = pose(self.case, self.op, Mode.GRADIENT).asked
+        assert all(p.needs)
+        self.g, self.x = p.cotangents[0], p.inputs[0]
+        self.gradients = [np.array(d) for d in reference.vjp(self.op, p.inputs, p.params, p.cotangents, p.outputs)]
+        self.kinked = distances(self.case, self.op, inputs_of(self.case, self.op)) == 0
         assert self.kinked.any()
 
     def judged(self, first=None, convention="any"):
         gradients = [self.gradients[0] if first is None else first, *self.gradients[1:]]
-        self.outcome.arrays = [to_dtype(d, self.case.dtype) for d in gradients]
-        return judge(self.case, self.op, "gradient", self.outcome, Rules(convention=convention))
+        answer = Answer([to_dtype(d, self.case.dtype) for d in gradients])
+        return judge(self.posed, answer, Rules(convention=convention))
 
     def with_kinks(self, values):
         return np.where(self.kinked, values, self.gradients[0])
@@ -46,20 +45,20 @@ def verdict(judgement):
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 1.0])
 @pytest.mark.parametrize("text", [RELU, "relu[x=6x33;f16;fill=kink]", "relu[x=6x33;f32;fill=zeros]"])
 def test_any_subgradient_of_relu_passes(text, share):
-    a = Answer(text)
+    a = Gradients(text)
     assert verdict(a.judged(a.with_kinks(a.g * share))) == "PASS"
 
 
 @pytest.mark.parametrize("share", [-0.01, 1.01, 2.0, -1.0, np.nan, np.inf])
 def test_anything_else_fails(share):
-    a = Answer(RELU)
+    a = Gradients(RELU)
     found = a.judged(a.with_kinks(a.g * share))
     assert verdict(found) == "WRONG_GRADIENT"
     assert a.kinked[found.worst.index]
 
 
 def test_one_wrong_kink_among_many_fails():
-    a = Answer(RELU)
+    a = Gradients(RELU)
     wrong = a.gradients[0].copy()
     at = tuple(np.argwhere(a.kinked)[-1])
     wrong[at] = -a.g[at]
@@ -69,7 +68,7 @@ def test_one_wrong_kink_among_many_fails():
 
 
 def test_beside_a_kink_only_the_gradient_passes():
-    a = Answer(RELU)
+    a = Gradients(RELU)
     wrong = a.gradients[0].copy()
     at = tuple(np.argwhere(~a.kinked & (a.x > 0))[0])
     wrong[at] /= 2
@@ -78,29 +77,29 @@ def test_beside_a_kink_only_the_gradient_passes():
 
 def test_torch_convention():
     """relu'(0) = 0, clamp' = 1 at its ends, amax shares evenly among ties."""
-    a = Answer(RELU)
+    a = Gradients(RELU)
     assert verdict(a.judged(a.with_kinks(0), "torch")) == "PASS"
     assert verdict(a.judged(a.with_kinks(a.g), "torch")) == "WRONG_GRADIENT"
     assert verdict(a.judged(a.with_kinks(a.g / 2), "torch")) == "WRONG_GRADIENT"
-    c = Answer("clamp[x=6x33;min=-1.0;max=2.5;f32;fill=kink]")
+    c = Gradients("clamp[x=6x33;min=-1.0;max=2.5;f32;fill=kink]")
     assert verdict(c.judged(c.with_kinks(c.g), "torch")) == "PASS"
     assert verdict(c.judged(c.with_kinks(0), "torch")) == "WRONG_GRADIENT"
 
 
 @pytest.mark.parametrize(("share", "passes"), [(0, True), (0.3, True), (1, True), (-0.1, False), (1.1, False)])
 def test_clamp(share, passes):
-    c = Answer("clamp[x=6x33;min=-1.0;max=2.5;f32;fill=kink]")
+    c = Gradients("clamp[x=6x33;min=-1.0;max=2.5;f32;fill=kink]")
     assert verdict(c.judged(c.with_kinks(c.g * share))) == ("PASS" if passes else "WRONG_GRADIENT")
 
 
 @pytest.mark.parametrize(("share", "passes"), [(-1, True), (0, True), (0.5, True), (1, True), (1.2, False)])
 def test_abs_between_minus_and_plus(share, passes):
-    a = Answer("abs[x=6x33;f32;fill=kink]")
+    a = Gradients("abs[x=6x33;f32;fill=kink]")
     assert verdict(a.judged(a.with_kinks(a.g * share))) == ("PASS" if passes else "WRONG_GRADIENT")
 
 
 def test_the_convention_is_reported():
-    a = Answer(RELU)
+    a = Gradients(RELU)
     assert a.judged(a.with_kinks(0)).message == "at kinks it takes the left derivative"
     assert a.judged(a.with_kinks(a.g)).message == "at kinks it takes the right derivative"
     assert a.judged(a.with_kinks(a.g / 2)).message == "at kinks it takes the mean of both sides"
@@ -117,7 +116,7 @@ def tied(a):
 
 
 def test_ties_may_be_shared_or_given_to_one():
-    a = Answer(AMAX)
+    a = Gradients(AMAX)
     top, g = tied(a)
     assert (top.sum(axis=1) > 1).any()
     first = np.arange(11) == np.argmax(top, axis=1)[:, None]
@@ -129,7 +128,7 @@ def test_ties_may_be_shared_or_given_to_one():
 
 
 def test_ties_given_to_nobody_or_to_everybody_fail():
-    a = Answer(AMAX)
+    a = Gradients(AMAX)
     top, g = tied(a)
     alone = top & (top.sum(axis=1, keepdims=True) == 1)
     nobody = a.judged(g * alone)
@@ -139,7 +138,7 @@ def test_ties_given_to_nobody_or_to_everybody_fail():
 
 
 def test_ties_under_the_torch_convention():
-    a = Answer(AMAX)
+    a = Gradients(AMAX)
     top, g = tied(a)
     first = np.arange(11) == np.argmax(top, axis=1)[:, None]
     assert verdict(a.judged(g * top / top.sum(axis=1, keepdims=True), "torch")) == "PASS"
@@ -148,7 +147,7 @@ def test_ties_under_the_torch_convention():
 
 def test_two_tensors_share_a_kink():
     """maximum(a, b) at a = b: either side may have the gradient, neither may have it twice."""
-    m = Answer("maximum[a=6x11;b=6x11;f32;fill=ties]")
+    m = Gradients("maximum[a=6x11;b=6x11;f32;fill=ties]")
     equal = m.kinked
     half = [np.where(equal, m.g / 2, d) for d in m.gradients]
     m.gradients[1] = half[1]

@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 
+from opproof.backends.host.request import array_at
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
-from opproof.harness.run.memory import arrange, guarded, unwritten
+from opproof.harness.run.layout import lay_out, unwritten, write
+from opproof.harness.run.question import Question
 from opproof.harness.truth.data import inputs_of
+from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import load
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.modes import Mode
 
 EXPECTED = {
     "contiguous": Storage(24, 0, (12, 4, 1)),
@@ -52,17 +57,42 @@ def test_empty_tensors_hold_nothing(shape, layout):
     assert storage_of(shape, layout).size in ((0, 1) if layout == "offset" else (0,)) or layout == "gapped"
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64])
+def in_memory(text, *values):
+    """The tensors of the case `text` as a host has them, the bytes of the first, and the request."""
+    case = Case.parse(text)
+    posed = Posed(case, load(case.op), Mode.FORWARD, tuple(case.shapes), values, (), ())
+    layout = lay_out(Question(posed, ()), alignment=64)
+    memory = np.zeros(layout.request.size, np.uint8)
+    write(layout, memory)
+    first = layout.buffers[0]
+    arrays = [p if isinstance(p, int) else array_at(p, memory) for p in layout.request.inputs]
+    return arrays, memory[first.start : first.end], layout.request
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16", "i64"])
 @pytest.mark.parametrize("layout", [k for k in LAYOUTS if k != "broadcast"])
 def test_values_lie_there_and_poison_between(layout, dtype):
-    values = np.arange(24).reshape(2, 3, 4).astype(dtype)
+    values = np.arange(24).reshape(2, 3, 4).astype(np.int64 if dtype == "i64" else np.float64)
     storage = storage_of(values.shape, layout)
-    buffer = guarded(storage.size * values.itemsize, at_end=True, soft=False)
-    array = arrange(values, storage, buffer)
-    np.testing.assert_array_equal(array, values)
-    assert array.strides == tuple(s * values.itemsize for s in storage.strides)
-    flat = np.ndarray((storage.size,), dtype, buffer.data)
+    name = "f32" if dtype == "i64" else dtype
+    (array,), memory, _ = in_memory(f"relu[x=2x3x4;{name};layout={layout}]", values)
+    np.testing.assert_array_equal(array.astype(values.dtype), values)
+    assert array.dtype == (np.int64 if dtype == "i64" else DTYPES[dtype].numpy)
+    assert array.strides == tuple(s * array.itemsize for s in storage.strides)
+    flat = memory.view(array.dtype)
+    assert flat.size == storage.size
     assert unwritten(flat).sum() == storage.size - values.size
+
+
+def test_one_array_given_twice_lies_there_once():
+    x = np.arange(15.0).reshape(3, 5)
+    (a, b), _, request = in_memory("add[a=3x5;b=@a;f32]", x, x)
+    np.testing.assert_array_equal(a, x)
+    assert b == 0
+    assert len(request.zones) == 1
+    (a, b), _, request = in_memory("add[a=3x5;b=3x5;f32]", x, x.copy())
+    np.testing.assert_array_equal(a, b)
+    assert len(request.zones) == 2
 
 
 def test_broadcast_slices_are_equal():
@@ -70,9 +100,9 @@ def test_broadcast_slices_are_equal():
     found = inputs_of(case, load("add"))
     assert np.ptp(found["a"], axis=0).max() == 0
     assert np.ptp(found["b"], axis=0).min() > 0
-    storage = storage_of((5, 7), "broadcast")
-    array = arrange(found["a"], storage, guarded(7 * 8, at_end=True, soft=False))
+    (array, _), memory, _ = in_memory(str(case).replace("f32", "f64"), found["a"], found["b"])
     assert array.strides == (0, 8)
+    assert memory.size == 7 * 8
     np.testing.assert_array_equal(array, found["a"])
 
 

@@ -6,11 +6,13 @@ import pytest
 from opproof.cases import Case, cases_of
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, parameters
+from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.noise.array import Noisy, Source
-from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.posed import Posed, pose
+from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reference_ops import load
 from opproof.vocabulary.arrays import tuple_of
+from opproof.vocabulary.modes import Mode
 
 U = 2.0**-24
 
@@ -50,17 +52,15 @@ def test_every_reference_runs_under_noise(name):
     for case in cases_of(name, "smoke"):
         if case.dtype != "f32":
             continue
-        inputs = ordered(case, op, inputs_of(case, op))
-        outputs = reference.forward(case, op, inputs)
+        p = pose(case, op, Mode.GRADIENT if op.vjp is not None else Mode.FORWARD).asked
         with np.errstate(all="ignore"):
-            found = tuple_of(op.forward(*wrapped(inputs), **parameters(case, op)))
-        for y, n in zip(outputs, found, strict=True):
+            found = tuple_of(op.forward(*wrapped(p.inputs), **p.params))
+        for y, n in zip(p.outputs, found, strict=True):
             assert_same(y, n, str(case))
         if op.vjp is None:
             continue
-        cotangents = cotangents_of(case, outputs)
-        gradients = reference.vjp(case, op, inputs, cotangents, outputs)
-        found = reference.vjp(case, op, wrapped(inputs), wrapped(cotangents), wrapped(outputs))
+        gradients = reference.vjp(op, p.inputs, p.params, p.cotangents, p.outputs)
+        found = reference.vjp(op, wrapped(p.inputs), p.params, wrapped(p.cotangents), wrapped(p.outputs))
         for d, n in zip(gradients, found, strict=True):
             assert (d is None) == (n is None)
             if d is not None:
@@ -166,7 +166,14 @@ def expected(name, *arrays, dtype="f32", declared=None, **params) -> Expected:
     given = "".join(f";{k}={v}" for k, v in params.items())
     shape = tensors.replace("a=", "x=") if len(arrays) == 1 else tensors
     case = Case.parse(f"{name}[{shape}{given};{dtype}]")
-    return reference.expected_forward(case, load(name), list(arrays), declared)[0]
+    return expected_of(posed(case, *arrays), declared)[0]
+
+
+def posed(case, *inputs, cotangents=()):
+    """A question about these arrays."""
+    mode = Mode.GRADIENT if cotangents else Mode.FORWARD
+    needs = (True,) * len(inputs)
+    return Posed(case, load(case.op), mode, tuple(case.shapes)[: len(inputs)], inputs, cotangents, needs)
 
 
 def rms(values):
@@ -206,9 +213,8 @@ def test_sixteen_bits_are_computed_in_float32():
 
 def test_gradient_from_a_saved_output():
     """tanh' = 1 - y^2 from a y rounded to f16: at y near 1 that rounding is all there is."""
-    case, op = Case.parse("tanh[x=64x64;f16]"), load("tanh")
     x, g = np.full((64, 64), 3.0), np.ones((64, 64))
-    (found,) = reference.expected_vjp(case, op, [x], [g], [True])
+    (found,) = expected_of(posed(Case.parse("tanh[x=64x64;f16]"), x, cotangents=(g,)))
     assert 1.8 < rms(found.scale) < 2.2  # 2 y dy, in units of u(f16)
 
 

@@ -4,11 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from _ask import attempted
 
 from opproof.cases import Case
 from opproof.harness.explain.evidence import CELLS, CLOSE, ELEMENTS, pictures
 from opproof.harness.judge.bound import C, Comparison
-from opproof.harness.run.task import Task, result_of
+from opproof.harness.run.record import record
+from opproof.harness.run.task import Task
 from opproof.reference_ops import load
 
 
@@ -29,7 +31,7 @@ class Spoilt:
 
 
 def seen(case, change, mode="forward"):
-    return result_of(Task("spoilt", case, mode, soft=True), Spoilt(change))
+    return record(Task("spoilt", case, mode), attempted(Spoilt(change), case, mode))
 
 
 def cells_of(picture):

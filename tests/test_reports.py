@@ -13,7 +13,6 @@ import pytest
 import report_samples as samples
 
 from opproof.reports import (
-    VERDICTS,
     Header,
     Result,
     github,
@@ -27,6 +26,7 @@ from opproof.reports import (
 )
 from opproof.reports._summary import kind, sentence, tally
 from opproof.reports._text import line, number, options, short_names
+from opproof.vocabulary.verdicts import Verdict
 
 HEADER = samples.header(20)
 ODD = samples.oddities()
@@ -45,7 +45,7 @@ def data_of(page):
 # What is a failure, and what the sentence says
 
 
-@pytest.mark.parametrize("verdict", VERDICTS)
+@pytest.mark.parametrize("verdict", list(Verdict))
 def test_each_verdict_is_of_one_kind(verdict):
     expected = {"PASS": "passed", "UNSUPPORTED": "unsupported", "MISTRUSTED": "doubtful", "INCONCLUSIVE": "doubtful"}
     record = samples.result("softmax[x=4x33;dim=-1;f32]", "forward", verdict=verdict)
@@ -256,7 +256,7 @@ def test_html_of_numbers_that_json_has_not():
 def test_html_compares_with_a_baseline():
     before = [replace(ODD[0], verdict="CRASH", units=3.0), samples.result("abs[x=3,;f32]", "forward")]
     baseline = data_of(html.render(HEADER, ODD[:2], baseline=before))["baseline"]
-    crash = list(VERDICTS).index("CRASH")
+    crash = list(Verdict).index("CRASH")
     assert baseline == {"verdict": [crash, -1], "kind": [0, -1], "units": [3.0, None], "vanished": 1}
 
 

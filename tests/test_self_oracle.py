@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
+from _ask import OF_NUMBERS
+from _ask import judged as judged_by
 
 from opproof.backends.numpy import NumPy
-from opproof.cases import Case
-from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.run.execute import execute
-from opproof.reference_ops import load
 from opproof.reports import read_results
 
 
@@ -26,11 +24,9 @@ class Altered(NumPy):
 
 
 def judged(text, **altered):
-    case, backend = Case.parse(text), Altered(**altered)
-    op = load(case.op)
-    outcome = execute(backend, case, op, "gradient", alone=True)
-    assert not outcome.verdict, outcome.message
-    return judge_by_self(backend, case, op, outcome)
+    found = judged_by(Altered(**altered), text, "gradient", alone=True, grad_oracle="self")
+    assert found.verdict in OF_NUMBERS, found.message
+    return found
 
 
 def first_row_doubled(d):

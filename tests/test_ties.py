@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import Outcome
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, to_dtype
+from opproof.harness.truth.data import to_dtype
+from opproof.harness.truth.posed import Posed, pose
 from opproof.reference_ops import load
 from opproof.reference_ops._order import equals
+from opproof.vocabulary.modes import Mode
 
 SORT = "sort[x=5x33;dim=-1;descending=true;f32;fill=ties]"
 TOPK = "topk[x=5x33;k=7;dim=-1;f16;fill=ties]"
@@ -18,14 +20,11 @@ TOPK = "topk[x=5x33;k=7;dim=-1;f16;fill=ties]"
 def judged(text, change, mode="gradient", convention="any"):
     """The verdict on the reference's own answer, altered by `change(answers, x)`."""
     case = Case.parse(text)
-    op = load(case.op)
-    inputs = ordered(case, op, inputs_of(case, op))
-    outputs = reference.forward(case, op, inputs)
-    cotangents = cotangents_of(case, outputs)
-    right = outputs if mode == "forward" else reference.vjp(case, op, inputs, cotangents, outputs)
-    outcome = Outcome(inputs=inputs, cotangents=cotangents, needs=[True])
-    outcome.arrays = [to_dtype(np.array(v), case.dtype) for v in change([np.array(v) for v in right], inputs[0])]
-    return judge(case, op, mode, outcome, Rules(convention=convention))
+    p = pose(case, load(case.op), Mode(mode)).asked
+    right = p.outputs if mode == "forward" else reference.vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
+    arrays = change([np.array(v) for v in right], p.inputs[0])
+    answer = Answer([to_dtype(np.array(v), case.dtype) for v in arrays])
+    return judge(p, answer, Rules(convention=convention))
 
 
 def among_equals(order):
@@ -118,11 +117,10 @@ def test_an_element_may_win_one_window_and_lose_another():
     """Two overlapping windows tie at the middle; with g = (1, -1) it may get 1, 0 or -1."""
     op, case = load("max_pool1d"), Case.parse("max_pool1d[x=1x1x3;kernel_size=2;stride=1;f32;fill=constant]")
     x, g = np.ones((1, 1, 3)), np.array([[[1.0, -1.0]]])
+    posed = Posed(case, op, Mode.GRADIENT, ("x",), (x,), (g, None), (True,))
 
     def verdict(*gradient):
-        outcome = Outcome(inputs=[x], cotangents=[g, None], needs=[True])
-        outcome.arrays = [np.array([[gradient]], dtype=np.float32)]
-        return judge(case, op, "gradient", outcome, Rules()).verdict
+        return judge(posed, Answer([np.array([[gradient]], dtype=np.float32)]), Rules()).verdict
 
     right = [(1, -1, 0), (1, 0, -1), (0, 1, -1), (0, 0, 0), (0.5, 0, -0.5)]
     assert {verdict(*d) for d in right} == {"PASS"}

@@ -4,22 +4,29 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _ask import attempted
+from _ask import judged as judged_by
 
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.judge.vacuity import vacuous
-from opproof.harness.run.execute import execute
-from opproof.harness.truth import reference
-from opproof.harness.truth.data import inputs_of, ordered
-from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.data import inputs_of
+from opproof.harness.truth.posed import Posed, pose
+from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
 
 
 def judged(text, mode="forward"):
+    return judged_by(NumPy(), text, mode)
+
+
+def vacuous_of(text, mode, expected, inputs):
+    """What is said of these expected arrays beside inputs that are set by hand."""
     case = Case.parse(text)
-    op = load(case.op)
-    return judge(case, op, mode, execute(NumPy(), case, op, mode), Rules())
+    names = tuple(case.shapes)[: len(inputs)]
+    return vacuous(Posed(case, load(case.op), mode, names, tuple(inputs), (), ()), expected)
 
 
 @pytest.mark.parametrize(
@@ -61,38 +68,38 @@ def test_shapes_that_leave_no_choice_are_no_objection(text):
 
 def test_a_wrong_answer_is_wrong_first():
     """What fails is a failure, whatever else would pass."""
-    case = Case.parse("relu[x=5x9;f32;fill=negative]")
-    outcome = execute(NumPy(), case, load("relu"), "forward")
-    outcome.arrays[0][2, 3] = 1
-    assert judge(case, load("relu"), "forward", outcome, Rules()).verdict == "WRONG_VALUE"
+    made = attempted(NumPy(), "relu[x=5x9;f32;fill=negative]")
+    assert made.judgement.verdict == "MISTRUSTED"
+    made.answer.arrays[0][2, 3] = 1
+    assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
 
 
 def test_every_output_must_be_trivial_alike():
     """Zeros as one output of two leave the other as evidence; a gradient of two inputs likewise."""
-    case, op = Case.parse("mul[a=4x4;b=4x4;f32]"), load("mul")
+    case = "mul[a=4x4;b=4x4;f32]"
     zero, real = (Expected(v, np.zeros((4, 4))) for v in (np.zeros((4, 4)), np.arange(16.0).reshape(4, 4)))
-    assert vacuous(case, op, "gradient", [zero, real], []) == ""
-    assert vacuous(case, op, "gradient", [zero, zero], []) == "constant would pass as well"
-    assert vacuous(case, op, "gradient", [zero, None], []) == "constant would pass as well"
-    assert vacuous(case, op, "gradient", [real, real], []) == ""
-    assert vacuous(case, op, "gradient", [real, real], [real.values]) == "copy would pass as well"
+    assert vacuous_of(case, Mode.GRADIENT, [zero, real], []) == ""
+    assert vacuous_of(case, Mode.GRADIENT, [zero, zero], []) == "constant would pass as well"
+    assert vacuous_of(case, Mode.GRADIENT, [zero, None], []) == "constant would pass as well"
+    assert vacuous_of(case, Mode.GRADIENT, [real, real], []) == ""
+    assert vacuous_of(case, Mode.GRADIENT, [real, real], [real.values]) == "copy would pass as well"
 
 
 def test_nearly_trivial_is_not():
     """One element beyond the bound is evidence enough."""
-    case, op = Case.parse("mul[a=4x4;b=4x4;f32]"), load("mul")
+    case = "mul[a=4x4;b=4x4;f32]"
     values = np.ones((4, 4))
     values[3, 3] += 64 * 2.0**-24
-    assert vacuous(case, op, "forward", [Expected(values, np.zeros((4, 4)))], []) == ""
+    assert vacuous_of(case, Mode.FORWARD, [Expected(values, np.zeros((4, 4)))], []) == ""
     values[3, 3] = 1 + 4 * 2.0**-24
-    assert vacuous(case, op, "forward", [Expected(values, np.zeros((4, 4)))], []) == "constant would pass as well"
+    assert vacuous_of(case, Mode.FORWARD, [Expected(values, np.zeros((4, 4)))], []) == "constant would pass as well"
 
 
 def test_floats_are_no_whole_numbers():
     """Zeros are the only answer that a row of one leaves to argsort; its small input, truncated, is no copy of them."""
-    case, op = Case.parse("argsort[x=4x1;dim=-1;f32]"), load("argsort")
+    case = "argsort[x=4x1;dim=-1;f32]"
     zeros = Expected(np.zeros((4, 1), dtype=np.int64), np.zeros((4, 1)), exact=True)
-    assert vacuous(case, op, "forward", [zeros], [np.full((4, 1), 0.25)]) == ""
+    assert vacuous_of(case, Mode.FORWARD, [zeros], [np.full((4, 1), 0.25)]) == ""
     assert judged("argsort[x=4x5;dim=-1;f32]").verdict == "PASS"
 
 
@@ -110,8 +117,8 @@ def test_no_seed_leaves_a_case_without_evidence(name):
         small = sum(int(np.prod(s)) for s in case.shapes.values()) < 400
         for seed in (2, 6, 8) if small and case.dtype != "f32" else ():
             drawn = case.with_seed(seed)
-            inputs = ordered(drawn, op, inputs_of(drawn, op))
-            objection = vacuous(drawn, op, "forward", reference.expected_forward(drawn, op, inputs), inputs)
+            posed = pose(drawn, op, Mode.FORWARD).asked
+            objection = vacuous(posed, expected_of(posed))
             assert not objection, f"{drawn}: {objection}"
 
 
