@@ -1,6 +1,9 @@
-"""What PyTorch twins share. torch is handed in, never imported."""
+"""What PyTorch twins share, and the one call of autograd. torch is handed in, never imported."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from opproof.vocabulary.arrays import tuple_of
 
 
 def widened(torch: Any, *xs: Any) -> list[Any]:
@@ -16,3 +19,22 @@ def gradient(torch: Any, f: Any, x: Any, g: Any) -> Any:
         leaf = x if x.requires_grad else x.detach().requires_grad_()
         (found,) = torch.autograd.grad(f(leaf), leaf, g, create_graph=x.requires_grad or g.requires_grad)
     return found
+
+
+def autograd(
+    torch: Any, f: Callable[..., Any], tensors: Sequence[Any], needs: Sequence[bool], cotangents: Sequence[Any]
+) -> list[Any]:
+    """Autograd's gradient of sum(g f(*tensors)) for every tensor that needs one, None for the others.
+
+    Zeros where no output depends on it. `cotangents` holds None for an output of integers or booleans.
+    """
+    leaves = [t.detach().requires_grad_() if n else t for t, n in zip(tensors, needs, strict=True)]
+    wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
+    outputs = zip(tuple_of(f(*leaves)), cotangents, strict=True)
+    pairs = [(y, g) for y, g in outputs if g is not None and y.requires_grad]
+    if pairs:
+        ys, gs = zip(*pairs, strict=True)
+        found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+    else:
+        found = iter([torch.zeros_like(t) for t in wanted])
+    return [next(found) if n else None for n in needs]

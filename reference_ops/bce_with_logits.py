@@ -72,7 +72,7 @@ def torch(
     torch: Any, x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str = "mean"
 ) -> Any:
     # PyTorch's own gives nan at infinity: the limit is what it gives at 1e100, all that is huge taken for infinite.
-    # The backend calls it as it is (backends/torch/__init__.py), and its ledger holds the defect.
+    # The backend calls it as it is (backends/torch), and its ledger holds the defect.
     loss = torch.nn.functional.binary_cross_entropy_with_logits
     far = torch.isinf(x) | torch.isinf(target)
     if not far.any():

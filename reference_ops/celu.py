@@ -28,7 +28,7 @@ def kinks(x: Array, *, alpha: float = 1.0) -> Array:
 
 def torch(torch: Any, x: Any, *, alpha: float = 1.0) -> Any:
     # The gradient of celu rounds 1 / alpha to float32, which would hide an error of ours: a composite proves the
-    # reference in float64. The backend calls celu itself (backends/torch/__init__.py), and its ledger holds the defect.
+    # reference in float64. The backend calls celu itself (backends/torch), and its ledger holds the defect.
     if x.dtype == torch.float64:
         return alpha * torch.nn.functional.elu(x / alpha)
     return torch.nn.functional.celu(x, alpha)

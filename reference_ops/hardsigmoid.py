@@ -28,7 +28,7 @@ def kinks(x: Array) -> Array:
 
 def torch(torch: Any, x: Any) -> Any:
     # The gradient of hardsigmoid rounds 1 / 6 to float32, which would hide an error of ours: a composite proves the
-    # reference in float64. The backend calls hardsigmoid itself (backends/torch/__init__.py), and its ledger holds the defect.
+    # reference in float64. The backend calls hardsigmoid itself (backends/torch), and its ledger holds the defect.
     if x.dtype == torch.float64:
         return torch.nn.functional.relu6(x + 3) / 6
     return torch.nn.functional.hardsigmoid(x)

@@ -10,6 +10,7 @@ from opproof.harness.truth.data import cotangents_of, inputs_of, ordered, parame
 from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import load
+from opproof.vocabulary.arrays import tuple_of
 
 U = 2.0**-24
 
@@ -52,7 +53,7 @@ def test_every_reference_runs_under_noise(name):
         inputs = ordered(case, op, inputs_of(case, op))
         outputs = reference.forward(case, op, inputs)
         with np.errstate(all="ignore"):
-            found = reference.tuple_of(op.forward(*wrapped(inputs), **parameters(case, op)))
+            found = tuple_of(op.forward(*wrapped(inputs), **parameters(case, op)))
         for y, n in zip(outputs, found, strict=True):
             assert_same(y, n, str(case))
         if op.vjp is None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.protocol import Unsupported, float_name
-from opproof.reference_ops import Op, load
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops import Op, gradients_of, load
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.errors import BackendError
 
 
@@ -35,7 +35,7 @@ class NumPy:
 def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
     """Outputs of `op`, stored in the float dtype of the inputs."""
     with np.errstate(all="ignore"):
-        outputs = _listed(op.forward(*map(_compute, inputs), **params))
+        outputs = tuple_of(op.forward(*map(_compute, inputs), **params))
     return [_stored(y, _dtype(inputs)) for y in outputs]
 
 
@@ -50,12 +50,8 @@ def gradients(
     if op.vjp is None:
         raise Unsupported(f"{op.name} has no gradient")
     outputs = [_compute(y) for y in values(op, inputs, params)]
-    gs = [_compute(g) for g in cotangents]
-    one = len(outputs) == 1
-    g, y = (gs[0], outputs[0]) if one else (tuple(gs), tuple(outputs))
     with np.errstate(all="ignore"):
-        found = _listed(op.vjp(g, y, *map(_compute, inputs), **params))
-    found += [None] * (len(inputs) - len(found))
+        found = gradients_of(op, list(map(_compute, cotangents)), outputs, list(map(_compute, inputs)), params)
     return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=True)]
 
 
@@ -80,7 +76,3 @@ def _stored(y: Any, dtype: np.dtype[Any]) -> Array:
     array = np.asarray(y)
     with np.errstate(all="ignore"):
         return array.astype(dtype) if array.dtype.kind == "f" else array
-
-
-def _listed(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, tuple | list) else [result]

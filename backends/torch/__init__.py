@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from opproof.backends.protocol import Unsupported
 from opproof.reference_ops import load
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops._torch import autograd
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.errors import BackendError
 
 #: In f16 and bf16 PyTorch computes these as several kernels and stores what passes between them in
@@ -63,33 +65,21 @@ class Torch:
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         tensors = self._tensors(inputs)
         with self._torch.no_grad():
-            return [self._array(y) for y in self._outputs(op, tensors, params)]
+            return [self._array(y) for y in tuple_of(self._twin(op)(self._torch, *tensors, **params))]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        leaves = [t.detach().requires_grad_() if n else t for t, n in zip(self._tensors(inputs), needs, strict=True)]
-        outputs = self._outputs(op, leaves, params)
-        gs = self._tensors(cotangents)
-        pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if g is not None and y.requires_grad]
-        wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
-        if pairs:
-            ys, given = zip(*pairs, strict=True)
-            found = iter(self._torch.autograd.grad(ys, wanted, given, allow_unused=True, materialize_grads=True))
-        else:
-            found = iter([self._torch.zeros_like(t) for t in wanted])
-        return [self._array(next(found)) if n else None for n in needs]
+        twin = functools.partial(self._twin(op), self._torch, **params)
+        found = autograd(self._torch, twin, self._tensors(inputs), needs, self._tensors(cotangents))
+        return [None if d is None else self._array(d) for d in found]
 
-    def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
+    def _twin(self, op: str) -> Callable[..., Any]:
         twin = NATIVE.get(op, load(op).torch)
         if twin is None:
             raise Unsupported(f"PyTorch has no {op}")
-        try:
-            result = twin(self._torch, *tensors, **params)
-        except NotImplementedError as error:
-            raise Unsupported(str(error).splitlines()[0]) from None
-        return list(result) if isinstance(result, tuple | list) else [result]
+        return twin
 
     def _tensors(self, arrays: Sequence[Array | None]) -> list[Any]:
         """Tensors over the arrays' own memory, strides kept; one array given twice is one tensor."""

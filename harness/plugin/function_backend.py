@@ -11,7 +11,8 @@ import numpy as np
 
 from opproof.backends import Unsupported
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops._torch import autograd
+from opproof.vocabulary.arrays import Array, bare, tuple_of
 from opproof.vocabulary.errors import BackendError
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -34,7 +35,7 @@ class FunctionBackend:
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         del op
         answer = self.fn(*_placed(self.fn, self._given(inputs)), **self._accepted(self.fn, params))
-        return [self._taken(y) for y in _listed(answer)]
+        return [self._taken(y) for y in tuple_of(answer)]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -45,10 +46,8 @@ class FunctionBackend:
         if self.gradient is None:
             found = self._by_autograd(tensors, gs, needs, params)
         else:
-            g = gs[0] if len(gs) == 1 else tuple(gs)
-            found = _listed(
-                self.gradient(*_placed(self.gradient, [g, *tensors]), **self._accepted(self.gradient, params))
-            )
+            given = _placed(self.gradient, [bare(gs), *tensors])
+            found = [*tuple_of(self.gradient(*given, **self._accepted(self.gradient, params)))]
         found += [None] * (len(inputs) - len(found))
         return [None if d is None else self._taken(d) for d in found]
 
@@ -86,15 +85,13 @@ class FunctionBackend:
     ) -> list[Any]:
         import torch
 
-        leaves = [t.detach().requires_grad_() if need else t for t, need in zip(tensors, needs, strict=True)]
-        outputs = _listed(self.fn(*_placed(self.fn, leaves), **self._accepted(self.fn, params)))
-        pairs = [(y, g) for y, g in zip(outputs, gs, strict=True) if g is not None and y.requires_grad]
-        if not pairs:
-            raise RuntimeError(f"no output of {_name(self.fn)} requires grad: autograd cannot see through it")
-        ys, cotangents = zip(*pairs, strict=True)
-        wanted = [t for t, need in zip(leaves, needs, strict=True) if need]
-        found = iter(torch.autograd.grad(ys, wanted, cotangents, allow_unused=True, materialize_grads=True))
-        return [next(found) if need else None for need in needs]
+        def outputs(*leaves: Any) -> tuple[Any, ...]:
+            ys = tuple_of(self.fn(*_placed(self.fn, leaves), **self._accepted(self.fn, params)))
+            if not any(y.requires_grad for y in ys):
+                raise RuntimeError(f"no output of {_name(self.fn)} requires grad: autograd cannot see through it")
+            return ys
+
+        return autograd(torch, outputs, tensors, needs, gs)
 
 
 def _placed(fn: Callable[..., Any], tensors: Sequence[Any]) -> list[Any]:
@@ -146,7 +143,3 @@ def torch_is_there(device: str) -> None:
 
 def _name(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, "__name__", type(fn).__name__))
-
-
-def _listed(answer: Any) -> list[Any]:
-    return list(answer) if isinstance(answer, tuple | list) else [answer]

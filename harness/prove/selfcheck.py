@@ -10,6 +10,7 @@ Cotangents and directions are random, a handful of each, never ones.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,8 @@ from opproof.harness.truth.data import (
 )
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops._torch import autograd
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.modes import Mode
 
 #: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
@@ -103,7 +105,7 @@ def _tensors(torch: Any, inputs: Sequence[Array | None]) -> list[Any]:
 def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
     case, op, inputs = posed.case, posed.op, posed.inputs
     expected = reference.expected_forward(posed)
-    found = reference.tuple_of(op.torch(torch, *_tensors(torch, inputs), **posed.params))  # type: ignore[misc]
+    found = tuple_of(op.torch(torch, *_tensors(torch, inputs), **posed.params))  # type: ignore[misc]
     if len(found) != len(expected):
         yield Disagreement(str(case), "values", f"PyTorch gives {len(found)} outputs, NumPy {len(expected)}")
         return
@@ -117,20 +119,13 @@ def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
 def _autograd(posed: Posed, torch: Any) -> Iterator[Disagreement]:
     case, op, inputs, needs = posed.case, posed.op, posed.inputs, posed.needs
     expected = reference.expected_vjp(posed)
-    leaves = [t.requires_grad_() if n else t for t, n in zip(_tensors(torch, inputs), needs, strict=True)]
-    outputs = reference.tuple_of(op.torch(torch, *leaves, **posed.params))  # type: ignore[misc]
-    given = zip(outputs, posed.cotangents, strict=True)
-    pairs = [(y, torch.from_numpy(np.array(g))) for y, g in given if g is not None and y.requires_grad]
-    wanted = [t for t, n in zip(leaves, needs, strict=True) if n]
-    if pairs:
-        ys, gs = zip(*pairs, strict=True)
-        found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
-    else:
-        found = iter([torch.zeros_like(t) for t in wanted])
+    assert op.torch is not None
+    twin = functools.partial(op.torch, torch, **posed.params)
+    found = autograd(torch, twin, _tensors(torch, inputs), needs, _tensors(torch, posed.cotangents))
     groups = None if op.ties is None else op.ties(*inputs, **posed.params)
-    for i, (want, need) in enumerate(zip(expected, needs, strict=True)):
-        if need and want is not None:
-            yield from _compared(case, "autograd", next(found).numpy(), want, groups if i == 0 else None)
+    for i, (got, want) in enumerate(zip(found, expected, strict=True)):
+        if got is not None and want is not None:
+            yield from _compared(case, "autograd", got.numpy(), want, groups if i == 0 else None)
 
 
 def _compared(

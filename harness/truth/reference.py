@@ -14,8 +14,8 @@ import numpy as np
 from opproof.cases import Case
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.noise.array import Noisy, Source
-from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
+from opproof.reference_ops import Op, gradients_of
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.modes import Mode
 
@@ -61,11 +61,6 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def tuple_of(result: Any) -> tuple[Any, ...]:
-    """Outputs as a tuple, whether the operator has one or several."""
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-
 def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
     """Outputs in float64 (or int64, bool)."""
     with quiet():
@@ -75,13 +70,9 @@ def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -
 def vjp(
     op: Op, inputs: Sequence[Any], params: Mapping[str, Any], cotangents: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Gradients of every argument, None where there is none; the op must have a vjp. No cotangent where no floats."""
-    assert op.vjp is not None
-    g = cotangents[0] if len(outputs) == 1 else tuple(cotangents)
-    y = outputs[0] if len(outputs) == 1 else tuple(outputs)
+    """Gradients of every argument, None where there is none; the op must have a vjp."""
     with quiet():
-        gradients = tuple_of(op.vjp(g, y, *inputs, **params))
-    return (*gradients, *(None for _ in inputs))[: len(inputs)]
+        return gradients_of(op, cotangents, outputs, inputs, params)
 
 
 def gradients_exist(

@@ -156,7 +156,9 @@ class Noisy(NDArrayOperatorsMixin):
             return _each_run(func, args, kwargs, self.source)
         if func in FUNCTIONS:
             return FUNCTIONS[func](*args, **kwargs)
-        raise TypeError(f"np.{func.__name__} is unknown to noisy arithmetic; classify it in harness/truth/noise/rules.py.")
+        raise TypeError(
+            f"np.{func.__name__} is unknown to noisy arithmetic; classify it in harness/truth/noise/rules.py."
+        )
 
 
 def _each_run(func: Callable[..., Any], args: Any, kwargs: Any, source: Source) -> Any:
