@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.vocabulary.errors import ResultsError
+from opproof.vocabulary.text import visible
+from opproof.vocabulary.verdicts import Verdict
 
 FILE = "results.jsonl"
 
@@ -18,8 +20,20 @@ def write_line(file: IO[bytes], record: Header | Result) -> None:
     fields = msgspec.to_builtins(record)
     if fields.get("evidence", "") is None:
         del fields["evidence"]
-    file.write(msgspec.json.encode(fields) + b"\n")
+    try:
+        line = msgspec.json.encode(fields)
+    except UnicodeEncodeError:  # lone surrogates, as in the name of a file that is not UTF-8
+        line = msgspec.json.encode(_visible(fields))
+    file.write(line + b"\n")
     file.flush()
+
+
+def _visible(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {visible(key): _visible(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_visible(item) for item in value]
+    return visible(value) if isinstance(value, str) else value
 
 
 def read_results(folder: Path) -> tuple[Header, list[Result]]:
@@ -42,11 +56,14 @@ def read_results(folder: Path) -> tuple[Header, list[Result]]:
             f"{path} has schema version {header.schema}, this opproof reads {SCHEMA_VERSION}; rerun with it."
         )
     records = []
+    decoder = msgspec.json.Decoder(Result)
     for number, line in enumerate(lines[1:], start=2):
         if not line:
             continue
         try:
-            records.append(msgspec.json.decode(line, type=Result))
+            records.append(_sound(decoder.decode(line)))
+        except msgspec.ValidationError as error:
+            raise ResultsError(f"{path}, line {number}: {_objection(line, error, header)}") from None
         except msgspec.DecodeError as error:
             if number == len(lines):  # no newline behind it: cut short
                 break
@@ -54,3 +71,24 @@ def read_results(folder: Path) -> tuple[Header, list[Result]]:
                 f"{path}, line {number}: not a result record ({error}); remove that line, or rerun with --resume."
             ) from None
     return header, records
+
+
+def _sound(record: Result) -> Result:
+    """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
+    worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
+    for value in (record.units, *worst):
+        if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
+            raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
+    return record
+
+
+def _objection(line: bytes, error: msgspec.ValidationError, header: Header) -> str:
+    """Why a line of JSON is no record."""
+    fields = msgspec.json.decode(line)
+    verdict = fields.get("verdict") if isinstance(fields, dict) else None
+    if isinstance(verdict, str) and verdict not in set(Verdict):
+        return (
+            f"unknown verdict {verdict[:40]!r}, expected one of {', '.join(Verdict)}; "
+            f"read it with the opproof that wrote it, {visible(header.opproof)}."
+        )
+    return f"not a result record ({error}); remove that line, or rerun with --resume."

@@ -36,7 +36,7 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     with results_file(out, merged.header, merged.results):
         pass
     complete = is_complete(selection_of(merged.header)) and not merged.missing
-    found = finish(out, merged.header, merged.results, known, quiet=quiet, complete=complete)
-    for said in merged.missing:
-        click.echo(f"missing: {said}")
-    return 1 if merged.missing and found == 0 else found
+    outcome = finish(out, merged.header, merged.results, known, quiet=quiet, complete=complete)
+    for sentence in merged.missing:
+        click.echo(f"missing: {sentence}")
+    return 1 if merged.missing and outcome == 0 else outcome

@@ -15,6 +15,7 @@ from opproof.harness.truth.data import arguments
 from opproof.reference_ops import Op
 from opproof.reports import Evidence, Input, Picture
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
 
 #: Worst elements and first values that are kept, and the most cells of a picture and of its close-up, each way.
 ELEMENTS = 8
@@ -26,13 +27,14 @@ CLOSE = 32
 _WITHIN, _OUT, _LAST, _NO_NUMBER = 2, 3, 22, 25
 
 
-def evidence(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) -> Evidence:
-    """All that there is to see of the failure `found`; inputs alone where it was settled before any comparison."""
+def evidence(case: Case, op: Op, mode: str, outcome: Outcome, judgement: Judgement) -> Evidence:
+    """All that there is to see of the failure that was judged; inputs alone where there was no comparison."""
     inputs = inputs_in_numbers(case, op, mode, outcome)
-    shown = [j for j in found.comparisons if found.worst is not None and j[0] == found.worst.tensor]
-    if not shown:
+    worst = judgement.worst.tensor if judgement.worst is not None else None
+    shown = next((compared for compared in judgement.comparisons if compared[0] == worst), None)
+    if shown is None:
         return Evidence(inputs=inputs)
-    name, got, expected, comparison = shown[0]
+    name, got, expected, comparison = shown
     failing = np.flatnonzero(~comparison.passed)
     order = failing[np.argsort(-comparison.units.ravel()[failing], kind="stable")[:ELEMENTS]]
     places = [tuple(int(i) for i in np.unravel_index(at, comparison.passed.shape)) for at in order]
@@ -43,16 +45,16 @@ def evidence(case: Case, op: Op, mode: str, outcome: Outcome, found: Judgement) 
 def inputs_in_numbers(case: Case, op: Op, mode: str, outcome: Outcome) -> tuple[Input, ...]:
     """Every tensor that the backend was given, cotangents last."""
     layouts = layouts_of(case)
-    found = [
+    numbers = [
         _in_numbers(name, values, case, layouts[name], case.fill if values.dtype.kind == "f" else "integers")
         for name, values in zip(arguments(case, op), outcome.inputs, strict=True)
         if name is not None and values is not None
     ]
-    if mode == "gradient":
+    if mode == Mode.GRADIENT:
         names = output_names(op, len(outcome.cotangents))
         pairs = zip(names, outcome.cotangents, strict=True)
-        found += [_in_numbers(f"cotangent of {n}", g, case, cotangent_layout(case), "random") for n, g in pairs]
-    return tuple(found)
+        numbers += [_in_numbers(f"cotangent of {n}", g, case, cotangent_layout(case), "random") for n, g in pairs]
+    return tuple(numbers)
 
 
 def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) -> Input:

@@ -29,6 +29,8 @@ from opproof.harness.run.deaths import in_order
 from opproof.harness.run.task import DEVICE_EXIT, MEMORY_EXIT, QUIET_EXIT, Task
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
 
 #: How many wrong answers of one operator and mode are looked at a second time.
 _SECOND_LOOKS = 2
@@ -143,8 +145,8 @@ class Pool:
             op=case.op,
             dtype=case.dtype,
             backend=task.backend,
-            mode=task.mode,
-            verdict=verdict,
+            mode=Mode(task.mode),
+            verdict=verdict,  # type: ignore[arg-type]  # also "CRASH?", which the second look settles
             message=message,
             seconds=seconds,
             repro=worker.repro(replace(task, soft=False, alone=False)),
@@ -166,12 +168,14 @@ def _second_look(task: Task, first: Result, second: Result) -> Result:
         return second
     if task.soft:
         if second.verdict in ("CRASH", "TIMEOUT", "OUT_OF_MEMORY"):
-            return replace(first, verdict="CRASH")
+            return replace(first, verdict=Verdict.CRASH)
         said = second.message if second.verdict == "OUT_OF_BOUNDS" else "a read past the end or before the beginning"
-        return replace(first, verdict="OUT_OF_BOUNDS", message=f"{said} (stopped by a guard page: {first.message})")
+        return replace(
+            first, verdict=Verdict.OUT_OF_BOUNDS, message=f"{said} (stopped by a guard page: {first.message})"
+        )
     if second.verdict == "PASS":
         said = "right when called alone in a new process, wrong after a call with other data"
-        return replace(first, verdict="NOT_REPEATABLE", message=said, diagnosis="")
+        return replace(first, verdict=Verdict.NOT_REPEATABLE, message=said, diagnosis="")
     return first
 
 

@@ -22,7 +22,8 @@ from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.run.execute import Outcome, execute
 from opproof.reference_ops import Op, load, load_folder
 from opproof.reports import Evidence, Result
-from opproof.vocabulary.verdicts import FAILED
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Exit status of a worker that used more memory than allowed, of one whose backend called exit(0), or lost its device.
 MEMORY_EXIT = 77
@@ -127,8 +128,8 @@ def result_of(task: Task, backend: Any) -> Result:
         op=case.op,
         dtype=case.dtype,
         backend=task.backend,
-        mode=task.mode,
-        verdict=found.verdict,
+        mode=Mode(task.mode),
+        verdict=Verdict(found.verdict),
         units=None if found.units is None else number(round(found.units, 4)),
         worst=found.worst,
         message=found.message,
