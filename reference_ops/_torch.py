@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from opproof.vocabulary.arrays import tuple_of
+from opproof.vocabulary.several import tuple_of
 
 
 def widened(torch: Any, *xs: Any) -> list[Any]:

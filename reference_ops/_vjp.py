@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opproof.reference_ops._op import Op
-from opproof.vocabulary.arrays import bare, tuple_of
+from opproof.vocabulary.several import bare, tuple_of
 
 
 def gradients_of(

@@ -9,6 +9,8 @@ import msgspec
 
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.vocabulary.errors import ResultsError
+from opproof.vocabulary.text import visible
+from opproof.vocabulary.verdicts import Verdict
 
 FILE = "results.jsonl"
 
@@ -71,11 +73,14 @@ def read_results(folder: Path) -> tuple[Header, list[Result]]:
     except OSError as error:
         raise _unreadable(path, error) from None
     header, records = _header(path, lines[0]), []
+    decoder = msgspec.json.Decoder(Result)
     for number, line in enumerate(lines[1:], start=2):
         if not line:
             continue
         try:
-            records.append(msgspec.json.decode(line, type=Result))
+            records.append(_sound(decoder.decode(line)))
+        except msgspec.ValidationError as error:
+            raise ResultsError(f"{path}, line {number}: {_objection(line, error, header)}") from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             if number == len(lines):  # no newline behind it: cut short
                 break
@@ -104,3 +109,24 @@ def _header(path: Path, line: bytes) -> Header:
             f"{path} has schema version {header.schema}, this opproof reads {SCHEMA_VERSION}; rerun with it."
         )
     return header
+
+
+def _sound(record: Result) -> Result:
+    """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
+    worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
+    for value in (record.units, *worst):
+        if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
+            raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
+    return record
+
+
+def _objection(line: bytes, error: msgspec.ValidationError, header: Header) -> str:
+    """Why a line of JSON is no record."""
+    fields = msgspec.json.decode(line)
+    verdict = fields.get("verdict") if isinstance(fields, dict) else None
+    if isinstance(verdict, str) and verdict not in set(Verdict):
+        return (
+            f"unknown verdict {verdict[:40]!r}, expected one of {', '.join(Verdict)}; "
+            f"read it with the opproof that wrote it, {visible(header.opproof)}."
+        )
+    return f"not a result record ({error}); remove that line, or rerun with --resume."

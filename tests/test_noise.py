@@ -11,8 +11,8 @@ from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reference_ops import load
-from opproof.vocabulary.arrays import tuple_of
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
 
 U = 2.0**-24
 

@@ -1,18 +1,7 @@
-"""Array: any NumPy array; and how functions of one output or several give and take their values."""
+"""Array: any NumPy array."""
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
-
-
-def tuple_of(result: Any) -> tuple[Any, ...]:
-    """What a function gave as a tuple, whether it was one value or several."""
-    return tuple(result) if isinstance(result, tuple | list) else (result,)
-
-
-def bare(values: Sequence[Any]) -> Any:
-    """The inverse of `tuple_of`: one value by itself, several as a tuple."""
-    return values[0] if len(values) == 1 else tuple(values)

@@ -13,8 +13,9 @@ import numpy as np
 
 from opproof.backends.protocol import Unsupported, float_name
 from opproof.reference_ops import Op, gradients_of, load
-from opproof.vocabulary.arrays import Array, tuple_of
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.several import tuple_of
 
 
 class NumPy:

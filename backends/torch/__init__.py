@@ -14,8 +14,9 @@ import numpy as np
 from opproof.backends.protocol import Unsupported
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.arrays import Array, tuple_of
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.several import tuple_of
 
 #: In f16 and bf16 PyTorch computes these as several kernels and stores what passes between them in
 #: the 16-bit dtype (measured, docs/backends/torch.md); they are judged by that precision.

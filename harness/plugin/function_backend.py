@@ -12,8 +12,9 @@ import numpy as np
 from opproof.backends import Unsupported
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.arrays import Array, bare, tuple_of
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.several import bare, tuple_of
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 

@@ -34,8 +34,9 @@ from opproof.harness.truth.data import (
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
-from opproof.vocabulary.arrays import Array, tuple_of
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
 
 #: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
 _MILD = frozenset({"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant"})

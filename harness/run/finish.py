@@ -8,8 +8,9 @@ from pathlib import Path
 
 from opproof.harness.ledger.known import Known, objections
 from opproof.harness.run.status import Exit, status
-from opproof.reports import Header, Result, ResultsError
+from opproof.reports import Header, Result
 from opproof.reports._results import FILE
+from opproof.vocabulary.errors import ResultsError, UsageError
 
 
 def finish(
@@ -46,14 +47,14 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result]) -> N
     from opproof.harness.explain.docs import docs_of
     from opproof.harness.explain.script import scripts_of
     from opproof.reports import html, markdown
+    from opproof.reports.files import write
 
     page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results))
     texts = {"report.html": page, "report.md": markdown.render(header, results)}
     for name, text in texts.items():
         try:
-            (folder / name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ResultsError(
-                f"cannot write {folder / name}: {error.strerror or error};"
-                f" `opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
-            ) from None
+            write(folder / name, text)
+        except UsageError as error:
+            reason = str(error).partition(";")[0]
+            elsewhere = f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
+            raise ResultsError(f"{reason}; {elsewhere}") from None

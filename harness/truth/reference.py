@@ -15,9 +15,10 @@ from opproof.cases import Case
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.reference_ops import Op, gradients_of
-from opproof.vocabulary.arrays import Array, tuple_of
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
 
 if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
     from opproof.harness.truth.posed import Posed
