@@ -119,7 +119,7 @@ def test_a_part_given_twice(tmp_path, capsys):
     part(tmp_path / "b", [PASS[1], PASS[1]])
     status, _, err = opproof(capsys, "merge", tmp_path / "b", "--out", tmp_path / "out")
     assert (status, err.count("\n")) == (2, 1)
-    assert f"{tmp_path / 'b'} holds relu[x=7x33;f16] forward on numpy twice; run that part anew." in err
+    assert f"{tmp_path / 'b'} holds relu[x=7x33;f16] forward on numpy twice; remove one of its two lines" in err
     assert not (tmp_path / "out").exists()
     status, _, err = opproof(capsys, "merge", tmp_path / "a", "--out", tmp_path / "a")
     assert (status, err.count("\n")) == (2, 1)
