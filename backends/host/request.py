@@ -5,6 +5,7 @@ A request travels as the metadata of a frame, strings alone; offsets, strides an
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -83,8 +84,15 @@ def params_of(text: str) -> dict[str, Any]:
     return {name: _value(value) for name, value in json.loads(text).items()}
 
 
+@functools.cache
+def name_of(dtype: np.dtype[Any]) -> str:
+    """NumPy's name of a dtype, which takes NumPy long to tell."""
+    return dtype.name
+
+
+@functools.cache
 def dtype_of(name: str) -> np.dtype[Any]:
-    """The NumPy dtype of a name."""
+    """The NumPy dtype of a name. Raises TypeError where there is none."""
     if name == "bfloat16":
         import ml_dtypes
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends.host.arena import PAGE
-from opproof.backends.host.request import Place, Request
+from opproof.backends.host.request import Place, Request, name_of
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
 from opproof.harness.run.question import Question, cotangent_layout
 from opproof.harness.truth.data import to_dtype
@@ -30,6 +30,8 @@ GUARD, NEAR = 16, 1
 
 #: Signalling NaNs: a sum onto them is quieted and so told from an element never written.
 POISON: dict[str, int] = {"float64": 0xFFF5A5A5A5A5A5A5, "float32": 0xFFA5A5A5, "float16": 0xFDA5, "bfloat16": 0xFFA5}
+
+_WORDS: dict[int, np.dtype[Any]] = {size: np.dtype(f"u{size}") for size in (2, 4, 8)}
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,12 @@ class Buffer:
         """What was written outside the buffer, in words; empty when nothing was."""
         before, after = self.start - self.low, self.end - self.low
         for side, past in ((now[after:], True), (now[:before], False)):
+            if (side == CANARY).all():
+                continue
             changed = np.flatnonzero(side != CANARY)
-            if changed.size:
-                where = "past its end" if past else "before its beginning"
-                distance = int(changed[0]) if past else int(side.size - 1 - changed[-1])
-                return f"{changed.size} bytes {where} were written, the nearest {distance} bytes away"
+            where = "past its end" if past else "before its beginning"
+            distance = int(changed[0]) if past else int(side.size - 1 - changed[-1])
+            return f"{changed.size} bytes {where} were written, the nearest {distance} bytes away"
         return ""
 
     def changed(self, now: Bytes) -> str:
@@ -141,14 +144,14 @@ class _Builder:
         start = buffer.start - buffer.low + storage.offset * item
         array: Array = np.ndarray(values.shape, values.dtype, buffer.image.data, start, strides)
         array[...] = values
-        return Place(values.dtype.name, values.shape, strides, buffer.start + storage.offset * item)
+        return Place(name_of(values.dtype), values.shape, strides, buffer.start + storage.offset * item)
 
     def result(self, name: str, number: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Place:
         """Poisoned memory for a result."""
         size = int(np.prod(shape)) * dtype.itemsize
         buffer = self._buffer(name, size, dtype, number)
         strides = tuple(s * dtype.itemsize for s in row_major(shape))
-        return Place(dtype.name, shape, strides, buffer.start)
+        return Place(name_of(dtype), shape, strides, buffer.start)
 
     def _buffer(self, name: str, nbytes: int, dtype: np.dtype[Any], result: int | None) -> Buffer:
         room = -(-max(nbytes, 1) // self._alignment) * self._alignment
@@ -167,16 +170,18 @@ class _Builder:
 
 def poison(memory: Bytes, dtype: np.dtype[Any]) -> None:
     """Fill `memory` with signalling NaNs, or 0xA5 bytes where the dtype has none."""
-    if dtype.name in POISON and memory.size:
-        memory.view(f"u{dtype.itemsize}")[...] = POISON[dtype.name]
+    pattern = POISON.get(name_of(dtype))
+    if pattern is not None and memory.size:
+        memory.view(_WORDS[dtype.itemsize])[...] = pattern
     else:
         memory[...] = 0xA5
 
 
 def unwritten(array: Array) -> NDArray[np.bool_]:
     """Which elements of a contiguous array still hold poison."""
-    if array.dtype.name in POISON:
-        return array.view(f"u{array.dtype.itemsize}") == POISON[array.dtype.name]  # type: ignore[no-any-return]
+    pattern = POISON.get(name_of(array.dtype))
+    if pattern is not None:
+        return array.view(_WORDS[array.dtype.itemsize]) == pattern  # type: ignore[no-any-return]
     if array.dtype == np.uint8:  # any byte may be an answer; one never written shows as a wrong value
         return np.zeros(array.shape, dtype=bool)
     raw = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)

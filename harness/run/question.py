@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.host.request import name_of
 from opproof.cases import Case
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.vocabulary.arrays import Array
@@ -93,7 +94,7 @@ def _one(got: Returned | None, want: Wanted, *, of_any_width: bool) -> Array:
     if got.shape != want.shape:
         raise Settled(Verdict.WRONG_SHAPE, f"{want.name} has shape {got.shape}, expected {want.shape}")
     index = of_any_width and want.dtype.kind == "i" and got.dtype.startswith(("int", "uint"))
-    if got.dtype != want.dtype.name and not index:
+    if got.dtype != name_of(want.dtype) and not index:
         raise Settled(Verdict.WRONG_DTYPE, f"{want.name} has dtype {got.dtype}, expected {want.dtype.name}")
     if got.array is None:
         raise Settled(Verdict.WRONG_DTYPE, f"{want.name} of dtype {got.dtype} did not come, expected {want.dtype.name}")
