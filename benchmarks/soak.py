@@ -23,8 +23,8 @@ import numpy as np
 
 from opproof.harness.judge.bound import C
 from opproof.harness.ledger.known import built_in
+from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
-from opproof.reports._summary import severity
 
 CANDIDATES = (4, 6, 8, 10, 12, 16)
 WHY = """## Why 16

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
 SCHEMA_VERSION = 1
 
 
@@ -68,14 +71,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one backend did with one case in one mode ("forward" or "gradient")."""
+    """What one backend did with one case in one mode."""
 
     case: str
     op: str
     dtype: str
     backend: str
-    mode: str
-    verdict: str
+    mode: Mode
+    verdict: Verdict
     units: float | str | None = None  # largest error in units of honest rounding
     worst: Worst | None = None
     message: str = ""  # what happened, one or two sentences

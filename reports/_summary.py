@@ -1,49 +1,58 @@
-"""What every rendering needs: kinds of verdicts, counts, the sentence that says how the run ended."""
+"""What every rendering needs: counts, largest errors, the sentence that says how the run ended."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from opproof.reports._kinds import LABELS, Kind, kind, severity, worst_first
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, number, plural, short_names
-
-#: From worst to best. A record is of exactly one kind.
-KINDS = ("failed", "known", "doubtful", "unsupported", "passed")
-
-_KIND = {"PASS": "passed", "UNSUPPORTED": "unsupported", "MISTRUSTED": "doubtful", "INCONCLUSIVE": "doubtful"}
+from opproof.vocabulary.verdicts import MEANING
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of some records. `units` is the largest error among those that have one, None where none has."""
+    """Counts of some records, and the largest error in units of those that pass and of those that fail unexpectedly.
+
+    Two errors, because the largest of a broken operator says nothing of what still passes; None where none has one.
+    """
 
     records: int
-    kinds: Counter[str]
+    kinds: Counter[Kind]
     verdicts: Counter[str]
-    units: float | None
+    passing: float | None
+    failing: float | None
 
 
-def kind(result: Result) -> str:
-    """One of KINDS. A verdict that is not known here counts as a failure."""
-    found = _KIND.get(result.verdict, "failed")
-    return "known" if found == "failed" and result.known else found
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The records of one operator on one backend."""
+
+    op: str
+    backend: str
+    tally: Tally
 
 
 def tally(results: Iterable[Result]) -> Tally:
     """Count records by kind and verdict."""
-    kinds: Counter[str] = Counter()
+    kinds: Counter[Kind] = Counter()
     verdicts: Counter[str] = Counter()
-    worst: float | None = None
+    largest: dict[Kind, float] = {}
     for result in results:
-        kinds[kind(result)] += 1
+        what = kind(result)
+        kinds[what] += 1
         verdicts[result.verdict] += 1
-        if result.units is not None:
-            here = severity(result.units)
-            worst = here if worst is None else max(worst, here)
-    return Tally(sum(kinds.values()), kinds, verdicts, worst)
+        if result.units is not None and (size := severity(result.units)) >= largest.get(what, 0.0):
+            largest[what] = size
+    return Tally(sum(kinds.values()), kinds, verdicts, largest.get(Kind.PASSED), largest.get(Kind.FAILED))
+
+
+def table(results: Iterable[Result]) -> list[Row]:
+    """A row for each operator and backend, sorted by them."""
+    groups = grouped(results, lambda r: f"{r.op}\0{r.backend}").values()
+    return [Row(some[0].op, some[0].backend, tally(some)) for some in groups]
 
 
 def grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
@@ -54,16 +63,21 @@ def grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str
     return dict(sorted(groups.items()))
 
 
-def failures(results: Iterable[Result]) -> list[Result]:
-    """Unexpected failures, by operator, largest error first."""
-    found = [r for r in results if kind(r) == "failed"]
-    return sorted(found, key=lambda r: (r.op, -severity(r.units), r.case, r.mode, r.backend))
+def _of(results: Iterable[Result], what: Kind) -> list[Result]:
+    return [r for r in results if kind(r) is what]
 
 
-def severity(units: float | str | None) -> float:
-    """Units as a number that sorts: nan is as bad as inf, and so is an error that could not be measured."""
-    number = math.inf if units is None else float(units)
-    return math.inf if math.isnan(number) else number
+def failures(results: Sequence[Result]) -> list[Result]:
+    """Unexpected failures, by operator, worst first."""
+    failed = _of(results, Kind.FAILED)
+    return sorted((failed[place] for place in worst_first(failed)), key=lambda r: r.op)
+
+
+def reasons(results: Iterable[Result], what: Kind) -> list[tuple[str, list[Result]]]:
+    """Records of one kind by why they are of it, the most frequent reason first."""
+    records = _of(results, what)
+    groups = grouped(records, lambda r: line(r.known if what is Kind.KNOWN else r.message) or MEANING[r.verdict])
+    return sorted(groups.items(), key=lambda pair: -len(pair[1]))
 
 
 def sentence(header: Header, results: Sequence[Result]) -> str:
@@ -72,31 +86,58 @@ def sentence(header: Header, results: Sequence[Result]) -> str:
         return "No case ran, so nothing is known about the backend."
     names = short_names({r.backend for r in results})
     groups = grouped(results, lambda r: r.backend)
-    said = "; ".join(_one(line(names[backend]), some, header.constant) for backend, some in groups.items())
-    missing = header.cases - len(results)
-    return f"{said}; {plural(missing, 'planned record')} did not run." if missing > 0 else f"{said}."
+    parts = [_outcome(line(names[backend]), some, header.constant) for backend, some in groups.items()]
+    if (missing := header.cases - len(results)) > 0:
+        parts.append(f"{plural(missing, 'planned record')} did not run")
+    if text := own_faults(results):
+        parts.append(text)
+    return f"{'; '.join(parts)}{'' if parts[-1].endswith(('.', '…')) else '.'}"
 
 
-def _one(name: str, results: Sequence[Result], constant: float) -> str:
+def own_faults(results: Sequence[Result]) -> str:
+    """On how many records opproof itself failed, and why; nothing where it did not."""
+    faults = reasons(results, Kind.HARNESS_ERROR)
+    if not faults:
+        return ""
+    count = plural(sum(len(some) for _, some in faults), "record")
+    why = "; ".join(text if len(text) <= 200 else f"{text[:199]}…" for text, _ in faults[:2])
+    return f"opproof itself failed on {count}: {why}{'; …' if len(faults) > 2 else ''}"
+
+
+def reach(results: Sequence[Result]) -> str:
+    """A sentence where the backend could reach what judged it; nothing otherwise."""
+    count = sum(r.in_process for r in results)
+    if not count:
+        return ""
+    what = "The backend" if count == len(results) else f"In {count:,} of {plural(len(results), 'record')} the backend"
+    return f"{what} ran in opproof's own process, within reach of what judges it."
+
+
+def _outcome(name: str, results: Sequence[Result], constant: float) -> str:
     count = tally(results)
-    failed, passed = count.kinds["failed"], count.kinds["passed"]
+    failed, passed = count.kinds[Kind.FAILED], count.kinds[Kind.PASSED]
+    judged = count.records - count.kinds[Kind.HARNESS_ERROR]
+    if not judged:
+        return f"nothing is known about {name}"
+    records = plural(judged, "record")
     if failed:
-        ops = sorted({r.op for r in results if kind(r) == "failed"})
-        named = ", ".join(ops[:3]) + (", …" if len(ops) > 3 else "")
-        said = (
-            f"{name} fails {failed:,} of {plural(count.records, 'record')}, in {plural(len(ops), 'operator')} ({named})"
-        )
-    elif passed:
-        ops = sorted({r.op for r in results if kind(r) == "passed"})
-        said = f"{name} passes {passed:,} of {plural(count.records, 'record')} in {plural(len(ops), 'operator')}"
-        worst = tally(r for r in results if kind(r) == "passed").units
-        if worst is not None:
-            said += f", its largest error {number(worst, 2)} of {number(constant, 3)} units allowed"
-    else:
-        said = f"{name} passes none of {plural(count.records, 'record')}"
-    # A failed run has its other counts elsewhere; one that passed must say here what it did not prove.
-    rest = [] if failed else [f"{count.kinds[k]:,} {text}" for k, text in _REST.items() if count.kinds[k]]
-    return f"{said} ({', '.join(rest)})" if rest else said
+        ops = sorted({r.op for r in _of(results, Kind.FAILED)})
+        named = ", ".join(map(line, ops[:3])) + (", …" if len(ops) > 3 else "")
+        # The other counts stand elsewhere in a report of failures.
+        return f"{name} fails {failed:,} of {records}, in {plural(len(ops), 'operator')} ({named})"
+    text = f"{name} passes none of {records}"
+    if passed:
+        ops = sorted({r.op for r in _of(results, Kind.PASSED)})
+        text = f"{name} passes {passed:,} of {records} in {plural(len(ops), 'operator')}"
+        if count.passing is not None:
+            text += f", its largest error {number(count.passing, 2)} of {number(constant, 3)} units allowed"
+    # What passed must say here what it did not prove.
+    rest = [f"{count.kinds[k]:,} {name}" for k, name in _REST.items() if count.kinds[k]]
+    return f"{text} ({', '.join(rest)})" if rest else text
 
 
-_REST = {"known": "known to fail", "doubtful": "without evidence", "unsupported": "unsupported"}
+_REST = {
+    Kind.KNOWN: "known to fail",
+    Kind.NO_EVIDENCE: LABELS[Kind.NO_EVIDENCE],
+    Kind.UNSUPPORTED: LABELS[Kind.UNSUPPORTED],
+}

@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from opproof.reports._record import Header
-
-# Control characters, which a crashing backend can put into a message, move a terminal's cursor and are not XML.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+from opproof.vocabulary.text import plain
 
 
 def number(value: float | str | None, digits: int = 9) -> str:
@@ -47,12 +45,17 @@ def options(header: Header) -> dict[str, str]:
     texts = {**flat, **several}
     # 0 is a value, and equal to False
     unset = [key for key, value in texts.items() if value is None or value is False or value == ""]
-    return {key.replace("_", " "): line(str(value)) for key, value in texts.items() if key not in unset}
+    return {line(key.replace("_", " ")): line(str(value)) for key, value in texts.items() if key not in unset}
 
 
 def when(header: Header) -> str:
     """The start of the run, for reading: 2026-07-01 12:00:00 UTC"""
-    return re.sub(r"(\.\d+)?(Z|\+00:00)$", " UTC", header.started).replace("T", " ", 1)
+    return re.sub(r"(\.\d+)?(Z|\+00:00)$", " UTC", line(header.started)).replace("T", " ", 1)
+
+
+def host(header: Header) -> str:
+    """Where the run was: system Linux, machine x86_64"""
+    return ", ".join(line(f"{name} {value}") for name, value in header.host.items())
 
 
 def plural(count: int, noun: str) -> str:
@@ -60,11 +63,20 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def plain(text: str) -> str:
-    """Text without control characters, except tabs and line ends."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
-
-
 def line(text: str) -> str:
-    """Text without control characters, on one line."""
+    """`plain` text on one line."""
     return " ".join(plain(text).split())
+
+
+def place(tensor: str, index: Iterable[int]) -> str:
+    """An element by its tensor and index: y[2, 32]"""
+    return f"{line(tensor)}[{', '.join(map(str, index))}]"
+
+
+def cell(text: str, most: int = 200) -> str:
+    """Text in Markdown: no HTML, no table cell's end, no emphasis, no @mention and no #reference."""
+    short = line(text)
+    short = short if len(short) <= most else short[: most - 1] + "…"
+    short = short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    short = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", short)
+    return re.sub(r"([@#])(?=\w)", "\\1\u2060", short)

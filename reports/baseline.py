@@ -7,22 +7,29 @@ A folder with `baseline.json`, which says how it was made, and one file per oper
     WRONG_GRADIENT(known) 4.1e+03 gradient softmax[x=7x33;dim=-1;f32]
 
 verdict, largest error in units (two digits, `-` where there is none), mode, case id. No times, no durations, no
-messages: the files change when a verdict does, a case comes or goes, or an error moves.
+messages: the files change when a verdict does, a case comes or goes, or an error moves. Backends that ran in opproof's
+own process are named in `baseline.json`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from opproof.reports._kinds import Kind, kind, severity
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.reports._results import read_results
-from opproof.reports._summary import grouped, kind, severity
+from opproof.reports._summary import grouped
+from opproof.reports.files import replacing
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import ResultsError
-from opproof.vocabulary.verdicts import MEANING
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import visible
+from opproof.vocabulary.verdicts import Verdict
 
 HEADER = "baseline.json"
 VERSION = 1
@@ -42,7 +49,7 @@ def read_run(path: Path) -> tuple[Header, list[Result]]:
 
 
 def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> None:
-    """Write all files; those of operators that are no longer there are removed. Raises ResultsError."""
+    """Write all files, or none; those of operators that are no longer there are removed. Raises BadInput."""
     options = {name: header.options[name] for name in _OPTIONS if name in header.options}
     about = {
         "baseline": VERSION,
@@ -52,17 +59,21 @@ def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> N
         "backends": header.backends,
         "options": options,
     }
+    if reachable := sorted({r.backend for r in results if r.in_process}):
+        about["in_process"] = reachable
     texts = {f"{op}.txt": _text(some) for op, some in grouped(results, lambda r: r.op).items()}
-    texts[HEADER] = json.dumps(about, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    texts[HEADER] = json.dumps(about, indent=1, sort_keys=True) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not is_baseline(folder) and any(folder.iterdir()):
             raise ResultsError(f"{folder} holds other files and no baseline; give a new or empty folder.")
+        with ExitStack() as files:
+            for name, text in texts.items():
+                fresh = files.enter_context(replacing(folder / name))
+                fresh.write_text(text, encoding="utf-8", newline="\n")
         for old in folder.glob("*.txt"):
             if old.name not in texts:
                 old.unlink()
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise ResultsError(f"cannot write to {folder}: {error.strerror or error}; give another folder.") from None
 
@@ -78,10 +89,12 @@ def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
         raise ResultsError(f"cannot read {path}: {reason}; `opproof baseline save RUN {folder}` writes it.") from None
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); restore it, or save the baseline anew.") from None
-    found = (about.get("baseline"), about.get("schema")) if isinstance(about, dict) else (None, None)
-    if found != (VERSION, SCHEMA_VERSION):
-        raise ResultsError(f"{path} has versions {found}, expected {(VERSION, SCHEMA_VERSION)}; save it anew.")
-    results = [r for file, text in files for r in _records(file, text)]
+    versions = (about.get("baseline"), about.get("schema")) if isinstance(about, dict) else (None, None)
+    if versions != (VERSION, SCHEMA_VERSION):
+        raise ResultsError(f"{path} has versions {versions}, expected {(VERSION, SCHEMA_VERSION)}; save it anew.")
+    reachable = set(about.get("in_process", ()))
+    records = [r for file, text in files for r in _records(file, text)]
+    results = [replace(r, in_process=True) if r.backend in reachable else r for r in records]
     header = Header(
         opproof=str(about["opproof"]),
         backends=about["backends"],
@@ -95,14 +108,16 @@ def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
 def updated(before: Sequence[Result], after: Sequence[Result], *, prune: bool) -> list[Result]:
     """The records of `after`, with the old figure where the error is about as it was.
 
-    Those that the run did not try stay, unless `prune`.
+    Those that the run did not try stay, unless `prune`; those that opproof itself failed on stay always.
     """
     old = {(r.case, r.mode, r.backend): r for r in before}
-    found = [_steady(old.pop((r.case, r.mode, r.backend), None), r) for r in after]
-    return found if prune else [*found, *old.values()]
+    tried = [_steady(old.pop((r.case, r.mode, r.backend), None), r) for r in after]
+    return tried if prune else [*tried, *old.values()]
 
 
 def _steady(old: Result | None, new: Result) -> Result:
+    if old is not None and kind(new) is Kind.HARNESS_ERROR:
+        return old
     if old is None or old.units is None or new.units is None:
         return new
     low, high = sorted((severity(old.units), severity(new.units)))
@@ -112,17 +127,21 @@ def _steady(old: Result | None, new: Result) -> Result:
 def _text(results: Sequence[Result]) -> str:
     lines: list[str] = []
     for backend, some in grouped(results, lambda r: r.backend).items():
-        lines += [f"# backend {backend}", *sorted(map(_line, some), key=lambda text: text.split(" ", 3)[::-1])]
+        lines += [f"# backend {_name(backend)}", *sorted(map(_line, some), key=lambda text: text.split(" ", 3)[::-1])]
     return "\n".join(lines) + "\n"
 
 
 def _line(r: Result) -> str:
-    known = "(known)" if kind(r) == "known" else ""
+    known = "(known)" if kind(r) is Kind.KNOWN else ""
     units = "-" if r.units is None else f"{float(r.units):.2g}"
-    return f"{r.verdict}{known} {units} {r.mode} {r.case}"
+    return f"{r.verdict}{known} {units} {r.mode} {_name(r.case)}"
 
 
-def _records(file: Path, text: str) -> Iterable[Result]:
+def _name(text: str) -> str:
+    return visible(text).replace("\n", "\\n")
+
+
+def _records(file: Path, text: str) -> Iterator[Result]:
     backend = ""
     for number, row in enumerate(text.splitlines(), start=1):
         if row.startswith("# backend "):
@@ -139,18 +158,26 @@ def _records(file: Path, text: str) -> Iterable[Result]:
             op=file.stem,
             dtype=_dtype(case),
             backend=backend,
-            mode=mode,
+            mode=_mode(mode, file, number),
             verdict=_verdict(verdict, file, number),
             units=_number(units, file, number),
             known="known in the baseline" if verdict.endswith("(known)") else "",
         )
 
 
-def _verdict(text: str, file: Path, number: int) -> str:
+def _verdict(text: str, file: Path, number: int) -> Verdict:
     verdict = text.removesuffix("(known)")
-    if verdict not in MEANING:
-        raise ResultsError(f"{file}, line {number}: unknown verdict {verdict[:40]!r}; mend or restore it.")
-    return verdict
+    try:
+        return Verdict(verdict)
+    except ValueError:
+        raise ResultsError(f"{file}, line {number}: unknown verdict {verdict[:40]!r}; mend or restore it.") from None
+
+
+def _mode(text: str, file: Path, number: int) -> Mode:
+    try:
+        return Mode(text)
+    except ValueError:
+        raise ResultsError(f"{file}, line {number}: unknown mode {text[:40]!r}; mend or restore it.") from None
 
 
 def _number(text: str, file: Path, number: int) -> Any:
@@ -163,4 +190,4 @@ def _number(text: str, file: Path, number: int) -> Any:
 
 def _dtype(case: str) -> str:
     parts = case.partition("[")[2].rstrip("]").split(";")
-    return next((p for p in parts if p in ("f64", "f32", "f16", "bf16")), "")
+    return next((p for p in parts if p in DTYPES), "")

@@ -3,23 +3,30 @@
 from collections.abc import Sequence
 
 from opproof.reports import markdown
+from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, sentence
-from opproof.reports._text import line, number, plural
+from opproof.reports._summary import failures, own_faults, reach, sentence
+from opproof.reports._text import line, number, place, plural
+from opproof.vocabulary.text import visible
 
 
 def annotations(header: Header, results: Sequence[Result], *, limit: int = 10) -> str:
     """Workflow commands to print, one a line. GitHub shows ten errors a step, so the last one counts the others."""
-    failed = failures(results)
-    shown = failed if len(failed) <= limit else failed[: limit - 1]
+    failed, faults = failures(results), own_faults(results)
+    room = limit - bool(faults)
+    shown = failed if len(failed) <= room else failed[: room - 1]
     rows = [_command("error", f"{r.verdict} {r.op} {r.dtype} {r.mode}", _text(r)) for r in shown]
     if len(failed) > len(shown):
         rows.append(
             _command("error", "opproof", f"{plural(len(failed) - len(shown), 'more failure')}; see the report.")
         )
+    if failed and faults:
+        rows.append(_command("error", "HARNESS_ERROR", faults))
     if not failed:
-        level = "notice" if any(r.verdict == "PASS" for r in results) else "error"
-        rows.append(_command(level, "opproof", sentence(header, results)))
+        good = not faults and any(kind(r) is Kind.PASSED for r in results)
+        rows.append(_command("notice" if good else "error", "opproof", sentence(header, results)))
+    if text := reach(results):
+        rows.append(_command("warning", "opproof", text))
     return "\n".join(rows)
 
 
@@ -29,12 +36,13 @@ def job_summary(header: Header, results: Sequence[Result]) -> str:
 
 
 def _text(result: Result) -> str:
-    rows = [result.case]
+    rows = [line(result.case)]
     if result.worst is not None:
         w = result.worst
-        at = f"{w.tensor}[{', '.join(map(str, w.index))}]"
-        rows.append(f"{at}: got {number(w.got)}, expected {number(w.expected)}, {number(result.units, 3)} units")
-    return "\n".join(line(row) for row in [*rows, result.message, result.diagnosis, result.repro] if row)
+        got, expected = number(w.got), number(w.expected)
+        rows.append(f"{place(w.tensor, w.index)}: got {got}, expected {expected}, {number(result.units, 3)} units")
+    rows += [line(result.message), line(result.diagnosis), " ".join(visible(result.repro).split())]
+    return "\n".join(row for row in rows if row)
 
 
 def _command(level: str, title: str, text: str) -> str:

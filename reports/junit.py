@@ -5,17 +5,22 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
+from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, kind, sentence, tally
-from opproof.reports._text import line, number, plain
+from opproof.reports._summary import grouped, reach, sentence
+from opproof.reports._text import line, number, place
+from opproof.vocabulary.text import plain, visible
+from opproof.vocabulary.verdicts import MEANING, Verdict
 
 # JUnit knows a failure (wrong answer) from an error (no answer).
-_ERRORS = ("ERROR", "CRASH", "TIMEOUT", "OUT_OF_MEMORY")
+_ERRORS = (Verdict.ERROR, Verdict.CRASH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.HARNESS_ERROR)
+_JUDGED = (Kind.FAILED, Kind.HARNESS_ERROR)
 
 
 def render(header: Header, results: Sequence[Result]) -> str:
-    """The XML as text. Known failures, unsupported cases and those without evidence are `skipped`, with the reason."""
-    root = ET.Element("testsuites", {"name": f"opproof {header.opproof}", **_counts(results)})
+    """The XML as text. Known failures, unsupported cases and no evidence are `skipped`, with the reason."""
+    name = "; ".join([f"opproof {line(header.opproof)}", *[reach(results)] * bool(reach(results))])
+    root = ET.Element("testsuites", {"name": name, **_counts(results)})
     del root.attrib["skipped"]  # which Jenkins' schema has for a suite only
     for group in grouped(results, lambda r: f"{r.backend}\0{r.op}").values():
         root.append(_suite(header, group))
@@ -32,56 +37,56 @@ def render(header: Header, results: Sequence[Result]) -> str:
 
 def _suite(header: Header, results: Sequence[Result]) -> ET.Element:
     first = results[0]
-    suite = ET.Element("testsuite", {"name": plain(f"{first.backend}.{first.op}"), **_counts(results)})
+    name = line(f"{first.backend}.{first.op}")
+    suite = ET.Element("testsuite", {"name": name, **_counts(results)})
     if header.started:
-        suite.set("timestamp", header.started[:19])  # the schema has no time zone
+        suite.set("timestamp", line(header.started)[:19])  # the schema has no time zone
     for result in results:
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            name=plain(f"{result.case} {result.mode}"),
-            classname=plain(f"{result.backend}.{result.op}"),
-            time=f"{result.seconds:.6f}",
-        )
+        title = line(f"{result.case} {result.mode}")
+        case = ET.SubElement(suite, "testcase", name=title, classname=name, time=f"{result.seconds:.6f}")
         _outcome(case, result)
     return suite
 
 
 def _outcome(case: ET.Element, result: Result) -> None:
     what = kind(result)
-    if what == "passed":
+    if what is Kind.PASSED:
         return
-    if what == "failed":
-        tag = "error" if result.verdict in _ERRORS else "failure"
-        message = line(result.diagnosis) if result.diagnosis else line(result.message)
-        ET.SubElement(case, tag, type=result.verdict, message=message).text = _details(result)
+    if what in _JUDGED:
+        message = line(result.diagnosis) or line(result.message)
+        ET.SubElement(case, _tag(result), type=result.verdict, message=message).text = _details(result)
     else:
-        reason = result.known if what == "known" else result.message
+        reason = result.known if what is Kind.KNOWN else result.message
         ET.SubElement(case, "skipped", message=f"{result.verdict}: {line(reason)}")
 
 
+def _tag(result: Result) -> str:
+    return "error" if result.verdict in _ERRORS else "failure"
+
+
 def _details(result: Result) -> str:
-    rows = [result.message, result.diagnosis]
+    rows = [plain(result.message), plain(result.diagnosis)]
+    if kind(result) is Kind.HARNESS_ERROR:
+        rows.insert(0, MEANING[result.verdict])
     if result.worst is not None:
         w = result.worst
-        rows.append(f"at {w.tensor}[{', '.join(map(str, w.index))}]")
+        rows.append(f"at {place(w.tensor, w.index)}")
         rows += [
             f"expected {number(w.expected, 17)}",
             f"got      {number(w.got, 17)}",
             f"bound    {number(w.bound, 3)}",
         ]
         rows.append(f"{number(result.units, 3)} units of honest rounding")
-    return plain("\n".join(row for row in [*rows, result.repro] if row))
+    return "\n".join(row for row in [*rows, visible(result.repro)] if row)
 
 
 def _counts(results: Sequence[Result]) -> dict[str, str]:
-    count = tally(results)
-    failed = count.kinds["failed"]
-    errors = sum(1 for r in results if kind(r) == "failed" and r.verdict in _ERRORS)
+    tags = [_tag(r) for r in results if kind(r) in _JUDGED]
+    passed = sum(kind(r) is Kind.PASSED for r in results)
     return {
-        "tests": str(count.records),
-        "failures": str(failed - errors),
-        "errors": str(errors),
-        "skipped": str(count.records - failed - count.kinds["passed"]),
+        "tests": str(len(results)),
+        "failures": str(tags.count("failure")),
+        "errors": str(tags.count("error")),
+        "skipped": str(len(results) - len(tags) - passed),
         "time": f"{sum(r.seconds for r in results):.6f}",
     }

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from opproof.reports._kinds import COLUMNS, LABELS, Kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import KINDS, failures, grouped, kind, sentence, tally
-from opproof.reports._text import described, line, number, plural, short_names, when
+from opproof.reports._summary import failures, grouped, reach, reasons, sentence, table, tally
+from opproof.reports._text import cell, described, host, line, number, place, plural, short_names, when
 
-_HEADS = {"failed": "fail", "known": "known", "doubtful": "no evidence", "unsupported": "unsupported", "passed": "pass"}
-_MARKS = {"failed": "❌", "doubtful": "⚠️", "passed": "✅"}
+_MARKS = {Kind.FAILED: "❌", Kind.HARNESS_ERROR: "❗", Kind.NO_EVIDENCE: "⚠️", Kind.PASSED: "✅"}
 
 
 def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) -> str:
@@ -18,10 +18,11 @@ def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) ->
 
     GitHub refuses comments of more than 65,536 characters.
     """
-    count = tally(results)
-    worst = next((k for k in ("failed", "doubtful") if count.kinds[k]), "passed" if count.kinds["passed"] else "failed")
-    top = f"### {_MARKS[worst]} opproof: {_cell(sentence(header, results), 1500)}"
-    blocks = [top, *_backends(header, results)]
+    kinds = tally(results).kinds
+    open_kinds = (Kind.FAILED, Kind.HARNESS_ERROR, Kind.NO_EVIDENCE)
+    worst = next((k for k in open_kinds if kinds[k]), Kind.PASSED if kinds[Kind.PASSED] else Kind.FAILED)
+    top = f"### {_MARKS[worst]} opproof: {cell(sentence(header, results), 1500)}"
+    blocks = [top, *[cell(reach(results))] * bool(reach(results)), *_backends(header, results)]
     room = limit - sum(_size(b) for b in blocks) - 400  # for the lines that say what was left out
     failed = failures(results)
     kept, left = _fitting(_failures(failed), room * 3 // 4)
@@ -29,12 +30,17 @@ def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) ->
     if left:
         blocks.append(f"{plural(left, 'failure')} left out here: see the HTML report or `results.jsonl`.")
     room = limit - sum(_size(b) for b in blocks) - 200
-    for title, table in (("Known failures", _known(results)), ("All operators", _operators(results))):
-        block = _fold(title, table)
-        if table and _size(block) <= room:
+    lists = {
+        "Harness errors, opproof's own fault": _reasons(results, Kind.HARNESS_ERROR),
+        "Known failures": _reasons(results, Kind.KNOWN),
+        "All operators": _operators(results),
+    }
+    for title, body in lists.items():
+        block = _fold(title, body)
+        if body and _size(block) <= room:
             blocks.append(block)
             room -= _size(block)
-        elif table:
+        elif body:
             blocks.append(f"{title}: left out here, too long.")
     return "\n\n".join(blocks) + "\n"
 
@@ -48,21 +54,26 @@ def _fold(title: str, body: str) -> str:
 
 
 def _backends(header: Header, results: Sequence[Result]) -> list[str]:
-    shown = [k for k in reversed(KINDS) if k in ("passed", "failed") or tally(results).kinds[k]]
-    rows = ["| backend | records | " + " | ".join(_HEADS[k] for k in shown) + " |"]
+    shown = _shown(results)
+    rows = ["| backend | records | " + " | ".join(LABELS[k] for k in shown) + " |"]
     rows.append("|:--|--:|" + "--:|" * len(shown))
     for backend, some in list(grouped(results, lambda r: r.backend).items())[:20]:
         kinds = tally(some).kinds
         cells = " | ".join(f"{kinds[k]:,}" for k in shown)
-        rows.append(f"| {_cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
-    host = ", ".join(f"{k} {v}" for k, v in header.host.items())
-    where = f"opproof {header.opproof}, {when(header)}, constant C = {number(header.constant, 3)}; {host}"
-    return ["\n".join(rows)] * bool(results) + [f"<sub>{_cell(where, 500)}</sub>"]
+        rows.append(f"| {cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
+    where = f"opproof {header.opproof}, {when(header)}, constant C = {number(header.constant, 3)}; {host(header)}"
+    return ["\n".join(rows)] * bool(results) + [f"<sub>{cell(where, 500)}</sub>"]
+
+
+def _shown(results: Sequence[Result]) -> list[Kind]:
+    """The kinds that have a column."""
+    kinds = tally(results).kinds
+    return [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or kinds[k]]
 
 
 def _failures(failed: Sequence[Result]) -> list[tuple[int, str]]:
     """Folded tables of at most 25 failures each, with the number of failures in each."""
-    found = []
+    blocks = []
     for op, some in grouped(failed, lambda r: r.op).items():
         for start in range(0, len(some), 25):
             part = some[start : start + 25]
@@ -71,8 +82,8 @@ def _failures(failed: Sequence[Result]) -> list[tuple[int, str]]:
             repro = "\n".join(line(r.repro)[:400] for r in part if r.repro)
             body = "\n".join(rows) + (f"\n\n```sh\n{repro.replace('```', '')}\n```" if repro else "")
             span = "" if len(some) <= 25 else f", {start + 1} to {start + len(part)}"
-            found.append((len(part), _fold(f"<b>{_cell(op, 80)}</b>: {plural(len(some), 'failure')}{span}", body)))
-    return found
+            blocks.append((len(part), _fold(f"<b>{cell(op, 80)}</b>: {plural(len(some), 'failure')}{span}", body)))
+    return blocks
 
 
 def _fitting(blocks: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:
@@ -88,46 +99,40 @@ def _fitting(blocks: Sequence[tuple[int, str]], room: int) -> tuple[list[str], i
 
 
 def _row(r: Result) -> str:
-    texts = "".join(f"<br>{_cell(text, 300)}" for text in (r.message, r.diagnosis) if text)
-    case = f"{_code(r.case)} {_cell(r.mode)}, {_cell(short_names([r.backend])[r.backend], 60)}{texts}"
+    texts = "".join(f"<br>{cell(text, 300)}" for text in (r.message, r.diagnosis) if text)
+    case = f"{_code(r.case)} {cell(r.mode)}, {cell(short_names([r.backend])[r.backend], 60)}{texts}"
     if r.worst is None:
-        return f"| {case} | {_cell(r.verdict)} | | | | | {number(r.units, 3)} |"
+        return f"| {case} | {cell(r.verdict)} | | | | | {number(r.units, 3)} |"
     w = r.worst
-    at = f"{_cell(w.tensor, 60)}[{', '.join(map(str, w.index))}]"
+    at = cell(place(w.tensor, w.index), 100)
     numbers = f"{number(w.expected)} | {number(w.got)} | {number(w.bound, 3)} | {number(r.units, 3)}"
-    return f"| {case} | {_cell(r.verdict)} | {at} | {numbers} |"
+    return f"| {case} | {cell(r.verdict)} | {at} | {numbers} |"
 
 
-def _known(results: Sequence[Result]) -> str:
-    reasons = grouped((r for r in results if kind(r) == "known"), lambda r: line(r.known))
+def _reasons(results: Sequence[Result], what: Kind) -> str:
     return "\n".join(
-        f"- {_cell(reason, 300)} ({plural(len(some), 'record')}: {_cell(', '.join(sorted({r.op for r in some})), 200)})"
-        for reason, some in reasons.items()
+        f"- {cell(reason, 300)} ({plural(len(some), 'record')}: {cell(', '.join(sorted({r.op for r in some})), 200)})"
+        for reason, some in reasons(results, what)
     )
 
 
 def _operators(results: Sequence[Result]) -> str:
-    shown = [k for k in reversed(KINDS) if k in ("passed", "failed") or tally(results).kinds[k]]
-    rows = ["| operator | records | " + " | ".join(_HEADS[k] for k in shown) + " | worst units |"]
-    rows.append("|:--|--:|" + "--:|" * (len(shown) + 1))
-    for op, some in grouped(results, lambda r: r.op).items():
-        count = tally(some)
-        cells = " | ".join(str(count.kinds[k]) if count.kinds[k] else "" for k in shown)
-        rows.append(f"| {_cell(op, 80)} | {len(some)} | {cells} | {number(count.units, 2)} |")
-    return "\n".join(rows) if results else ""
-
-
-def _cell(text: str, most: int = 200) -> str:
-    """Text as text: no HTML, no table cell's end, no emphasis, no @mention and no #reference."""
-    short = line(text)
-    short = short if len(short) <= most else short[: most - 1] + "…"
-    short = short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    short = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", short)
-    return re.sub(r"([@#])(?=\w)", "\\1\u2060", short)
+    if not results:
+        return ""
+    shown, names = _shown(results), short_names({r.backend for r in results})
+    several, failed = len(names) > 1, Kind.FAILED in tally(results).kinds
+    heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
+    rows = [[*heads, *["units, failing"] * failed], [":--", *[":--"] * several, *["--:"] * (len(shown) + 2 + failed)]]
+    for row in table(results):
+        counts = [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
+        units = [row.tally.passing, *[row.tally.failing] * failed]
+        first = [cell(row.op, 80), *[cell(names[row.backend], 60)] * several, str(row.tally.records)]
+        rows.append([*first, *counts, *("" if u is None else number(u, 2) for u in units)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _code(text: str) -> str:
     """A code span in a table, where a pipe would end the cell whatever stands around it."""
     short = line(text)[:300].replace("|", "¦")
-    ticks = "``" if "`" in short else "`"
-    return f"{ticks}{short}{ticks}"
+    ticks = "`" * (1 + max(map(len, re.findall("`+", short)), default=0))
+    return f"{ticks} {short} {ticks}" if "`" in short else f"`{short}`"

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from opproof.reports._kinds import LABELS, Kind, kind
 from opproof.reports._record import Result
-from opproof.reports._summary import kind
-from opproof.reports._text import line, plural, short_names
+from opproof.reports._text import cell, line, plural, short_names
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import visible
 
-#: What a backend does with an operator in one mode, from worst to best; the first that occurs is said.
+#: What a backend does with an operator in one mode; of several the first.
 STATES = {
-    "failed": "FAIL",
-    "known": "known",
-    "passed": "pass",
-    "doubtful": "no evidence",
-    "unsupported": "–",
+    Kind.FAILED: "FAIL",
+    Kind.KNOWN: LABELS[Kind.KNOWN],
+    Kind.HARNESS_ERROR: LABELS[Kind.HARNESS_ERROR],
+    Kind.PASSED: LABELS[Kind.PASSED],
+    Kind.NO_EVIDENCE: LABELS[Kind.NO_EVIDENCE],
+    Kind.UNSUPPORTED: "–",
 }
-#: What is said where there is no record.
+#: Where there is no record.
 NOT_RUN = ""
 
 
@@ -49,15 +52,15 @@ def matrix(results: Iterable[Result]) -> Matrix:
 
 
 def _cell(records: Sequence[Result]) -> Cell:
-    kinds: dict[str, set[str]] = {}
+    kinds: dict[str, set[Kind]] = {}
     for r in records:
         kinds.setdefault(r.dtype, set()).add(kind(r))
-    # "passes" as a whole: a dtype with one failure, known or not, is not said to be supported
-    good = [d for d in dict.fromkeys(r.dtype for r in records) if "passed" in kinds[d] and not kinds[d] & _BAD]
-    return Cell(_state(records, "forward"), _state(records, "gradient"), tuple(sorted(good, key=_width)))
+    # "passes" as a whole: a dtype with one failure, known or not, or one record not judged, is not called supported
+    good = [d for d in dict.fromkeys(r.dtype for r in records) if Kind.PASSED in kinds[d] and not kinds[d] & _BAD]
+    return Cell(_state(records, Mode.FORWARD), _state(records, Mode.GRADIENT), tuple(sorted(good, key=_width)))
 
 
-_BAD = {"failed", "known"}
+_BAD = {Kind.FAILED, Kind.KNOWN, Kind.HARNESS_ERROR}
 
 
 def _width(dtype: str) -> tuple[int, str]:
@@ -65,9 +68,9 @@ def _width(dtype: str) -> tuple[int, str]:
     return (-int(digits) if digits else 0, dtype)
 
 
-def _state(records: Sequence[Result], mode: str) -> str:
-    found = {kind(r) for r in records if r.mode == mode}
-    return next((said for k, said in STATES.items() if k in found), NOT_RUN)
+def _state(records: Sequence[Result], mode: Mode) -> str:
+    kinds = {kind(r) for r in records if r.mode == mode}
+    return next((text for k, text in STATES.items() if k in kinds), NOT_RUN)
 
 
 def sentences(cells: Matrix) -> list[str]:
@@ -77,35 +80,41 @@ def sentences(cells: Matrix) -> list[str]:
         mine = [row[backend] for row in cells.values()]
         answered = sum(c.value in _ANSWERED for c in mine)
         gradients = sum(c.gradient in _ANSWERED for c in mine)
-        failing = sum("FAIL" in (c.value, c.gradient) for c in mine)
-        known = sum("known" in (c.value, c.gradient) for c in mine)
+        counts = {k: sum(STATES[k] in (c.value, c.gradient) for c in mine) for k in _NOTED}
         text = f"{name} answers {answered} of {plural(len(mine), 'operator')}, {gradients} with gradients"
-        rest = [f"{n} {word}" for n, word in ((failing, "with failures"), (known, "with known failures")) if n]
+        rest = [f"{counts[k]} {words}" for k, words in _NOTED.items() if counts[k]]
         texts.append(f"{text} ({', '.join(rest)})." if rest else f"{text}.")
     return texts
 
 
-_ANSWERED = {"FAIL", "known", "pass"}
+_ANSWERED = {STATES[k] for k in (Kind.FAILED, Kind.KNOWN, Kind.PASSED)}
+_NOTED = {
+    Kind.FAILED: "with failures",
+    Kind.KNOWN: "with known failures",
+    Kind.HARNESS_ERROR: "where opproof itself failed",
+}
 
 
-def terminal(cells: Matrix) -> str:
-    """The matrix as a table in plain text, and its sentences."""
+def terminal(cells: Matrix, note: str = "") -> str:
+    """The matrix as a table in plain text, its sentences and a `note`."""
     from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
     table = tabulate(_rows(cells), _heads(cells), tablefmt="simple", disable_numparse=True)
-    return f"{table}\n\n" + "\n".join(sentences(cells))
+    return f"{table}\n\n" + "\n".join([*sentences(cells), *[note] * bool(note)])
 
 
-def markdown(cells: Matrix) -> str:
-    """The matrix as a page of Markdown."""
+def markdown(cells: Matrix, note: str = "") -> str:
+    """The matrix as a page of Markdown, with a `note`."""
     legend = (
         "Each cell: values / gradients, then the dtypes in which every record passes. `known` is a failure with an "
-        "entry in a ledger, `–` is declined, an empty place was not run."
+        "entry in a ledger, `harness error` opproof's own fault, `–` is declined, an empty place was not run."
     )
-    rows = [_heads(cells), ["---"] * (1 + len(_names(cells))), *_rows(cells)]
-    # a name may hold a bar, which would end the cell
-    table = "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in rows)
-    return "\n\n".join(["# Support matrix", "  \n".join(sentences(cells)), legend, table]) + "\n"
+    body = [[cell(text) for text in row] for row in [_heads(cells), *_rows(cells)]]
+    rows = [body[0], ["---"] * len(body[0]), *body[1:]]
+    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    texts = [*sentences(cells), *[note] * bool(note)]
+    parts = ["# Support matrix", "  \n".join(cell(text, 500) for text in texts), legend, table]
+    return "\n\n".join(parts) + "\n"
 
 
 def _names(cells: Matrix) -> dict[str, str]:
@@ -117,4 +126,4 @@ def _heads(cells: Matrix) -> list[str]:
 
 
 def _rows(cells: Matrix) -> list[list[str]]:
-    return [[line(op), *map(str, row.values())] for op, row in cells.items()]
+    return [[line(op), *(visible(str(c)) for c in row.values())] for op, row in cells.items()]

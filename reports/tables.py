@@ -7,22 +7,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from opproof.reports._kinds import kind
 from opproof.reports._record import Result
-from opproof.reports._summary import kind
+from opproof.vocabulary.text import plain, visible
 
 #: The columns, in order. Those of the worst element are empty where a record has none.
 COLUMNS = tuple(
     "case op dtype backend mode verdict kind units seconds "
-    "tensor index got expected bound message diagnosis known repro".split()
+    "tensor index got expected bound message diagnosis known repro in_process".split()
 )
 _NUMBERS = ("units", "seconds", "got", "expected", "bound")
+# What spreadsheets take for the beginning of a formula, or drop before one.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_csv(results: Sequence[Result], file: IO[str]) -> None:
-    """Write a header and a line per record to `file`, opened with newline=""."""
+    """Write a header and a line per record to `file`, opened with newline="".
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
     rows = csv.writer(file)
     rows.writerow(COLUMNS)
-    rows.writerows([_text(value) for value in _row(result)] for result in results)
+    rows.writerows(map(_text, COLUMNS, _row(result)) for result in results)
 
 
 def write_parquet(results: Sequence[Result], path: Path | str) -> None:
@@ -38,7 +44,7 @@ def write_parquet(results: Sequence[Result], path: Path | str) -> None:
     arrays = {
         name: pa.array([None if v is None else float(v) for v in column], pa.float64())
         if name in _NUMBERS
-        else pa.array(list(column), pa.string())
+        else pa.array(list(column), pa.bool_() if name == "in_process" else pa.string())
         for name, column in zip(COLUMNS, columns, strict=True)
     }
     pq.write_table(pa.table(arrays), path)
@@ -46,11 +52,16 @@ def write_parquet(results: Sequence[Result], path: Path | str) -> None:
 
 def _row(r: Result) -> list[float | str | None]:
     w = r.worst
-    where = [None] * 5 if w is None else [w.tensor, " ".join(map(str, w.index)), w.got, w.expected, w.bound]
-    head = [r.case, r.op, r.dtype, r.backend, r.mode, r.verdict, kind(r), r.units, r.seconds]
-    return [*head, *where, r.message, r.diagnosis, r.known, r.repro]
+    where = [None] * 5 if w is None else [visible(w.tensor), " ".join(map(str, w.index)), w.got, w.expected, w.bound]
+    head = [*map(visible, (r.case, r.op, r.dtype, r.backend)), str(r.mode), str(r.verdict), str(kind(r))]
+    texts = [plain(r.message), plain(r.diagnosis), plain(r.known), visible(r.repro)]
+    return [*head, r.units, r.seconds, *where, *texts, r.in_process]
 
 
-def _text(value: float | str | None) -> str:
-    # repr keeps every digit of a float
-    return "" if value is None else value if isinstance(value, str) else repr(value)
+def _text(column: str, value: float | str | None) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return repr(value)  # which keeps every digit of a float
+    number = column in _NUMBERS and value in ("nan", "inf", "-inf")
+    return f"'{value}" if value.startswith(_FORMULA) and not number else value

@@ -5,34 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import KINDS, failures, grouped, kind, sentence, severity, tally
-from opproof.reports._text import line, number, plain, plural, short_names
-from opproof.vocabulary.verdicts import MEANING
-
-_COLUMNS = {
-    "passed": "pass",
-    "failed": "fail",
-    "known": "known",
-    "doubtful": "no evidence",
-    "unsupported": "unsupported",
-}
+from opproof.reports._summary import failures, reach, reasons, sentence, table, tally
+from opproof.reports._text import line, number, place, plural, short_names
+from opproof.vocabulary.text import visible
+from opproof.vocabulary.verdicts import MEANING, Verdict
 
 
 def summary(header: Header, results: Sequence[Result], *, folder: Path | str | None = None, limit: int = 20) -> str:
     """The summary as text without a final line end. `folder` holds results.jsonl; `limit` failures are shown."""
+    where = "results.jsonl" if folder is None else str(folder)
     parts = [_table(results)] if results else []
-    failed = failures(results)
-    parts += [failure(r) for r in failed[:limit]]
-    if len(failed) > limit:
-        where = f" in {folder}" if folder is not None else " in results.jsonl"
-        parts.append(f"… and {plural(len(failed) - limit, 'more failure')}{where}")
-    known = tally(results).kinds["known"]
+    parts += _some(failures(results), "failure", limit, where)
+    parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, limit // 4), where)
+    known = tally(results).kinds[Kind.KNOWN]
     if known:
         parts.append(f"{plural(known, 'known failure')}: {_reasons(results)}")
-    parts.append(_totals(results))
-    parts.append(sentence(header, results))
+    parts += [_totals(results), reach(results), sentence(header, results)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _some(results: Sequence[Result], noun: str, limit: int, where: str) -> list[str]:
+    """The first `limit` records, and how many there are more."""
+    left = len(results) - limit
+    more = [f"… and {plural(left, f'more {noun}')} in {where}"] if left > 0 else []
+    return [*map(failure, results[:limit]), *more]
 
 
 def _table(results: Sequence[Result]) -> str:
@@ -40,18 +38,16 @@ def _table(results: Sequence[Result]) -> str:
 
     count = tally(results)
     names = short_names({r.backend for r in results})
-    shown = [k for k in _COLUMNS if k in ("passed", "failed") or count.kinds[k]]
-    several, failed = len(names) > 1, count.kinds["failed"] > 0
-    heads = ["operator", *["backend"] * several, "records", *(_COLUMNS[k] for k in shown), "units"]
+    shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or count.kinds[k]]
+    several, failed = len(names) > 1, count.kinds[Kind.FAILED] > 0
+    heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
     heads += ["units, failing"] * failed
     rows = []
-    for group in grouped(results, lambda r: f"{r.op}\0{r.backend}").values():
-        kinds = tally(group).kinds
-        # Two numbers, because the largest error of a broken operator says nothing of what still passes.
-        units = [tally(r for r in group if kind(r) == which).units for which in ["passed", *["failed"] * failed]]
+    for row in table(results):
+        units = [row.tally.passing, *[row.tally.failing] * failed]
         rows.append(
-            [line(group[0].op), *[line(names[group[0].backend])] * several, str(len(group))]
-            + [str(kinds[k]) if kinds[k] else "" for k in shown]
+            [line(row.op), *[line(names[row.backend])] * several, str(row.tally.records)]
+            + [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
             + ["" if u is None else number(u, 2) for u in units]
         )
     align = ["left"] * (1 + several) + ["right"] * (len(heads) - 1 - several)
@@ -63,22 +59,20 @@ def failure(result: Result) -> str:
     rows = [f"{result.verdict}  {line(result.case)}  {result.mode}  {line(result.backend)}"]
     if result.worst is not None:
         w = result.worst
-        at = f"{w.tensor}[{', '.join(map(str, w.index))}]"
         rows.append(
-            f"  {at}: got {number(w.got)}, expected {number(w.expected)}, bound {number(w.bound, 3)},"
-            f" {number(result.units, 3)} units"
+            f"  {place(w.tensor, w.index)}: got {number(w.got)}, expected {number(w.expected)},"
+            f" bound {number(w.bound, 3)}, {number(result.units, 3)} units"
         )
     rows += [f"  {line(text)}" for text in (result.message, result.diagnosis) if text]
     if not result.message and not result.diagnosis and result.worst is None:
         rows.append(f"  {MEANING.get(result.verdict, 'a verdict of another version of opproof')}")
     if result.repro:
-        rows.append(f"  {plain(result.repro)}")
+        rows.append(f"  {visible(result.repro)}")
     return "\n".join(rows)
 
 
 def _reasons(results: Sequence[Result]) -> str:
-    reasons = grouped((r for r in results if r.known), lambda r: line(r.known))
-    most = sorted(reasons.items(), key=lambda pair: -len(pair[1]))
+    most = reasons(results, Kind.KNOWN)
     text = "; ".join(f"{reason} ({len(some)})" for reason, some in most[:5])
     return f"{text}; …" if len(most) > 5 else text
 
@@ -87,8 +81,9 @@ def _totals(results: Sequence[Result]) -> str:
     if not results:
         return ""
     count = tally(results)
-    kinds = [f"{count.kinds[k]:,} {_COLUMNS[k]}" for k in reversed(KINDS) if count.kinds[k]]
-    bad = [f"{verdict} {n}" for verdict, n in count.verdicts.most_common() if verdict not in ("PASS", "UNSUPPORTED")]
+    kinds = [f"{count.kinds[k]:,} {LABELS[k]}" for k in reversed(KINDS) if count.kinds[k]]
+    quiet = (Verdict.PASS, Verdict.UNSUPPORTED)
+    bad = [f"{verdict} {n}" for verdict, n in count.verdicts.most_common() if verdict not in quiet]
     slowest = max(results, key=lambda r: severity(r.seconds))
     text = f"{plural(count.records, 'record')}: {', '.join(kinds)}"
     if bad:

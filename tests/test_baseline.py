@@ -1,6 +1,7 @@
 """Baselines are small sorted files that change only when what was found does."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import report_samples as samples
@@ -50,8 +51,7 @@ def test_no_noise_where_nothing_changed(call, tmp_path):
 
 
 def test_what_is_written_reads_back(tmp_path):
-    odd = [r for r in samples.oddities() if r.verdict != "NEW_VERDICT"]
-    results = list({(r.case, r.mode, r.backend): r for r in [*RUN, *odd]}.values())
+    results = list({(r.case, r.mode, r.backend): r for r in [*RUN, *samples.oddities()]}.values())
     write_baseline(tmp_path / "base", samples.header(), results)
     header, found = read_baseline(tmp_path / "base")
     assert (header.constant, header.opproof, header.cases) == (16.0, "0.1.0", len(results))
@@ -92,6 +92,25 @@ def test_operators_that_are_gone_leave_no_file(call, tmp_path):
     assert sorted(contents(tmp_path / "base")) == ["baseline.json", "softmax.txt"]
 
 
+def test_a_baseline_is_replaced_whole_or_not_at_all(call, tmp_path, monkeypatch):
+    write_run(tmp_path / "a", [PASS])
+    write_run(tmp_path / "b", RUN)
+    call("save", "a", "base")
+    before = contents(tmp_path / "base")
+    real, count = Path.write_text, iter(range(99))
+
+    def write_text(path, *arguments, **named):
+        if next(count) == 7:
+            raise OSError(28, "No space left on device")
+        return real(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    status, _, err = call("save", "b", "base")
+    assert status == 2
+    assert "No space left on device" in err
+    assert contents(tmp_path / "base") == before
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
@@ -121,6 +140,7 @@ def test_bad_input_is_one_sentence(call, tmp_path, args, said):
         ("softmax.txt", "PASS 0.8 forward x[f32]\n", "line 1: expected `VERDICT UNITS MODE CASE`"),
         ("softmax.txt", "# backend b\nFINE 0.8 forward x[f32]\n", "line 2: unknown verdict 'FINE'"),
         ("softmax.txt", "# backend b\nPASS some forward x[f32]\n", "line 2: 'some' is no number"),
+        ("softmax.txt", "# backend b\nPASS 0.8 sideways x[f32]\n", "line 2: unknown mode 'sideways'"),
         ("softmax.txt", "# backend b\n<<<<<<< HEAD\n", "line 2: expected"),
     ],
 )

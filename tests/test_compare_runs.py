@@ -36,6 +36,9 @@ def test_the_same_run_is_no_regression(compare):
     [
         (PASS, FAIL, "1 newly failing"),
         (replace(PASS, verdict="UNSUPPORTED"), FAIL, "1 newly failing"),
+        (replace(FAIL, known="it was known"), replace(FAIL, verdict="CRASH"), "1 newly failing"),
+        (replace(FAIL, known="it was known"), replace(FAIL, units=5e5), "1 newly failing"),
+        (replace(PASS, verdict="HARNESS_ERROR", units=None), FAIL, "1 newly failing"),
         (PASS, replace(PASS, verdict="UNSUPPORTED", units=None), "1 no longer proved"),
         (PASS, replace(PASS, verdict="MISTRUSTED"), "1 no longer proved"),
         (PASS, replace(PASS, units=6.5), "larger errors in 1 place"),
@@ -56,6 +59,9 @@ def test_worse(compare, before, after, said):
         (FAIL, replace(FAIL, verdict="CRASH"), "other changes of verdict (1)"),
         (PASS, replace(FAIL, known="it is known"), "WRONG_VALUE (known)"),
         (replace(FAIL, known="it was known"), FAIL, "No regression"),
+        (replace(FAIL, known="it was known"), replace(FAIL, units=3e4), "No regression"),
+        (FAIL, replace(FAIL, known="it is known"), "No regression"),
+        (replace(PASS, verdict="HARNESS_ERROR", units=None), PASS, "other changes of verdict (1)"),
         (PASS, replace(PASS, units=6.3), "No regression"),
         (replace(PASS, units=0.01), replace(PASS, units=3.9), "No regression"),
         (PASS, replace(PASS, seconds=50.0), "No regression"),
@@ -74,6 +80,29 @@ def test_growth_and_slowdown_have_limits_of_their_own(compare):
     assert compare([PASS], [slow], "--max-slowdown", 3)[0] == 1
     assert compare([PASS], [slow], "--max-slowdown", 4)[0] == 0
     assert compare([replace(PASS, seconds=0.01)], [replace(PASS, seconds=0.2)], "--max-slowdown", 3)[0] == 0
+
+
+@pytest.mark.parametrize("option", ["--max-units-growth", "--max-slowdown"])
+@pytest.mark.parametrize("value", ["nan", "-1", "0.5", "-inf", "some"])
+def test_a_limit_that_is_none_is_refused(compare, option, value):
+    status, out, err = compare([PASS], [FAIL], option, value)
+    assert (status, out) == (2, "")
+    assert f"Invalid value for '{option}': " in err
+    assert err.splitlines()[-1].endswith(("is not in the range x>=1.", "is not a valid float range."))
+
+
+@pytest.mark.parametrize("before", [PASS, FAIL, replace(PASS, verdict="UNSUPPORTED"), None])
+def test_what_opproof_failed_on_is_no_regression_and_no_success(compare, before):
+    fault = replace(PASS, mode="gradient", verdict="HARNESS_ERROR", units=None, message="the reference raised KeyError")
+    old = [PASS] if before is None else [PASS, replace(before, mode="gradient")]
+    status, out, _ = compare(old, [PASS, fault])
+    assert status == 4
+    count = len(old)
+    last = f"No regression in {count} record{'s' * (count > 1)} compared; opproof itself failed on 1 record: "
+    assert out.splitlines()[-1] == f"{last}the reference raised KeyError."
+    assert "opproof itself failed (1)" in out
+    assert fault.repro in out
+    assert compare([PASS], [FAIL, fault])[0] == 1
 
 
 def test_the_largest_error_of_an_operator_counts_not_that_of_a_case(compare):
@@ -146,7 +175,7 @@ def test_markdown_and_html(compare, tmp_path):
     assert text.startswith("### ❌ opproof compare: Regression: 1 newly failing, of 1 record compared.")
     assert "````text\n" in text
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
-    assert '"baseline":{' in page
+    assert '"sentence":"Regression: 1 newly failing, of 1 record compared."' in page
     assert compare([PASS], [PASS], "--markdown", tmp_path / "c.md")[0] == 0
     assert (tmp_path / "c.md").read_text(encoding="utf-8").startswith("### ✅")
 

@@ -4,13 +4,19 @@ import os
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import report_samples as samples
+from test_reports_agree import AFTER, BEFORE
 
 from opproof.reports import Evidence, Input, Picture, Worst, html
+from opproof.reports._kinds import Kind, kind, worst_first
+from opproof.reports.changes import TITLES, Change, changes
+from opproof.reports.changes.text import sentence
 from opproof.reports.support import matrix
+from opproof.vocabulary.modes import Mode
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
@@ -56,6 +62,16 @@ def pictured():
     ]
 
 
+FAULT = samples.result("relu[x=5,;f32]", "forward", verdict="HARNESS_ERROR", message="the reference raised KeyError")
+PASS = samples.result("relu[x=3,;f32]", "forward", units=1.0, in_process=True)
+OPEN = samples.result("relu[x=7,;f32]", "forward", verdict="MISTRUSTED", units=0.5)
+OWN = [FAULT, replace(FAULT, mode=Mode.GRADIENT), PASS, OPEN]
+
+
+def since(before, after):
+    return changes((samples.header(), before), (samples.header(len(after)), after))
+
+
 @pytest.fixture(scope="module")
 def browser():
     with sync_api.sync_playwright() as playwright:
@@ -73,10 +89,12 @@ def files(tmp_path_factory):
     few = [r for r in samples.run(2, ("mylib", "torch")) if r.op in ("softmax", "mul", "rope", "where", "sign", "sum")]
     pages = {
         "one": html.render(samples.header(len(ONE)), ONE, docs=DOCS, scripts=script),
-        "two": html.render(samples.header(len(TWO), ("mylib", "torch")), TWO, baseline=before),
-        "few": html.render(samples.header(len(few), ("mylib", "torch")), few, docs=DOCS, baseline=before),
+        "two": html.render(samples.header(len(TWO), ("mylib", "torch")), TWO, changes=since(before, TWO)),
+        "few": html.render(samples.header(len(few), ("mylib", "torch")), few, docs=DOCS, changes=since(before, few)),
         "odd": html.render(samples.header(len(odd)), odd),
         "seen": html.render(samples.header(4), pictured()),
+        "own": html.render(samples.header(4), OWN),
+        "agree": html.render(samples.header(len(AFTER), ("mylib", "torch")), AFTER, changes=since(BEFORE, AFTER)),
         "none": html.render(samples.header(3), []),
     }
     for name, text in pages.items():
@@ -132,7 +150,7 @@ def expect_focus(page, wanted):
 
 
 def is_failure(r):
-    return r.verdict not in ("PASS", "UNSUPPORTED", "MISTRUSTED") and not r.known
+    return kind(r) is Kind.FAILED
 
 
 @pytest.mark.parametrize("name", ["one", "two", "odd", "none"])
@@ -258,7 +276,7 @@ def test_a_link_to_nothing_says_so(visit, link):
 def test_the_heat_map_leads_to_the_cases(visit):
     page = visit("one")
     cell = page.locator(".heat a[title^='softmax f32 gradient']")
-    expect(cell).to_have_attribute("title", re.compile("failed"))
+    expect(cell).to_have_attribute("title", re.compile(r"\d fail"))
     expect(cell).to_have_text(re.compile("^✕"))
     cell.click()
     expect_address(page, "#softmax?dtype=f32&mode=gradient")
@@ -379,6 +397,46 @@ def test_comparison_with_a_baseline(visit):
     expect_count(page, sum(map(is_failure, TWO)))
 
 
+def test_changes_are_those_of_all_reports(visit):
+    """Titles, counts and records: nothing of a comparison is computed in the page."""
+    found = since(BEFORE, AFTER)
+    page = visit("agree")
+    expect(page.locator(".changes .outcome")).to_have_text(f"Against the baseline: {sentence(found)}")
+    shown = [f"{len(found.of(c)):,} {title}" for c, title in TITLES.items() if c is not Change.SAME]
+    expect(page.locator(".changes .chip")).to_have_text(shown)
+    for change in (c for c in TITLES if c is not Change.SAME):
+        page.select_option("#tools [name=change]", change.value)
+        expect_count(page, len(found.of(change)))
+
+
+def test_the_worst_come_first_as_in_all_reports(visit):
+    page = visit("one")
+    order = [ONE[place].case for place in worst_first(ONE)]
+    page.wait_for_selector(f"{ROWS} a")
+    shown = page.locator(f"{ROWS} a").all_inner_texts()
+    assert len(shown) > 20
+    assert shown == order[: len(shown)]
+
+
+def test_what_opproof_failed_on_is_told_apart(visit):
+    page = visit("own")
+    head = "torch passes 1 of 2 records in 1 operator, its largest error 1 of 16 units allowed (1 no evidence)"
+    expect(page.locator("h1")).to_have_text(f"{head}; opproof itself failed on 2 records: {FAULT.message}.")
+    expect(page.locator("h1")).to_have_class("verdict harness_error")
+    expect(page.locator(".reach")).to_have_text(
+        re.compile("^In 1 of 4 records the backend ran in opproof's own process")
+    )
+    expect(page.locator("#failures")).to_have_text("No failures")
+    expect(page.locator(".reasons summary")).to_have_text("2 harness errors, for 1 reason")
+    page.click(".reasons summary")
+    expect(page.locator(".reasons li")).to_have_text("the reference raised KeyError 2 records")
+    page.click(".reasons li a")
+    expect_count(page, 2)
+    page.click("#clear")
+    expect(page.locator(".heat tbody a.cell").first).to_have_text("!")
+    expect(page.locator(".legend")).to_contain_text("! harness error? no evidence")
+
+
 def test_a_failure_shows_its_picture_its_worst_elements_and_its_inputs(visit):
     page = visit("seen", f"#relu/{TAIL}/forward")
     expect(page.locator(".picture")).to_have_count(1)
@@ -478,6 +536,7 @@ AXED = [
     ("one", CASE),
     ("seen", f"#relu/{LARGE}/forward"),
     ("odd", ""),
+    ("own", ""),
 ]
 
 

@@ -4,10 +4,13 @@ import csv
 import importlib.util
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import report_samples as samples
 from _runs import CASE, opproof, write_run
+
+from opproof.reports import tables
 
 RUN = samples.run(1)
 PASS = samples.result(CASE, "forward", units=0.8)
@@ -49,7 +52,7 @@ def test_html_against_a_baseline(tmp_path, capsys):
     for baseline in ("old", "base"):
         page = tmp_path / f"{baseline}.html"
         assert opproof(capsys, "report", tmp_path / "new", "--html", page, "--baseline", tmp_path / baseline)[0] == 1
-        assert '"baseline":{"verdict":[' in page.read_text(encoding="utf-8")
+        assert '"sentence":"Regression: 1 failing new record, ' in page.read_text(encoding="utf-8")
 
 
 def test_what_did_not_run_is_no_success(tmp_path, capsys):
@@ -57,6 +60,30 @@ def test_what_did_not_run_is_no_success(tmp_path, capsys):
     status, out, _ = opproof(capsys, "report", tmp_path)
     assert status == 1
     assert "1 planned record did not run" in out
+
+
+@pytest.mark.parametrize("kind", ["html", "markdown", "junit", "csv", "parquet"])
+def test_a_report_that_fails_leaves_the_old_one(tmp_path, capsys, monkeypatch, kind):
+    """A disk that fills while the file is written: one sentence, and the file as it was."""
+    if kind == "parquet":
+        pytest.importorskip("pyarrow", reason="the package pyarrow is not installed")
+    write_run(tmp_path, RUN)
+    file = tmp_path / "made" / "report"
+    assert opproof(capsys, "report", tmp_path, f"--{kind}", file)[0] == 1
+    before = file.read_bytes()
+
+    def write(*arguments, **_):
+        for argument in arguments:
+            if isinstance(argument, Path):
+                argument.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    module, name = {"csv": (tables, "write_csv"), "parquet": (tables, "write_parquet")}.get(kind, (Path, "write_text"))
+    monkeypatch.setattr(module, name, write)
+    status, _, err = opproof(capsys, "report", tmp_path, f"--{kind}", file)
+    assert (status, err) == (2, f"opproof: cannot write {file}: No space left on device; give another file.\n")
+    assert file.read_bytes() == before
+    assert [p.name for p in file.parent.iterdir()] == ["report"]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_small_cases_need_numpy_alone(op):
     exec(compile(text, "script", "exec", dont_inherit=True), names)
     for key, want in arrays_of(case).items():
         kind, _, name = key.partition(" ")
-        where = {"input": "inputs", "expected": "found", "gradient": "gradients"}.get(kind)
+        where = {"input": "inputs", "expected": "outputs", "gradient": "gradients"}.get(kind)
         if where is not None and not name.startswith("bound "):
             np.testing.assert_allclose(np.asarray(names[where][name], float), want.astype(float), rtol=1e-11, atol=0)
 

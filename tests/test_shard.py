@@ -126,6 +126,19 @@ def test_a_part_given_twice(tmp_path, capsys):
     assert "is one of the parts" in err
 
 
+def test_a_record_that_a_part_holds_twice(tmp_path, capsys):
+    part(tmp_path / "a", [*PASS, replace(PASS[0], verdict="WRONG_VALUE")])
+    part(tmp_path / "b", [replace(r, backend="torch") for r in PASS], backends=("torch",))
+    for parts in (["a"], ["a", "b"], ["b", "a"]):
+        status, _, err = opproof(capsys, "merge", *(tmp_path / p for p in parts), "--out", tmp_path / "out")
+        assert (status, err.count("\n")) == (2, 1)
+        assert f"{tmp_path / 'a'} holds relu[x=7x33;f32] forward on numpy twice; run that part anew." in err
+        assert not (tmp_path / "out").exists()
+    status, _, err = opproof(capsys, "merge", tmp_path / "b", tmp_path / "b", "--out", tmp_path / "out")
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{tmp_path / 'b'} is given twice; give each part once." in err
+
+
 def test_runs_of_several_backends_merge(tmp_path, capsys):
     part(tmp_path / "a", PASS)
     part(tmp_path / "b", [replace(r, backend="torch") for r in PASS], backends=("torch",))

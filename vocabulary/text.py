@@ -14,6 +14,8 @@ def visible(text: str) -> str:
 
     Tabs and line ends stay; \r\n is a line end.
     """
+    if type(text) is str and text.isascii() and text.isprintable():  # most are, and this is ten times as fast
+        return text
     # Not text.replace: the text may be of a class of the backend's own.
     return _UNUSUAL.sub(_escaped, str.replace(text, "\r\n", "\n"))
 
@@ -21,6 +23,8 @@ def visible(text: str) -> str:
 def plain(text: str) -> str:
     """`visible`, and cut at MOST bytes of UTF-8, the last character then an ellipsis."""
     short = visible(text[: 2 * MOST + 2])  # which are more than MOST also where half of them are carriage returns
+    if 4 * len(short) <= MOST:
+        return short
     encoded = short.encode()
     return short if len(encoded) <= MOST else encoded[: MOST - len("…".encode())].decode(errors="ignore") + "…"
 

@@ -20,12 +20,16 @@ def command() -> None:
 def save(*, run: Path, baseline: Path) -> None:
     """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
     from opproof.reports import read_results
+    from opproof.reports._summary import own_faults, reach
     from opproof.reports.baseline import write_baseline
 
     header, results = read_results(run)
     _whole(run, header.cases, len(results))
     write_baseline(baseline, header, results)
-    click.echo(f"{baseline}: {len(results):,} records")
+    faults = own_faults(results)
+    click.echo(f"{baseline}: {len(results):,} records{f'; {faults}' if faults else ''}")
+    if text := reach(results):
+        click.echo(text)
 
 
 @command.command("show")
@@ -33,14 +37,14 @@ def save(*, run: Path, baseline: Path) -> None:
 def show(*, baseline: Path) -> None:
     """Print what BASELINE holds: operators, failures, largest errors."""
     from opproof.reports import terminal
-    from opproof.reports._text import described, number, options
+    from opproof.reports._text import described, line, number, options
     from opproof.reports.baseline import read_baseline
 
     header, results = read_baseline(baseline)
     for backend in dict.fromkeys(r.backend for r in results):
         click.echo(described(header, backend))
     asked = "; ".join(f"{name} {value}" for name, value in options(header).items())
-    click.echo(f"opproof {header.opproof}, C = {number(header.constant, 3)}; {asked}\n")
+    click.echo(f"opproof {line(header.opproof)}, C = {number(header.constant, 3)}; {asked}\n")
     click.echo(terminal.summary(header, results, folder=baseline))
 
 
@@ -53,9 +57,10 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
 
     A figure stays as it was while the error is within a factor of 2 of it, and records that RUN did not try stay.
     """
-    from opproof.reports import changes_text, read_results
+    from opproof.reports import read_results
     from opproof.reports.baseline import read_baseline, updated, write_baseline
     from opproof.reports.changes import changes, unlike
+    from opproof.reports.changes import text as changes_text
     from opproof.vocabulary.errors import UsageError
 
     before, after = read_baseline(baseline), read_results(run)
@@ -66,10 +71,10 @@ def update(*, run: Path, baseline: Path, prune: bool) -> None:
     click.echo(changes_text.text(changes(before, after)))
 
 
-def _whole(run: Path, planned: int, found: int) -> None:
+def _whole(run: Path, planned: int, count: int) -> None:
     from opproof.vocabulary.errors import UsageError
 
-    if planned > found or not found:
+    if planned > count or not count:
         raise UsageError(
-            f"{run} holds {found:,} of {planned:,} records; finish it with `opproof run --resume {run}` first."
+            f"{run} holds {count:,} of {planned:,} records; finish it with `opproof run --resume {run}` first."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -10,15 +11,22 @@ _FILE = click.Path(path_type=Path)
 _FACTOR = click.FloatRange(min=1)
 
 
+def _number(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """The value of an option, which nan is not: it is neither below nor above the least that is allowed."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is not in the range x>=1.", param=option)
+    return value
+
+
 @click.command("compare")
 @click.argument("baseline", type=_FILE)
 @click.argument("new", type=_FILE)
 @click.option(
-    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X",
+    "--max-units-growth", type=_FACTOR, default=8.0, show_default=True, metavar="X", callback=_number,
     help="An operator whose largest error grows more than this is a regression, though it still passes.",
 )  # fmt: skip
 @click.option(
-    "--max-slowdown", type=_FACTOR, metavar="X",
+    "--max-slowdown", type=_FACTOR, metavar="X", callback=_number,
     help="So is one that takes X times as long (between two runs on one machine; not looked at by default).",
 )  # fmt: skip
 @click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the comparison as Markdown.")
@@ -37,12 +45,13 @@ def command(
     """Compare the run in NEW with the run or baseline in BASELINE.
 
     Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
-    3 they have no record in common.
+    3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
     """
-    from opproof.harness.commands._writing import write
-    from opproof.reports import changes_text
+    from opproof.harness.run.status import Exit
     from opproof.reports.baseline import read_run
-    from opproof.reports.changes import changes, unlike
+    from opproof.reports.changes import Change, changes, unlike
+    from opproof.reports.changes import text as changes_text
+    from opproof.reports.files import write
     from opproof.vocabulary.errors import UsageError
 
     before, after = read_run(baseline), read_run(new)
@@ -52,9 +61,9 @@ def command(
             f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
             "Make the baseline anew, or compare what they have in common with --anyway."
         )
-    result = changes(before, after, units_growth=max_units_growth, slowdown=max_slowdown)
+    since = changes(before, after, units_growth=max_units_growth, slowdown=max_slowdown)
     if markdown_file is not None:
-        write(markdown_file, changes_text.markdown(result))
+        write(markdown_file, changes_text.markdown(since))
     if html_file is not None:
         from opproof.harness.explain.docs import docs_of
         from opproof.harness.explain.script import scripts_of
@@ -62,10 +71,12 @@ def command(
 
         header, results = after
         scripts = scripts_of(header, results)
-        write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, baseline=before[1]))
-    for said in differ:
-        click.echo(f"Beware: {said}.")
-    click.echo(changes_text.text(result))
-    if not result.compared:
-        return 3
-    return 1 if result.regressions else 0
+        write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
+    for difference in differ:
+        click.echo(f"Beware: {difference}.")
+    click.echo(changes_text.text(since))
+    if not since.compared:
+        return Exit.NO_EVIDENCE
+    if since.regressions:
+        return Exit.FAILED
+    return Exit.HARNESS_ERROR if since.of(Change.HARNESS_ERROR) else Exit.PASSED

@@ -39,6 +39,6 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     complete = is_complete(selection_of(merged.header)) and not merged.missing
     with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
         status = finish(folder, merged.header, merged.results, known, quiet=quiet, complete=complete)
-    for said in merged.missing:
-        click.echo(f"missing: {said}")
+    for sentence in merged.missing:
+        click.echo(f"missing: {sentence}")
     return Exit.FAILED if merged.missing else status

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -46,8 +45,8 @@ def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path 
 
 
 def _write(kind: str, file: Path, header: Header, results: Sequence[Result], baseline: Path | None) -> None:
-    from opproof.harness.commands._writing import attempt, write
     from opproof.reports import junit, markdown, tables
+    from opproof.reports.files import replacing, write
     from opproof.vocabulary.errors import UsageError
 
     if kind == "html":
@@ -57,10 +56,12 @@ def _write(kind: str, file: Path, header: Header, results: Sequence[Result], bas
     elif kind == "junit":
         write(file, junit.render(header, results))
     elif kind == "csv":
-        attempt(file, lambda: _csv(file, results))
+        with replacing(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as opened:
+            tables.write_csv(results, opened)
     else:
         try:
-            attempt(file, lambda: tables.write_parquet(results, file))
+            with replacing(file) as fresh:
+                tables.write_parquet(results, fresh)
         except ModuleNotFoundError as error:
             raise UsageError(str(error)) from None
 
@@ -70,29 +71,19 @@ def _page(header: Header, results: Sequence[Result], baseline: Path | None) -> s
     from opproof.harness.explain.script import scripts_of
     from opproof.reports import html
     from opproof.reports.baseline import read_run
+    from opproof.reports.changes import changes
 
-    before: Any = None if baseline is None else read_run(baseline)[1]
-    return html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), baseline=before)
-
-
-def _csv(file: Path, results: Sequence[Result]) -> None:
-    from opproof.reports import tables
-
-    with file.open("w", encoding="utf-8", newline="") as opened:
-        tables.write_csv(results, opened)
+    since = None if baseline is None else changes(read_run(baseline), (header, results))
+    return html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), changes=since)
 
 
 def _github(header: Header, results: Sequence[Result]) -> None:
     """Annotations on stdout; nothing else there, since GitHub reads commands from it."""
-    from opproof.harness.commands._writing import attempt
     from opproof.reports import github
+    from opproof.reports.files import writable
 
     click.echo(github.annotations(header, results))
     if name := os.environ.get("GITHUB_STEP_SUMMARY"):
         file = Path(name)
-
-        def append() -> None:
-            with file.open("a", encoding="utf-8") as opened:
-                opened.write(github.job_summary(header, results))
-
-        attempt(file, append)
+        with writable(file), file.open("a", encoding="utf-8") as opened:
+            opened.write(github.job_summary(header, results))

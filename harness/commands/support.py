@@ -30,12 +30,14 @@ def command(
 ) -> int:
     """Print operators × backends from the results in each DIR, or from a short run of each -b.
 
-    Values / gradients of each operator: pass, FAIL, known (a ledger says why), – (declined), nothing (not run).
+    Values / gradients of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
+    no evidence, – (declined), nothing (not run).
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
-    from opproof.harness.commands._writing import write
     from opproof.harness.commands.run import listed
     from opproof.reports import read_results, support
+    from opproof.reports._summary import reach
+    from opproof.reports.files import write
     from opproof.vocabulary.errors import UsageError
 
     if bool(folders) == bool(backends):
@@ -49,9 +51,9 @@ def command(
         click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
         return 3
     cells = support.matrix(results)
-    click.echo(support.terminal(cells))
+    click.echo(support.terminal(cells, reach(results)))
     if markdown_file is not None:
-        write(markdown_file, support.markdown(cells))
+        write(markdown_file, support.markdown(cells, reach(results)))
     return 0
 
 

@@ -11,9 +11,9 @@ from opproof.reports import Result
 
 def docs_of(results: Iterable[Result]) -> dict[str, str]:
     """Docstring of every built-in operator among the results."""
-    found = {}
+    docs = {}
     for name in sorted({r.op for r in results}):
         path = FOLDER / f"{name}.py"
         if path.is_file():
-            found[name] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return found
+            docs[name] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return docs

@@ -21,6 +21,7 @@ from opproof.harness.truth.data import parameters
 from opproof.harness.truth.posed import output_names, pose
 from opproof.reference_ops import Op
 from opproof.reports import Header, Result
+from opproof.reports._text import line
 from opproof.vocabulary.errors import CaseError, OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
@@ -37,20 +38,20 @@ def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
     failing: dict[str, list[Result]] = {}
     for r in sorted((r for r in results if r.verdict in FAILED), key=lambda r: bool(r.known)):
         failing.setdefault(r.case, []).append(r)
-    found: dict[str, str] = {}
+    programs: dict[str, str] = {}
     taken: dict[str, int] = {}
     room = _ROOM
     for case, some in failing.items():
         op = some[0].op
-        if taken.get(op, 0) == _EACH or len(found) == _COUNT or room < 0:
+        if taken.get(op, 0) == _EACH or len(programs) == _COUNT or room < 0:
             continue
         try:
-            found[case] = script(Case.parse(case), some, folders)
+            programs[case] = script(Case.parse(case), some, folders)
         except (CaseError, OpError):
             continue  # an operator or a case that this machine, or this version, does not have
         taken[op] = taken.get(op, 0) + 1
-        room -= len(found[case])
-    return found
+        room -= len(programs[case])
+    return programs
 
 
 def script(case: Case, results: Sequence[Result], folders: Sequence[str] = ()) -> str:
@@ -73,7 +74,7 @@ def _title(case: Case, results: Sequence[Result]) -> str:
     if case.layout != "contiguous":
         rows.append(f"The backend got these values in another layout: {case.layout}.")
     rows += ["", "Prints what the float64 reference expects, and what came back at the worst elements."]
-    text = "\n".join(" ".join(row.split()) for row in rows)
+    text = "\n".join(map(line, rows))
     return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'
 
 
@@ -92,7 +93,7 @@ def _standalone(case: Case, op: Op) -> str | None:
         rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_literal(v, case)},")
     rows += ["}", f"params = {_params(case, op)}", ""]
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
-    rows += [f"found = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
+    rows += [f"outputs = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
     if op.vjp is not None:
         gs = ", ".join(_literal(g, case) for g in posed.cotangents)
         rows += ["", "# The gradient of sum(g y).", f"g = [{gs}]"]
@@ -116,7 +117,7 @@ def _with_opproof(case: Case, folders: Sequence[str]) -> str:
         "# Too many numbers to stand here; opproof draws them from the case id.",
         arrays,
         f"inputs = {pick % ('input ', 'input ')}",
-        f"found = {pick % ('expected ', 'expected ')}",
+        f"outputs = {pick % ('expected ', 'expected ')}",
         gradients,
     ])  # fmt: skip
 
@@ -124,7 +125,7 @@ def _with_opproof(case: Case, folders: Sequence[str]) -> str:
 def _comparison(results: Sequence[Result]) -> str:
     """The worst elements of the records, and how to print them; all that is expected where there are none."""
     if all(r.worst is None for r in results):
-        rows = ["for name, array in {**found, **{f'gradient of {n}': a for n, a in gradients.items()}}.items():"]
+        rows = ["for name, array in {**outputs, **{f'gradient of {n}': a for n, a in gradients.items()}}.items():"]
         return "\n".join([*rows, "    print(name, np.shape(array))", "    print(array)"])
     rows = ["# Where the largest errors are: mode, tensor, element, what the backend gave, how far off it may be."]
     rows += ["worst = ["]
@@ -132,11 +133,11 @@ def _comparison(results: Sequence[Result]) -> str:
         if r.worst is not None:
             w = r.worst
             got, bound = _value(float(w.got)), _value(float(w.bound))
-            rows.append(f"    ({r.mode!r}, {w.tensor!r}, {w.index!r}, {got}, {bound}, {r.backend!r}),")
+            rows.append(f"    ({str(r.mode)!r}, {w.tensor!r}, {w.index!r}, {got}, {bound}, {r.backend!r}),")
     loop = [
         "]",
         "for mode, tensor, index, got, bound, backend in worst:",
-        "    arrays = found if mode == 'forward' else gradients",
+        "    arrays = outputs if mode == 'forward' else gradients",
         "    expected = float(np.asarray(arrays[tensor])[index]) if tensor in arrays else np.nan",
         "    off = abs(got - expected)",
         "    print(f'{mode} {tensor}{list(index)}: expected {expected!r}, {backend} gave {got!r}, '",

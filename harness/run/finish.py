@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opproof.harness.ledger.known import Known, objections
 from opproof.harness.run.status import Exit, status
-from opproof.reports import Header, Result, ResultsError
+from opproof.reports import Header, Result
 from opproof.reports._results import FILE
 
 
@@ -25,7 +25,7 @@ def finish(
     """Write the reports beside results.jsonl, print the summary, return the exit status.
 
     `complaints` are sentences about the run as a whole, to which those about the ledger are added. Raises
-    ResultsError where the reports cannot be written, after the summary.
+    UsageError where the reports cannot be written, after the summary.
     """
     from opproof.reports import terminal
 
@@ -46,14 +46,9 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result]) -> N
     from opproof.harness.explain.docs import docs_of
     from opproof.harness.explain.script import scripts_of
     from opproof.reports import html, markdown
+    from opproof.reports.files import write
 
     page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results))
     texts = {"report.html": page, "report.md": markdown.render(header, results)}
     for name, text in texts.items():
-        try:
-            (folder / name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ResultsError(
-                f"cannot write {folder / name}: {error.strerror or error};"
-                f" `opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
-            ) from None
+        write(folder / name, text, instead=f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}.")

@@ -13,6 +13,7 @@ from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.results.file import key
 from opproof.harness.run.shard import parse, shard_of
 from opproof.reports import Header, Result
+from opproof.reports._text import line
 from opproof.vocabulary.errors import UsageError
 
 #: One run: its folder, header and records.
@@ -30,52 +31,54 @@ class Merged:
 
 def merge(runs: Sequence[Run]) -> Merged:
     """One run of many. Raises UsageError where they were not made alike, or hold the same record twice."""
+    given = Counter(folder.resolve() for folder, _, _ in runs)
+    if twice := [folder for folder, _, _ in runs if given[folder.resolve()] > 1]:
+        raise UsageError(f"{twice[0]} is given twice; give each part once.")
     folder, first, _ = runs[0]
     for other, header, _ in runs[1:]:
         if differ := _differences(first, header):
             raise UsageError(f"{folder} and {other} are not parts of one run: {'; '.join(differ)}.")
-    found: dict[tuple[str, str, str], Path] = {}
+    homes: dict[tuple[str, str, str], Path] = {}
     for folder, _, results in runs:
         for r in results:
-            where = found.get(key(r))
-            if where is folder:
-                raise UsageError(f"{folder} holds {r.case} {r.mode} on {r.backend} twice; run that part anew.")
-            if where is not None:
-                raise UsageError(
-                    f"{where} and {folder} both hold {r.case} {r.mode} on {r.backend}; give each part once."
-                )
-            found[key(r)] = folder
+            record = line(f"{r.case} {r.mode} on {r.backend}")
+            if key(r) not in homes:
+                homes[key(r)] = folder
+            elif homes[key(r)] is folder:
+                raise UsageError(f"{folder} holds {record} twice; run that part anew.")
+            else:
+                raise UsageError(f"{homes[key(r)]} and {folder} both hold {record}; give each part once.")
     header = _header([h for _, h, _ in runs])
     expected = _planned(header)
     if expected is None:
         missing = _cut_short(runs)
         count = sum(h.cases for _, h, _ in runs)
     else:
-        missing = _missing(expected - found.keys(), [h for _, h, _ in runs])
+        missing = _missing(expected - homes.keys(), [h for _, h, _ in runs])
         count = len(expected)
     return Merged(replace(header, cases=count), [r for *_, results in runs for r in results], missing)
 
 
 def _differences(a: Header, b: Header) -> list[str]:
     """In what two headers disagree that parts of one run share."""
-    found = [
+    differences = [
         f"{name} is {x!r} and {y!r}"
         for name, x, y in (("the version of opproof", a.opproof, b.opproof), ("C", a.constant, b.constant))
         if x != y
     ]
     old, new = _asked(a), _asked(b)
-    found += [
+    differences += [
         f"{n} is {old.get(n)!r} and {new.get(n)!r}" for n in sorted(old.keys() | new.keys()) if old.get(n) != new.get(n)
     ]
     about = {x.get("spec"): x for x in a.backends}
     for backend in b.backends:
         same = about.get(backend.get("spec"), backend)
-        found += [
+        differences += [
             f"{backend.get('spec')} has {n} {same.get(n)!r} and {backend[n]!r}"
             for n in backend
             if same.get(n) != backend[n]
         ]
-    return found
+    return differences
 
 
 def _asked(header: Header) -> dict[str, Any]:
@@ -116,8 +119,8 @@ def _planned(header: Header) -> set[tuple[str, str, str]] | None:
 
 
 def _cut_short(runs: Sequence[Run]) -> list[str]:
-    found = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
-    return found + [f"shard {name}: not given" for name in _absent([h for _, h, _ in runs])]
+    short = [f"{f}: {h.cases - len(r):,} of {h.cases:,} records" for f, h, r in runs if h.cases > len(r)]
+    return short + [f"shard {name}: not given" for name in _absent([h for _, h, _ in runs])]
 
 
 def _missing(keys: set[tuple[str, str, str]], headers: Sequence[Header]) -> list[str]:

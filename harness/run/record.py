@@ -9,6 +9,7 @@ from opproof.harness.judge.judgement import Judgement, number
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.task import Task, repro
 from opproof.reports import Evidence, Result
+from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
 _WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
@@ -28,7 +29,7 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         op=case.op,
         dtype=case.dtype,
         backend=task.backend,
-        mode=task.mode,
+        mode=Mode(task.mode),
         verdict=judgement.verdict,
         units=None if judgement.units is None else number(round(judgement.units, 4)),
         worst=judgement.worst,

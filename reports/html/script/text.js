@@ -1,4 +1,4 @@
-// Elements and texts. Everything a backend said reaches the page as text, never as HTML.
+// Elements and texts. Everything of a backend's reaches the page as text, never as HTML.
 
 function h(tag, attributes, ...children) {
   const svg = ["svg", "rect", "line", "path", "circle", "text"].includes(tag);
@@ -44,18 +44,18 @@ const modeName = (mode) => MODE[mode] ?? mode;
 const WORD = {
   WRONG_SHAPE: "shape", WRONG_DTYPE: "dtype", NOT_WRITTEN: "unset", OUT_OF_BOUNDS: "oob",
   INPUT_CHANGED: "input", NOT_REPEATABLE: "flaky", ERROR: "error", CRASH: "crash", TIMEOUT: "hang",
-  OUT_OF_MEMORY: "oom", UNSUPPORTED: "–", MISTRUSTED: "weak", INCONCLUSIVE: "open",
+  OUT_OF_MEMORY: "oom", UNSUPPORTED: "–",
 };
 // The kind in a sign, so that colour is never alone.
-const SIGN = ["✕\u2009", "†\u2009", "?\u2009", "", ""];
+const SIGN = { [FAILED]: "✕\u2009", [KNOWN]: "†\u2009", [HARNESS_ERROR]: "!\u2009", [NO_EVIDENCE]: "?\u2009", [UNSUPPORTED]: "", [PASSED]: "" };
 
-// Kinds as counts are said: "2 failed, 1 without evidence, 111 passed"
-const KIND = { doubtful: "without evidence" };
-const kindCounts = (kinds) => page.kinds.map((name, k) => kinds[k] && `${kinds[k].toLocaleString("en")} ${KIND[name] ?? name}`)
+// "2 fail, 1 no evidence, 111 pass"
+const kindCounts = (kinds) => page.labels.map((name, k) => kinds[k] && `${kinds[k].toLocaleString("en")} ${name}`)
   .filter(Boolean).join(", ");
 
 function label(i) {
   const measured = col.kind[i] === PASSED || verdictOf(i) === "WRONG_VALUE" || verdictOf(i) === "WRONG_GRADIENT";
+  if ([HARNESS_ERROR, NO_EVIDENCE].includes(col.kind[i])) return SIGN[col.kind[i]].trim(); // not judged: no figure, no word
   const value = measured ? short(col.units[i]) : WORD[verdictOf(i)] ?? verdictOf(i).toLowerCase();
   return SIGN[col.kind[i]] + (value || (col.kind[i] === PASSED ? "✓" : WORD[verdictOf(i)] ?? "fail"));
 }
@@ -66,7 +66,7 @@ const heat = (u) => Math.min(1, Math.max(0, Math.log2(8 * u) / Math.log2(8 * (pa
 const excess = (u) => (u === Infinity || Number.isNaN(u) ? 1 : Math.min(1, Math.log10(u / (page.constant || 16)) / 6));
 
 // A coloured cell, as in the heat map; of an element of its own or of a link.
-const depth = (i) => (col.kind[i] === FAILED ? excess(badness(i)) : heat(units[i])).toFixed(3);
+const depth = (i) => (col.kind[i] === FAILED ? excess(size(i)) : heat(units[i])).toFixed(3);
 const cellClass = (i, text = label(i)) => `cell ${kindName(i)}${/[a-z]{4}/.test(text) ? " long" : ""}`;
 const kindName = (i) => page.kinds[col.kind[i]];
 const badge = (i) => h("span", { class: `badge ${kindName(i)}`, title: page.meanings[verdictOf(i)] },
@@ -74,7 +74,7 @@ const badge = (i) => h("span", { class: `badge ${kindName(i)}`, title: page.mean
 
 const plural = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
-function say(text) {
+function announce(text) {
   document.getElementById("say").textContent = text;
 }
 
@@ -83,7 +83,7 @@ function copyButton(text, what = "repro") {
   button.addEventListener("click", async () => {
     await copy(text);
     button.textContent = "Copied";
-    say(`Copied ${what}`);
+    announce(`Copied ${what}`);
     setTimeout(() => (button.textContent = "Copy"), 1500);
   });
   return button;

@@ -6,9 +6,9 @@ function pictures(i) {
 }
 
 function evidenceTables(i) {
-  const found = page.evidence[i];
-  if (found === 0) return h("p", { class: "hint" }, "Inputs and pictures are left out of this page, which has too many: see results.jsonl.");
-  const [inputs, elements] = found ?? [[], []];
+  const shown = page.evidence[i];
+  if (shown === 0) return h("p", { class: "hint" }, "Inputs and pictures are left out of this page, which has too many: see results.jsonl.");
+  const [inputs, elements] = shown ?? [[], []];
   return [elements.length ? elementTable(elements) : "", inputs.length ? inputTable(inputs) : ""];
 }
 

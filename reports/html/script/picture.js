@@ -25,15 +25,15 @@ function picture([tensor, shape, rows, columns, [tall, wide], text], mode, close
   const part = (noun, k, range, cells) => lines(noun, edge(k, range, cells), edge(k + 1, range, cells) - 1);
   const whole = `${name}, ${shape.join(" × ") || "a scalar"}`;
   const title = close ? `Close-up of ${lines("row", rows[0], rows[1] - 1)}, ${lines("column", columns[0], columns[1] - 1)}` : `Error over ${whole}`;
-  const said = pattern(levels, tall, wide, rows, columns);
+  const caption = pattern(levels, tall, wide, rows, columns);
   const single = tall === rows[1] - rows[0] && wide === columns[1] - columns[0];
   const place = (r, c) => (single ? `${tensor}[${indexOf(edge(r, rows, tall), edge(c, columns, wide), shape).join(", ")}]`
     : [part("row", r, rows, tall), part("column", c, columns, wide)].join(", "));
   const long = shape.filter((n) => n > 1).length;
   const axes = long < 2 ? "" : long === 2 ? "rows down, columns across" : "last axis across, all others down";
   return h("figure", { class: "picture", "--wide": wide, "--tall": tall },
-    h("figcaption", {}, h("span", {}, title), h("span", { class: "hint" }, axes), h("p", {}, said)),
-    drawing(levels, tall, wide, `${title}. ${said}`, (r, c) => `${place(r, c)}: ${levelText(levels[r * wide + c])}`),
+    h("figcaption", {}, h("span", {}, title), h("span", { class: "hint" }, axes), h("p", {}, caption)),
+    drawing(levels, tall, wide, `${title}. ${caption}`, (r, c) => `${place(r, c)}: ${levelText(levels[r * wide + c])}`),
     h("p", { class: "ends", "aria-hidden": "true" }, h("span", {}, columns[0]), h("span", {}, columns[1] - 1)));
 }
 
@@ -60,8 +60,8 @@ function pattern(levels, tall, wide, rows, columns) {
     return `${head}: a checkerboard.`;
   }
   const axes = [["row", new Set(bad.map((k) => Math.floor(k / wide))), rows, tall], ["column", new Set(bad.map((k) => k % wide)), columns, wide]];
-  const said = axes.filter(([, , , cells]) => cells > 1).map(([noun, set, range, cells]) => some(noun, [...set].sort((a, b) => a - b), range, cells));
-  return `${head}, in ${said.join(" and ")}.`;
+  const parts = axes.filter(([, , , cells]) => cells > 1).map(([noun, set, range, cells]) => some(noun, [...set].sort((a, b) => a - b), range, cells));
+  return `${head}, in ${parts.join(" and ")}.`;
 }
 
 // "row 0", "columns 24–32", "every 8th column from 3", "5 of 33 columns"

@@ -54,23 +54,26 @@ function show(state, keep = false) {
 
 function listPage(state) {
   const records = matching(state);
-  say(plural(records.length, "record"));
+  announce(plural(records.length, "record"));
   const heads = state.op ? [operatorHead(records, state)] : [changes(state)];
   const sections = [failureList(records, state), ...(records.length && !state.op ? [heatMap(records, state)] : [])];
   return [...heads, ...sections, recordTable(records, state)].filter(Boolean);
 }
 
-// The comparison with the baseline, in a line.
+// The changes that occur, but for none at all.
+const changeKinds = () => [...page.changes.names.keys()].filter((k) => page.changes.counts[k] && k !== page.changes.same);
+const changeClass = (k) => (page.changes.worse[k] ? "failed" : page.kinds.includes(page.changes.names[k]) ? page.changes.names[k]
+  : "passed");
+
+// The comparison with the baseline: what every rendering says of it.
 function changes(state) {
-  if (!page.baseline) return null;
-  const by = groupBy([...Array(count).keys()], changeOf);
-  const names = { broken: "newly failing", fixed: "no longer failing", grown: `with ${GROWTH} times the error`, new: "new" };
-  const links = Object.entries(names).filter(([c]) => by.has(c)).map(([c, text]) => h("li", {},
-    h("a", { class: `chip ${c === "broken" ? "failed" : c === "grown" ? "doubtful" : "passed"}`, href: hashOf({ change: c }),
-      "aria-current": state.change === c ? "true" : null }, h("b", {}, by.get(c).length.toLocaleString("en")), ` ${text}`)));
-  const gone = page.baseline.vanished ? `; ${plural(page.baseline.vanished, "record")} of it did not run now` : "";
+  if (!page.changes) return null;
+  const { sentence, notes, counts, names, titles } = page.changes;
+  const links = changeKinds().map((k) => h("li", {}, h("a", { class: `chip ${changeClass(k)}`, href: hashOf({ change: names[k] }),
+    "aria-current": state.change === names[k] ? "true" : null }, h("b", {}, counts[k].toLocaleString("en")), ` ${titles[k]}`)));
   return h("section", { class: "changes", "aria-label": "Comparison with the baseline" },
-    h("p", {}, `Against the baseline${links.length ? "" : ": nothing changed"}${gone}`), h("ul", { class: "tally" }, links));
+    h("p", { class: "outcome" }, `Against the baseline: ${sentence}`), h("ul", { class: "tally" }, links),
+    notes.map((text) => h("p", { class: "hint" }, text)));
 }
 
 // Filters change the address without a new entry in the history; links make one.
@@ -97,8 +100,7 @@ function makeTools() {
   tools.append(search, select("op", "Operator", plain(page.ops)), select("dtype", "Dtype", plain(page.dtypes)),
     select("mode", "Mode", page.modes.map((m) => [m, modeName(m)])), select("verdict", "Verdict", verdicts));
   if (several) tools.append(select("backend", "Backend", page.backends.map((b, k) => [b, page.names[k]])));
-  if (page.baseline) tools.append(select("change", "Change", [["broken", "newly failing"], ["fixed", "no longer failing"],
-    ["grown", "error grown"], ["new", "new"]]));
+  if (page.changes) tools.append(select("change", "Change", changeKinds().map((k) => [page.changes.names[k], page.changes.titles[k]])));
   tools.append(h("button", { type: "button", class: "quiet", id: "clear", onclick: () => {
     replace(BLANK);
     search.focus();

@@ -1,9 +1,9 @@
-// The records by columns, and what is computed from them: numbers, filters, order, groups.
+// The records by columns, and what is shown of them: numbers, filters, groups. Kinds, their order and changes come with them.
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const col = page.columns;
 const count = col.case.length;
-const [FAILED, KNOWN, DOUBTFUL, UNSUPPORTED, PASSED] = [0, 1, 2, 3, 4];
+const [FAILED, KNOWN, HARNESS_ERROR, NO_EVIDENCE, UNSUPPORTED, PASSED] = page.kinds.keys();
 const several = page.backends.length > 1;
 
 // nan sorts as inf: both are as wrong as can be. No number at all stays NaN.
@@ -39,21 +39,11 @@ const groupOf = new Int32Array(count);
   }
 }
 
-const GROWTH = 8;
-// What became of a record since the baseline: "", new, broken, fixed or grown.
-function changeOf(i) {
-  const { kind, units: before } = page.baseline;
-  if (kind[i] < 0) return "new";
-  const now = col.kind[i] === FAILED;
-  if (now !== (kind[i] === FAILED)) return now ? "broken" : "fixed";
-  return !now && units[i] > 1 && units[i] > GROWTH * asNumber(before[i]) ? "grown" : "";
-}
+// What became of a record since the baseline, by its name.
+const changeOf = (i) => page.changes.names[page.changes.change[i]];
 
-// Does a verdict filter ("failed", "known" or the name of a verdict) let record i through?
-function verdictFits(i, wanted) {
-  if (wanted === "failed" || wanted === "known") return page.kinds[col.kind[i]] === wanted;
-  return verdictOf(i) === wanted;
-}
+// Does a verdict filter (a kind, or the name of a verdict) let record i through?
+const verdictFits = (i, wanted) => (page.kinds.includes(wanted) ? page.kinds[col.kind[i]] : verdictOf(i)) === wanted;
 
 let lowered; // of the strings and the cases, made at the first search
 function searcher(query) {
@@ -72,30 +62,30 @@ function matching(state) {
   const wanted = [["op", page.ops], ["dtype", page.dtypes], ["mode", page.modes], ["backend", page.backends]]
     .filter(([name]) => state[name])
     .map(([name, list]) => [col[name], list.indexOf(state[name])]);
-  const found = searcher(state.q);
+  const fits = searcher(state.q);
   const out = [];
   for (let i = 0; i < count; i++) {
     if (!wanted.every(([column, value]) => column[i] === value)) continue;
     if (state.verdict && !verdictFits(i, state.verdict)) continue;
-    if (state.change && page.baseline && changeOf(i) !== state.change) continue;
-    if (found(i)) out.push(i);
+    if (state.change && page.changes && changeOf(i) !== state.change) continue;
+    if (fits(i)) out.push(i);
   }
   return out;
 }
 
-// Failures before everything else, then the larger error; a failure without a number counts as the largest.
-const badness = (i) => (Number.isNaN(units[i]) ? (col.kind[i] === FAILED ? Infinity : -1) : units[i]);
-const byBadness = (a, b) => col.kind[a] - col.kind[b] || (badness(b) > badness(a) ? 1 : badness(b) < badness(a) ? -1 : a - b);
+const worstFirst = (a, b) => col.rank[a] - col.rank[b];
+// Units as a number to sort and to colour by; a failure without one is beyond all.
+const size = (i) => (Number.isNaN(units[i]) ? (col.kind[i] === FAILED ? Infinity : -1) : units[i]);
 
 // What a set of records amounts to: the worst kind, its worst record, and how many of each kind.
 function summarise(records) {
-  const kinds = [0, 0, 0, 0, 0];
+  const kinds = page.kinds.map(() => 0);
   let worst = -1;
   for (const i of records) {
     kinds[col.kind[i]]++;
     // A case that was declined says nothing beside one that ran.
     if (worst < 0 || (col.kind[worst] === UNSUPPORTED) > (col.kind[i] === UNSUPPORTED) ||
-        ((col.kind[worst] === UNSUPPORTED) === (col.kind[i] === UNSUPPORTED) && byBadness(i, worst) < 0)) worst = i;
+        ((col.kind[worst] === UNSUPPORTED) === (col.kind[i] === UNSUPPORTED) && worstFirst(i, worst) < 0)) worst = i;
   }
   return { kinds, worst, total: records.length };
 }

@@ -9,7 +9,7 @@ function heatMap(records, state) {
   let ops = used("op");
   if (heatOrder === "worst") {
     const worst = new Map([...groupBy(records, (i) => col.op[i])].map(([op, some]) => [op, summarise(some).worst]));
-    ops = ops.sort((a, b) => byBadness(worst.get(a), worst.get(b)));
+    ops = ops.sort((a, b) => worstFirst(worst.get(a), worst.get(b)));
   }
   const columns = backends.flatMap((b) => dtypes.flatMap((d) => modes.map((m) => [b, d, m])));
   const box = h("div", { class: "heat", onkeydown: moveInHeat });
@@ -74,9 +74,10 @@ function heatCell(records, op, b, d, m, first) {
   const { kinds, worst } = summarise(records);
   const title = `${page.ops[op]} ${page.dtypes[d]} ${modeName(page.modes[m])}${several ? ` ${page.names[b]}` : ""}: ` +
     `${kindCounts(kinds)}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${short(col.units[worst])} units`}`;
-  // Records without evidence colour the cell, but what the others measured is worth more than a word.
-  const measured = col.kind[worst] === DOUBTFUL && records.filter((i) => col.kind[i] === PASSED).sort(byBadness)[0];
-  const text = measured ? SIGN[DOUBTFUL] + label(measured) : label(worst);
+  // Records that were not judged colour the cell, but what the others measured is worth more than a word.
+  const open = [HARNESS_ERROR, NO_EVIDENCE].includes(col.kind[worst]);
+  const measured = open ? records.filter((i) => col.kind[i] === PASSED).sort(worstFirst)[0] : undefined;
+  const text = measured === undefined ? label(worst) : SIGN[col.kind[worst]] + label(measured);
   const target = { op: page.ops[op], dtype: page.dtypes[d], mode: page.modes[m], backend: several ? page.backends[b] : "" };
   return h("td", { class: first && "first" }, h("a", {
     href: hashOf(target), title, tabindex: "-1", class: cellClass(worst, text), "--p": depth(worst),
@@ -88,10 +89,8 @@ function legend() {
   const steps = [0.125, 0.5, 1, c / 4, c / 2, c].filter((u, k, list) => k === 0 || u > list[k - 1]);
   return h("p", { class: "legend" },
     steps.map((u) => h("span", { class: "cell passed", "--p": heat(u).toFixed(3) }, short(u))),
-    h("span", { class: "cell failed", "--p": "0.5" }, "✕ failed"),
-    h("span", { class: "cell known" }, "† known"),
-    h("span", { class: "cell doubtful" }, "? no evidence"),
-    h("span", { class: "cell unsupported" }, "– unsupported"));
+    [["✕", FAILED], ["†", KNOWN], ["!", HARNESS_ERROR], ["?", NO_EVIDENCE], ["–", UNSUPPORTED]].map(([sign, k]) =>
+      h("span", { class: `cell ${page.kinds[k]}`, "--p": "0.5" }, `${sign} ${page.labels[k]}`)));
 }
 
 // One tab stop for the map; the arrow keys move in it.

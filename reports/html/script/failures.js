@@ -5,12 +5,13 @@ const AT_ONCE = 40;
 
 function failureList(records, state) {
   const failed = byOperator(records.filter((i) => col.kind[i] === FAILED));
-  const known = records.filter((i) => col.kind[i] === KNOWN);
+  const [known, own] = [KNOWN, HARNESS_ERROR].map((k) => records.filter((i) => col.kind[i] === k));
   const total = [...failed.values()].reduce((sum, some) => sum + some.length, 0);
   return h("section", { "aria-labelledby": "failures", class: "failures" },
     h("div", { class: "head" }, h("h2", { id: "failures" }, total ? plural(total, "failure") : "No failures"),
       total && !state.op ? h("p", { class: "hint" }, `in ${plural(failed.size, "operator")}`) : ""),
-    total ? failureTable(failed, state) : "", known.length ? knownList(known) : "");
+    total ? failureTable(failed, state) : "", known.length ? reasonList(known, "known failure", "known", "known") : "",
+    own.length ? reasonList(own, "harness error", "message", verdictOf(own[0])) : "");
 }
 
 // Failures by operator. Of each kind of failure the worst comes first, so that the first few tell the most.
@@ -18,12 +19,12 @@ function byOperator(failed) {
   const ops = new Map([...groupBy(failed, (i) => col.op[i])].sort(([a], [b]) => a - b));
   for (const [op, some] of ops) {
     const seen = new Map();
-    const turn = new Map(some.sort(byBadness).map((i) => {
+    const turn = new Map(some.sort(worstFirst).map((i) => {
       const kind = [col.verdict[i], col.mode[i], col.backend[i], col.diagnosis[i]].join();
       seen.set(kind, (seen.get(kind) ?? 0) + 1);
       return [i, seen.get(kind)];
     }));
-    ops.set(op, some.sort((a, b) => turn.get(a) - turn.get(b) || byBadness(a, b)));
+    ops.set(op, some.sort((a, b) => turn.get(a) - turn.get(b) || worstFirst(a, b)));
   }
   return ops;
 }
@@ -91,12 +92,13 @@ function failureRow(i) {
     cell("repro", textOf("repro", i) ? copyButton(textOf("repro", i), `repro of ${caseOf(i)}`) : ""));
 }
 
-function knownList(known) {
-  const reasons = [...groupBy(known, (i) => textOf("known", i))].sort((a, b) => b[1].length - a[1].length);
-  return h("details", { class: "known-list" },
-    h("summary", {}, `${plural(known.length, "known failure")}, for ${plural(reasons.length, "reason")}`),
+// Records of one kind by why they are of it.
+function reasonList(records, noun, column, verdict) {
+  const reasons = [...groupBy(records, (i) => textOf(column, i))].sort((a, b) => b[1].length - a[1].length);
+  return h("details", { class: "reasons" },
+    h("summary", {}, `${plural(records.length, noun)}, for ${plural(reasons.length, "reason")}`),
     h("ul", {}, reasons.slice(0, 200).map(([reason, some]) => h("li", {}, reason, " ",
-      h("a", { href: some.length === 1 ? caseLink(some[0]) : hashOf({ verdict: "known", q: "", op: sameOp(some) }) },
+      h("a", { href: some.length === 1 ? caseLink(some[0]) : hashOf({ verdict, q: "", op: sameOp(some) }) },
         plural(some.length, "record"))))));
 }
 

@@ -8,7 +8,7 @@ const COLUMNS = [
 ];
 const SINGLE = [
   ["verdict", "Verdict", (g) => col.kind[g[0]] * 100 + col.verdict[g[0]], (g) => badge(g[0])],
-  ["units", "Units", (g) => -badness(g[0]), (g) => bar(g[0])],
+  ["units", "Units", (g) => -size(g[0]), (g) => bar(g[0])],
   ["seconds", "Time", (g) => -seconds[g[0]], (g) => time(seconds[g[0]])],
 ];
 
@@ -27,7 +27,7 @@ function columnsOf(state) {
   const shown = page.backends.map((name, b) => [name, b]).filter(([name]) => !state.backend || name === state.backend);
   const of = (g, b) => g.findLast((i) => col.backend[i] === b);
   return [...COLUMNS, ...shown.map(([name, b]) => [`@${name}`, page.names[b],
-    (g) => (of(g, b) === undefined ? Infinity : col.kind[of(g, b)] * 1e9 - Math.min(badness(of(g, b)), 1e8)),
+    (g) => (of(g, b) === undefined ? Infinity : col.rank[of(g, b)]),
     (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), chip(of(g, b))])])];
 }
 
@@ -52,8 +52,8 @@ function recordTable(records, state) {
 function sortRows(rows, columns, sort) {
   const down = sort.startsWith("-");
   const column = columns.find(([key]) => key === (down ? sort.slice(1) : sort));
-  const worst = (g) => g.reduce((a, b) => (byBadness(a, b) <= 0 ? a : b));
-  if (!column) return void rows.sort((a, b) => byBadness(worst(a), worst(b)));
+  const worst = (g) => g.reduce((a, b) => (worstFirst(a, b) <= 0 ? a : b));
+  if (!column) return void rows.sort((a, b) => worstFirst(worst(a), worst(b)));
   const keyed = rows.map((g, at) => [column[2](g), at, g]);
   const compare = (a, b) => (typeof a === "string" ? (a < b ? -1 : a > b ? 1 : 0) : a === b ? 0 : a < b ? -1 : 1);
   keyed.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]) || a[1] - b[1]);

@@ -7,30 +7,29 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Evidence, Input, Picture, Result, Worst
-from opproof.reports._summary import kind
+from opproof.vocabulary.text import visible
 
 
-def shown(results: Sequence[Result], room: int) -> dict[int, list[Any] | int]:
+def pictured(results: Sequence[Result], room: int) -> dict[int, list[Any] | int]:
     """By the number of the record: inputs, worst elements, pictures; 0 behind the first `room` characters or so.
 
     Failures of every sort have their turn.
     """
-    seen: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     turns = []
     for i, r in enumerate(results):
         if r.evidence is not None:
             sort = (r.op, r.mode, r.backend, r.verdict, r.diagnosis)
-            seen[sort] += 1
-            turns.append((kind(r) != "failed", seen[sort], i))
-    found: dict[int, list[Any] | int] = {}
-    for *_, i in sorted(turns):
-        evidence = results[i].evidence
-        assert evidence is not None
+            counts[sort] += 1
+            turns.append((kind(r) is not Kind.FAILED, counts[sort], i, r.evidence))
+    shown: dict[int, list[Any] | int] = {}
+    for _, _, i, evidence in sorted(turns, key=lambda turn: turn[:3]):
         packed = _packed(evidence)
         room -= len(json.dumps(packed))
-        found[i] = packed if room >= 0 else 0
-    return dict(sorted(found.items()))
+        shown[i] = packed if room >= 0 else 0
+    return dict(sorted(shown.items()))
 
 
 def _packed(evidence: Evidence) -> list[Any]:
@@ -38,13 +37,18 @@ def _packed(evidence: Evidence) -> list[Any]:
 
 
 def _input(x: Input) -> list[Any]:
+    name, dtype, layout, fill = map(visible, (x.name, x.dtype, x.layout, x.fill))
     numbers = [x.low, x.high, x.size, x.nans, x.infs]
-    return [x.name, list(x.shape), x.dtype, x.layout, list(x.strides), x.fill, *numbers, list(x.first)]
+    return [name, list(x.shape), dtype, layout, list(x.strides), fill, *numbers, list(map(_number, x.first))]
 
 
 def _element(w: Worst) -> list[Any]:
-    return [w.tensor, list(w.index), w.got, w.expected, w.bound]
+    return [visible(w.tensor), list(w.index), *map(_number, (w.got, w.expected, w.bound))]
+
+
+def _number(value: float | str) -> float | str:
+    return visible(value) if isinstance(value, str) else value
 
 
 def _all(pictures: Sequence[Picture]) -> list[Any]:
-    return [[p.tensor, list(p.shape), list(p.rows), list(p.columns), list(p.grid), p.cells] for p in pictures]
+    return [[visible(p.tensor), list(p.shape), list(p.rows), list(p.columns), list(p.grid), p.cells] for p in pictures]

@@ -1,7 +1,6 @@
 // The support matrix: what each backend does with each operator. Its cells were computed where all reports get them.
 
-const STATE = { FAIL: "failed", known: "known", pass: "passed", "no evidence": "doubtful", "–": "unsupported" };
-const SIGN_OF = { FAIL: SIGN[FAILED], known: SIGN[KNOWN], "no evidence": SIGN[DOUBTFUL] };
+const KIND_OF = Object.fromEntries(page.support.states.map((text, k) => [text, k]));
 
 function supportPage() {
   const { sentences, rows } = page.support;
@@ -32,5 +31,5 @@ function supportTable(ops, rows) {
     h("tbody", {}, ops.map((op) => h("tr", {}, h("th", { scope: "row" }, h("a", { href: hashOf({ op }) }, op)), cells(op)))));
 }
 
-const supportCell = (said, target, style) => h("td", { class: style }, said &&
-  h("a", { class: `badge ${STATE[said]}`, href: hashOf(target) }, (SIGN_OF[said] ?? "") + said));
+const supportCell = (text, target, style) => h("td", { class: style }, text &&
+  h("a", { class: `badge ${page.kinds[KIND_OF[text]]}`, href: hashOf(target) }, SIGN[KIND_OF[text]] + text));

@@ -1,6 +1,7 @@
 """The records as the HTML page carries them: JSON by columns, each distinct text once.
 
-20,000 records take some 3 MB so, a third of their JSON lines, and one JSON.parse in the browser.
+20,000 records take some 3 MB so, a third of their JSON lines, and one JSON.parse in the browser. Kinds, their order and
+what changed since a baseline are here as every rendering has them: the page's script only shows them.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from opproof.reports._payload_evidence import shown
+from opproof.reports._kinds import KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import KINDS, kind
-from opproof.reports._text import plain, short_names
-from opproof.reports.support import matrix, sentences
+from opproof.reports._text import plural, short_names
+from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
+from opproof.reports.changes.text import sentence
+from opproof.reports.html.pictures import pictured
+from opproof.reports.support import STATES, matrix, sentences
+from opproof.vocabulary.text import plain, visible
 from opproof.vocabulary.verdicts import MEANING
 
 _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.
 _CASE = "\x01"
-
+_NOTHING = 0
 
 _ROOM = 2_000_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
@@ -45,17 +49,22 @@ class _Texts:
         long = self.length > _ROOM and len(text) > 80
         return self.add("(left out of this page, which has too many such texts: see results.jsonl)" if long else text)
 
+    @property
+    def shown(self) -> list[str]:
+        """The texts, of names that nothing here has looked at."""
+        return list(map(visible, self.index))
+
 
 def encode(
     header: Header,
     results: Sequence[Result],
     docs: Mapping[str, str],
     scripts: Mapping[str, str],
-    baseline: Sequence[Result] | None,
+    changes: Changes | None,
 ) -> str:
     """JSON that may stand in a script element: it holds no `<`."""
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-    strings, cases = _Texts([""]), _Texts()
+    strings, cases = _Texts([""]), _Texts()  # the empty text is _NOTHING
     ops = _Texts(sorted({r.op for r in results}))
     dtypes = _Texts(sorted({r.dtype for r in results}, key=_dtype_order))
     modes = _Texts(sorted({r.mode for r in results}))
@@ -68,35 +77,38 @@ def encode(
         columns["mode"].append(modes.add(r.mode))
         columns["backend"].append(backends.add(r.backend))
         columns["verdict"].append(verdicts.add(r.verdict))
-        columns["kind"].append(KINDS.index(kind(r)))
+        columns["kind"].append(_KIND[kind(r)])
         columns["units"].append(_units(r.units))
         columns["seconds"].append(_units(r.seconds))
-        columns["repro"].append(strings.add(_folded(r.repro, r.case)))
+        columns["repro"].append(strings.add(_folded(visible(r.repro), r.case)))
         for name in ("message", "diagnosis", "known"):
-            columns[name].append(strings.add_message(_folded(getattr(r, name), r.case)))
+            text = getattr(r, name)
+            columns[name].append(strings.add_message(_folded(plain(text), r.case)) if text else _NOTHING)
         columns["worst"].append(_worst(r, strings))
-    before = None if baseline is None else _baseline(results, baseline, verdicts)
+    columns["rank"] = _ranks(results)
+    before = None if changes is None else _changes(changes, verdicts)
     page = {
         "constant": header.constant,
         "schema": header.schema,
-        "ops": list(ops.index),
-        "dtypes": list(dtypes.index),
-        "modes": list(modes.index),
-        "backends": list(backends.index),
-        "names": list(short_names(backends.index).values()),
-        "verdicts": list(verdicts.index),
+        "ops": ops.shown,
+        "dtypes": dtypes.shown,
+        "modes": modes.shown,
+        "backends": backends.shown,
+        "names": list(map(visible, short_names(backends.index).values())),
+        "verdicts": verdicts.shown,
         "meanings": MEANING,
         "kinds": KINDS,
-        "cases": list(cases.index),
+        "labels": [LABELS[k] for k in KINDS],
+        "cases": cases.shown,
         "columns": columns,
-        "docs": {op: plain(text) for op, text in docs.items() if op in ops.index},
-        "scripts": {case: plain(text) for case, text in scripts.items() if case in cases.index},
-        "baseline": before,
+        "docs": {visible(op): visible(text) for op, text in docs.items() if op in ops.index},
+        "scripts": {visible(case): visible(text) for case, text in scripts.items() if case in cases.index},
+        "changes": before,
         "support": _support(results),
         "strings": list(strings.index),
     }
     text = _json(page)
-    seen = _json(shown(results, max(_LEAST, _PAGE - len(text))))
+    seen = _json(pictured(results, max(_LEAST, _PAGE - len(text))))
     return f'{text[:-1]},"evidence":{seen}}}'.replace("<", "\\u003c")
 
 
@@ -105,10 +117,19 @@ def _json(value: Any) -> str:
 
 
 _COLUMNS = tuple("case op dtype mode backend verdict kind units seconds message diagnosis known repro worst".split())
+_KIND = {kind: place for place, kind in enumerate(KINDS)}
 
 
 def _folded(text: str, case: str) -> str:
-    return plain(text).replace(case, _CASE)
+    return text.replace(case, _CASE)
+
+
+def _ranks(results: Sequence[Result]) -> list[int]:
+    """The place of each record in the order from worst to best."""
+    ranks = [0] * len(results)
+    for rank, place in enumerate(worst_first(results)):
+        ranks[place] = rank
+    return ranks
 
 
 def _worst(r: Result, strings: _Texts) -> list[Any] | int:
@@ -116,7 +137,8 @@ def _worst(r: Result, strings: _Texts) -> list[Any] | int:
     if r.worst is None:
         return 0
     w = r.worst
-    return [strings.add(w.tensor), ", ".join(map(str, w.index)), _finite(w.got), _finite(w.expected), _finite(w.bound)]
+    index = ", ".join(map(str, w.index))
+    return [strings.add(visible(w.tensor)), index, _finite(w.got), _finite(w.expected), _finite(w.bound)]
 
 
 def _finite(value: float | str) -> float | str:
@@ -136,17 +158,28 @@ def _dtype_order(name: str) -> tuple[int, str]:
 def _support(results: Sequence[Result]) -> dict[str, Any]:
     """The support matrix: sentences, and by operator a list [values, gradients, dtypes] for each backend."""
     cells = matrix(results)
-    rows = {op: [[c.value, c.gradient, " ".join(c.dtypes)] for c in row.values()] for op, row in cells.items()}
-    return {"sentences": sentences(cells), "rows": rows}
+    rows = {
+        visible(op): [[c.value, c.gradient, visible(" ".join(c.dtypes))] for c in row.values()]
+        for op, row in cells.items()
+    }
+    return {"sentences": sentences(cells), "rows": rows, "states": [STATES[k] for k in KINDS]}
 
 
-def _baseline(results: Sequence[Result], baseline: Sequence[Result], verdicts: _Texts) -> dict[str, Any]:
-    """Verdict and units of each record in the baseline (-1 where it is new there), and how many vanished."""
-    before = {(r.case, r.mode, r.backend): r for r in baseline}
-    found = [before.pop((r.case, r.mode, r.backend), None) for r in results]
+def _changes(changes: Changes, verdicts: _Texts) -> dict[str, Any]:
+    """The change of each record, its verdict (-1 where it is new) and units in the baseline, and what to say of all."""
+    names = list(TITLES)
+    places = {change: place for place, change in enumerate(names)}
+    before = [c.before for c in changes.records]
+    sizes = [f"{plural(len(changes.vanished), 'record')} of the baseline did not run now"] * bool(changes.vanished)
     return {
-        "verdict": [-1 if r is None else verdicts.add(r.verdict) for r in found],
-        "kind": [-1 if r is None else KINDS.index(kind(r)) for r in found],
-        "units": [None if r is None else _units(r.units) for r in found],
-        "vanished": len(before),
+        "names": names,
+        "titles": [TITLES[c] for c in names],
+        "counts": [len(changes.of(c)) for c in names],
+        "worse": [c in WORSE for c in names],
+        "same": places[Change.SAME],
+        "sentence": sentence(changes),
+        "notes": [*changes.notes, *sizes],
+        "change": [places[c.change] for c in changes.records],
+        "verdict": [-1 if r is None else verdicts.add(r.verdict) for r in before],
+        "units": [None if r is None else _units(r.units) for r in before],
     }

@@ -67,12 +67,12 @@ function histogram(some, name) {
 const caseLink = (i) => hashOf({ op: opOf(i), case: caseOf(i), caseMode: modeOf(i) });
 
 function casePage(state) {
-  const found = [];
+  const same = [];
   for (let i = 0; i < count; i++) {
-    if (caseOf(i) === state.case && (!state.caseMode || modeOf(i) === state.caseMode)) found.push(i);
+    if (caseOf(i) === state.case && (!state.caseMode || modeOf(i) === state.caseMode)) same.push(i);
   }
-  if (!found.length) return [missing(`This run has no record of ${state.case} ${state.caseMode}.`)];
-  const i = found[0];
+  if (!same.length) return [missing(`This run has no record of ${state.case} ${state.caseMode}.`)];
+  const i = same[0];
   const script = page.scripts[state.case];
   return [h("section", { "aria-labelledby": "case", class: "case-page" },
     h("p", { class: "crumbs" }, h("a", { href: "#" }, "All operators"), " / ", h("a", { href: hashOf({ op: opOf(i) }) }, opOf(i)),
@@ -80,7 +80,7 @@ function casePage(state) {
     h("h2", { id: "case", tabindex: "-1" }, caseOf(i)),
     parts(caseOf(i)),
     relatives(i),
-    h("div", { class: "sides" }, found.map((j) => record(j))),
+    h("div", { class: "sides" }, same.map((j) => record(j))),
     script && h("details", { class: "script" }, h("summary", {}, "A standalone script that reproduces the numbers"),
       code(script, "script")))];
 }
@@ -106,7 +106,7 @@ function relatives(i) {
   for (let j = 0; j < count; j++) {
     if (col.op[j] !== col.op[i] || bare(caseOf(j), dtypeOf(j)) !== mine) continue;
     const name = `${dtypeOf(j)} ${modeName(modeOf(j))}`;
-    if (!seen.has(name) || byBadness(j, seen.get(name)) < 0) seen.set(name, j);
+    if (!seen.has(name) || worstFirst(j, seen.get(name)) < 0) seen.set(name, j);
   }
   if (seen.size < 2) return "";
   return h("nav", { class: "relatives", "aria-label": "The same case in other dtypes and modes" }, [...seen].map(([name, j]) =>
@@ -116,7 +116,7 @@ function relatives(i) {
 }
 
 function neighbours(i) {
-  const order = [...new Set(matching({ ...BLANK, op: opOf(i) }).sort(byBadness).map((j) => groupOf[j]))];
+  const order = [...new Set(matching({ ...BLANK, op: opOf(i) }).sort(worstFirst).map((j) => groupOf[j]))];
   const at = order.indexOf(groupOf[i]);
   const link = (g, text) => (g === undefined ? "" : h("a", { href: caseLink(groups[g][0]) }, text));
   return h("span", { class: "neighbours" }, link(order[at - 1], "← Worse"), ` ${at + 1} of ${order.length} `, link(order[at + 1], "Better →"));
@@ -132,7 +132,7 @@ function record(i) {
   }
   if (col.units[i] !== null) rows.push(["Units", numeral(col.units[i], 4)]);
   rows.push(["Time", time(seconds[i])]);
-  if (page.baseline) rows.push(["Baseline", baselineText(i)]);
+  if (page.changes) rows.push(["Baseline", baselineText(i)]);
   const texts = [["message", "message"], ["diagnosis", "diagnosis"], ["known", "known"]].filter(([name]) => textOf(name, i));
   return h("article", { "aria-label": `${nameOf(i)}: ${verdictOf(i)}` },
     h("h3", {}, badge(i), " ", modeName(modeOf(i)), h("span", { class: "tag", title: backendOf(i) }, nameOf(i))),
@@ -145,8 +145,8 @@ function record(i) {
 }
 
 function baselineText(i) {
-  const { kind, verdict, units: before } = page.baseline;
-  if (kind[i] < 0) return "not in it";
+  const { verdict, units: before } = page.changes;
+  if (verdict[i] < 0) return "not in it";
   return page.verdicts[verdict[i]] + (before[i] === null ? "" : `, ${short(before[i])} units`);
 }
 

@@ -1,0 +1,156 @@
+"""The comparison of two runs: verdicts, cases, errors, durations. From the records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from opproof.reports._kinds import FAILING, Kind, kind, severity
+from opproof.reports._record import Header, Result
+from opproof.reports._text import line, number, plural
+from opproof.reports.changes.record import Change, Changed, Changes, Moved
+
+#: How many times larger an error may get.
+UNITS_GROWTH = 8.0
+#: An error below this many units of honest rounding is as good as none; growth is counted from here.
+LEAST_UNITS = 0.5
+#: Seconds by which an operator must be slower in all: shorter durations are noise.
+LEAST_SECONDS = 0.25
+
+#: A header and its records.
+Run = tuple[Header, Sequence[Result]]
+
+
+def unlike(before: Header, after: Header) -> list[str]:
+    """Why the two runs cannot be compared, each as half a sentence; empty when they can."""
+    differences = []
+    if before.constant != after.constant:
+        differences.append(f"their bounds differ (C = {number(before.constant)} and {number(after.constant)} units)")
+    if before.opproof != after.opproof:
+        differences.append(
+            f"they come from opproof {line(before.opproof)} and {line(after.opproof)}, "
+            "whose cases and references may differ"
+        )
+    old, new = _rules(before), _rules(after)
+    both = sorted(old.keys() & new.keys())
+    return differences + [f"{name} was {old[name]!r} and is {new[name]!r}" for name in both if old[name] != new[name]]
+
+
+def changes(before: Run, after: Run, *, units_growth: float = UNITS_GROWTH, slowdown: float | None = None) -> Changes:
+    """Compare two runs. `units_growth`: how many times larger the largest error of what passes in both may get, by
+    operator, dtype and mode. `slowdown`: how many times slower an operator may get; None: not looked at.
+    """
+    names, notes = _names(before[1], after[1])
+    old = {(r.case, r.mode, r.backend): r for r in before[1]}
+    records = []
+    for r in after[1]:
+        was = old.pop((r.case, r.mode, names.get(r.backend, r.backend)), None)
+        records.append(Changed(was, r, _change(was, r, units_growth)))
+    passing = [c for c in records if c.before is not None and _both(c, Kind.PASSED)]
+    largest, grown = _grown(passing, units_growth)
+    new = sum(c.before is None for c in records)
+    notes += _set_notes(before, after, new, len(old))
+    if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
+        notes.append("The baseline holds no durations: how fast it is was not compared.")
+    return Changes(
+        records=tuple(replace(c, change=Change.GROWN) if id(c) in largest else c for c in records),
+        vanished=tuple(old.values()),
+        grown=tuple(grown),
+        slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),
+        cut_short=max(0, after[0].cases - len(after[1])),
+        notes=tuple(notes),
+    )
+
+
+def _change(was: Result | None, now: Result, growth: float) -> Change:
+    """What became of one record; whether its error grew is for all of an operator to say."""
+    after = kind(now)
+    if after is Kind.HARNESS_ERROR:
+        return Change.HARNESS_ERROR
+    if was is None:
+        return Change.NEW_FAILING if after is Kind.FAILED else Change.NEW
+    before = kind(was)
+    if after is Kind.FAILED and (before not in FAILING or (before is Kind.KNOWN and _otherwise(was, now, growth))):
+        return Change.BROKEN
+    if before in FAILING and after not in FAILING:
+        return Change.MENDED
+    if was.verdict == now.verdict:
+        return Change.SAME
+    return Change.LOST if before is Kind.PASSED and after not in FAILING else Change.OTHER
+
+
+def _otherwise(was: Result, now: Result, growth: float) -> bool:
+    """Whether a known failure is another one now: of another verdict, or much larger."""
+    return was.verdict != now.verdict or severity(now.units) > growth * max(severity(was.units), LEAST_UNITS)
+
+
+def _both(changed: Changed, what: Kind) -> bool:
+    return changed.before is not None and kind(changed.before) is kind(changed.after) is what
+
+
+def _rules(header: Header) -> dict[str, object]:
+    """The options by which the same case is judged differently, or is another case."""
+    selection = header.options.get("selection", {})
+    names = ("convention", "grad_oracle", "strict_subnormals")
+    rules = {name: header.options[name] for name in names if name in header.options}
+    return rules | ({"seed": selection["seed"]} if "seed" in selection else {})
+
+
+def _names(before: Sequence[Result], after: Sequence[Result]) -> tuple[dict[str, str], list[str]]:
+    """What each backend of the new run is called in the old; two runs of one backend each need not agree."""
+    old, new = {r.backend for r in before}, {r.backend for r in after}
+    if old & new or len(old) != 1 or len(new) != 1:
+        return {}, []
+    (was,), (now,) = old, new
+    return {now: was}, [f"Backend {line(now)} is compared with {line(was)} of the baseline."]
+
+
+def _set_notes(before: Run, after: Run, new: int, vanished: int) -> list[str]:
+    if not new and not vanished:
+        return []
+    counts = f"{plural(new, 'record')} new, {vanished:,} vanished; only what both have is compared"
+    mine, its = (h.options.get("selection", {}) for h in (after[0], before[0]))
+    differ = sorted(name for name in mine.keys() & its.keys() if mine[name] != its[name])
+    if differ:
+        return [f"The two runs did not try the same: {line(', '.join(differ))} differ ({counts})."]
+    if after[0].cases > len(after[1]):
+        return [f"The new run was cut short ({counts})."]
+    return [f"The registry of cases changed ({counts}); `opproof baseline update` takes the new one over."]
+
+
+def _grown(passing: Sequence[Changed], limit: float) -> tuple[set[int], list[Moved]]:
+    """The ids of the records with the largest error of what grew, and by how much it grew."""
+    largest, moved = set(), []
+    for what, some in _grouped(passing, lambda r: f"{r.op} {r.dtype} {r.mode}").items():
+        worst = max(some, key=lambda c: _units(c.after))
+        was, now = max(_units(c.before) for c in some), _units(worst.after)
+        if now > limit * max(was, LEAST_UNITS):
+            largest.add(id(worst))
+            moved.append(Moved(what, was, now, worst.after.case))
+    return largest, sorted(moved, key=lambda m: -m.after / max(m.before, LEAST_UNITS))
+
+
+def _slower(passing: Sequence[Changed], limit: float) -> list[Moved]:
+    moved = []
+    for what, some in _grouped(passing, lambda r: r.op).items():
+        was, now = _seconds(c.before for c in some), _seconds(c.after for c in some)
+        if was > 0 and now > limit * was and now - was > LEAST_SECONDS:
+            moved.append(Moved(what, was, now))
+    return sorted(moved, key=lambda m: -m.after / m.before)
+
+
+def _grouped(passing: Sequence[Changed], key: Callable[[Result], str]) -> dict[str, list[Changed]]:
+    """By a text, with the backend where there are several; sorted by it."""
+    several = len({c.after.backend for c in passing}) > 1
+    groups: dict[str, list[Changed]] = {}
+    for c in passing:
+        groups.setdefault(f"{key(c.after)} {c.after.backend}" if several else key(c.after), []).append(c)
+    return dict(sorted(groups.items()))
+
+
+def _units(result: Result | None) -> float:
+    return 0.0 if result is None or result.units is None else severity(result.units)
+
+
+def _seconds(results: Iterable[Result | None]) -> float:
+    return sum(r.seconds for r in results if r is not None)

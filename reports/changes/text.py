@@ -1,0 +1,111 @@
+"""What changed between two runs, as plain text and as Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from opproof.reports._record import Result
+from opproof.reports._summary import own_faults, reach
+from opproof.reports._text import cell, line, number, plural
+from opproof.reports.changes.record import TITLES, Change, Changed, Changes, Moved
+from opproof.vocabulary.text import visible
+
+#: A heading, and its rows; each row one line or more.
+Section = tuple[str, list[list[str]]]
+
+
+def sentence(changes: Changes) -> str:
+    """The outcome in one sentence."""
+    if not changes.compared:
+        return "Nothing was compared: the two runs have no record in common."
+    count = {change: len(changes.of(change)) for change in Change}
+    parts = [
+        f"{count[Change.BROKEN]:,} newly failing" * bool(count[Change.BROKEN]),
+        f"{count[Change.LOST]:,} no longer proved" * bool(count[Change.LOST]),
+        f"{plural(count[Change.NEW_FAILING], 'failing new record')}" * bool(count[Change.NEW_FAILING]),
+        f"larger errors in {plural(count[Change.GROWN], 'place')}" * bool(count[Change.GROWN]),
+        f"{plural(len(changes.slower), 'slower operator')}" * bool(changes.slower),
+        f"{plural(changes.cut_short, 'planned record')} that did not run" * bool(changes.cut_short),
+    ]
+    worse = ", ".join(p for p in parts if p)
+    rest = f"; {count[Change.MENDED]:,} no longer failing" * bool(count[Change.MENDED])
+    if faults := own_faults([c.after for c in changes.of(Change.HARNESS_ERROR)]):
+        rest += f"; {faults}"
+    start = f"Regression: {worse}, of" if worse else "No regression in"
+    return f"{start} {plural(changes.compared, 'record')} compared{rest}{'' if rest.endswith(('.', '…')) else '.'}"
+
+
+def text(changes: Changes, *, limit: int = 20) -> str:
+    """Plain text for a terminal, at most `limit` rows a section."""
+    blocks = ["\n".join(notes)] if (notes := _notes(changes)) else []
+    for title, rows in _sections(changes):
+        shown = ["\n    ".join(row) for row in rows[:limit]]
+        more = [f"… and {len(rows) - limit:,} more"] * (len(rows) > limit)
+        blocks.append("\n  ".join([f"{title} ({len(rows):,})", *shown, *more]))
+    return "\n\n".join([*blocks, sentence(changes)])
+
+
+def markdown(changes: Changes, *, limit: int = 50) -> str:
+    """Markdown for a pull-request comment: the sentence, the notes, a folded list a section."""
+    good = changes.compared and not changes.regressions and not changes.of(Change.HARNESS_ERROR)
+    notes = [cell(note, 1000) for note in _notes(changes)]
+    blocks = [f"### {'✅' if good else '❌'} opproof compare: {cell(sentence(changes), 1500)}", *notes]
+    for title, rows in _sections(changes):
+        shown = ["\n".join(row) for row in rows[:limit]]
+        more = [f"… and {len(rows) - limit:,} more"] * (len(rows) > limit)
+        body = _fenced("\n".join([*shown, *more]))
+        blocks.append(f"<details><summary>{title} ({len(rows):,})</summary>\n\n{body}\n\n</details>")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _notes(changes: Changes) -> list[str]:
+    within = reach([c.after for c in changes.records])
+    return [*changes.notes, *[within] * bool(within)]
+
+
+def _sections(changes: Changes) -> list[Section]:
+    """What changed, by TITLES, and the slower operators; of a change for the better the records alone."""
+    sections: list[Section] = []
+    for change, title in TITLES.items():
+        if change is Change.GROWN:
+            rows = [_moved(m, "units") for m in changes.grown]
+            sections.append((f"{title}: the largest of what passes in both, in units of honest rounding", rows))
+            sections.append(("slower, in seconds of its calls", [_moved(m, "s") for m in changes.slower]))
+        elif change is not Change.SAME:
+            brief = change in (Change.OTHER, Change.MENDED)
+            rows = [_changed(c) for c in changes.of(change)]
+            sections.append((title, [row[:1] for row in rows] if brief else rows))
+    sections.append(("vanished", [[_name(r)] for r in changes.vanished]))
+    return [(title, rows) for title, rows in sections if rows]
+
+
+def _name(r: Result) -> str:
+    return f"{line(r.case)}  {r.mode}  {line(r.backend)}"
+
+
+def _changed(changed: Changed) -> list[str]:
+    before, after = changed.before, changed.after
+    if changed.change is Change.NEW:
+        return [_name(after)]
+    if before is None:
+        return [f"{_name(after)}: {after.verdict}", *_why(after)]
+    known = " (known)" if after.known else ""
+    units = "" if after.units is None else f", {number(before.units, 3)} → {number(after.units, 3)} units"
+    return [f"{_name(after)}: {before.verdict} → {after.verdict}{known}{units}", *_why(after)]
+
+
+def _why(result: Result) -> list[str]:
+    texts = [line(t) for t in (result.message, result.diagnosis) if t]
+    return [*texts, visible(result.repro)] if result.repro else texts
+
+
+def _moved(moved: Moved, unit: str) -> list[str]:
+    times = f", {number(moved.after / moved.before, 2)} times" if moved.before else ""
+    first = f"{line(moved.what)}: {number(moved.before, 3)} → {number(moved.after, 3)} {unit}{times}"
+    return [first, line(moved.case)] if moved.case else [first]
+
+
+def _fenced(body: str) -> str:
+    longest = max(map(len, re.findall("`+", body)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{body}\n{fence}"

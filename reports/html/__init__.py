@@ -1,0 +1,86 @@
+"""The HTML report: one file that needs nothing else, made from page.html.j2, page.css and the scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from opproof.reports._kinds import KINDS, Kind, kind
+from opproof.reports._record import Header, Result
+from opproof.reports._summary import grouped, reach, sentence, tally
+from opproof.reports._text import described, host, line, number, options, when
+from opproof.reports.changes.record import Changes
+from opproof.reports.html.payload import encode
+from opproof.vocabulary.verdicts import MEANING
+
+_HERE = Path(__file__).parent
+#: In the order in which they are joined into one script; page.js starts the page.
+_SCRIPTS = ("data", "text", "heat", "failures", "table", "picture", "evidence", "detail", "support", "page")
+
+
+def render(
+    header: Header,
+    results: Sequence[Result],
+    *,
+    docs: Mapping[str, str] | None = None,
+    scripts: Mapping[str, str] | None = None,
+    changes: Changes | None = None,
+) -> str:
+    """The page as text.
+
+    `docs`: the docstring of each operator. `scripts`: by case id, a program that reproduces its numbers.
+    `changes`: of this run since an earlier one.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    data = encode(header, results, docs if docs is not None else {}, scripts if scripts is not None else {}, changes)
+    script = [(_HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    page: str = environment.get_template("page.html.j2").render(
+        version=line(header.opproof),
+        planned=header.cases,
+        constant=number(header.constant, 4),
+        sentence=sentence(header, results),
+        reach=reach(results),
+        state=_state(header, results),
+        records=len(results),
+        known=tally(results).kinds[Kind.KNOWN],
+        chips=_chips(results),
+        meanings=MEANING,
+        operators=len({r.op for r in results}),
+        cases=len({r.case for r in results}),
+        backends=[described(header, b) for b in dict.fromkeys(r.backend for r in results)],
+        host=host(header),
+        options=options(header),
+        when=when(header),
+        # Files of this folder, and JSON without "<": nothing of a backend's reaches the page unescaped.
+        css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704
+        script=Markup("\n".join(script)),  # noqa: S704
+        data=Markup(data),  # noqa: S704
+    )
+    return page
+
+
+def _chips(results: Sequence[Result]) -> list[tuple[str, int, Kind]]:
+    """Verdict, count and worst kind of the records with it, failures first."""
+    chips = [(v, len(some), min(map(kind, some), key=KINDS.index)) for v, some in grouped(results, _verdict).items()]
+    return sorted(chips, key=lambda chip: (KINDS.index(chip[2]), -chip[1]))
+
+
+def _verdict(result: Result) -> str:
+    return result.verdict
+
+
+def _state(header: Header, results: Sequence[Result]) -> Kind:
+    """The kind whose colour the sentence has: no evidence also where something did not run."""
+    kinds = tally(results).kinds
+    if kinds[Kind.FAILED]:
+        return Kind.FAILED
+    if kinds[Kind.HARNESS_ERROR]:
+        return Kind.HARNESS_ERROR
+    if not kinds[Kind.PASSED]:
+        return Kind.FAILED
+    return Kind.NO_EVIDENCE if header.cases > len(results) or kinds[Kind.NO_EVIDENCE] else Kind.PASSED

@@ -1,0 +1,188 @@
+"""One run, and what changed since another, through every rendering: all of them show the same figures."""
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import report_samples as samples
+
+from opproof.reports import github, html, junit, markdown, tables, terminal
+from opproof.reports._kinds import KINDS, LABELS, Kind
+from opproof.reports._summary import sentence
+from opproof.reports._text import cell, number
+from opproof.reports.changes import TITLES, Change, changes
+from opproof.reports.changes import text as changes_text
+from opproof.vocabulary.verdicts import Verdict
+
+BACKENDS = ("mylib", "torch")
+WAYS = (
+    {"verdict": Verdict.UNSUPPORTED, "units": None},
+    {"verdict": Verdict.WRONG_VALUE, "units": 300.0},
+    {"verdict": Verdict.WRONG_VALUE, "units": 3e5, "known": "a table"},
+    {"verdict": Verdict.HARNESS_ERROR, "units": None, "message": "the reference raised KeyError: 'x'"},
+    {"units": 900.0},
+    {"case": "softmax[x=5x5;dim=0;f32]", "op": "softmax"},
+    {"case": "softmax[x=6x6;dim=0;f32]", "op": "softmax", "verdict": Verdict.CRASH, "units": None},
+    {"verdict": Verdict.MISTRUSTED},
+)
+
+
+def two_runs():
+    """A run in which each change of verdict occurs, and the one before it."""
+    before, after = [], []
+    for place, r in enumerate(samples.run(2, BACKENDS)):
+        way = place % 61
+        changed = replace(r, **WAYS[way]) if r.verdict == Verdict.PASS and way < len(WAYS) else r
+        before.append(replace(r, verdict=Verdict.WRONG_VALUE, units=99.0) if way == len(WAYS) else r)
+        after.append(changed)
+    return before, list({(r.case, r.mode, r.backend): r for r in after}.values())
+
+
+BEFORE, AFTER = two_runs()
+HEADER = samples.header(len(AFTER) + 2, BACKENDS)
+
+
+def data_of(text):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def filled(rows):
+    """Cells by head, for the rows of a table by their first two cells; empty cells are left out."""
+    heads = rows[0][2:]
+    return {tuple(r[:2]): {h: c for h, c in zip(heads, r[2:], strict=True) if c} for r in rows[1:]}
+
+
+def table_in_terminal(text):
+    lines = text.split("\n\n", 1)[0].splitlines()
+    spans = [match.span() for match in re.finditer("-+", lines[1])]
+    return filled([[line[a:b].strip() for a, b in spans] for line in (lines[0], *lines[2:])])
+
+
+def table_in_markdown(text):
+    body = text.partition("<summary>All operators</summary>")[2]
+    rows = [[c.strip().replace("\\", "") for c in x.strip("|").split("|")] for x in body.splitlines() if x[:1] == "|"]
+    return filled([rows[0], *rows[2:]])
+
+
+def table_in_page(page):
+    columns, rows = page["columns"], {}
+    for op, backend, kind, units in zip(*(columns[n] for n in ("op", "backend", "kind", "units")), strict=True):
+        row = rows.setdefault((page["ops"][op], page["names"][backend]), Counter())
+        row["records"] += 1
+        row[page["labels"][kind]] += 1
+        if (error := {"passed": "units", "failed": "units, failing"}.get(page["kinds"][kind])) and units is not None:
+            row[error] = max(row[error], float(units))
+    return {key: {n: number(v, 2) if "units" in n else str(v) for n, v in row.items()} for key, row in rows.items()}
+
+
+def counts(text):
+    """{"pass": 12, "no evidence": 3} of 12 pass, 3 no evidence"""
+    return {name: int(n.replace(",", "")) for n, name in re.findall(r"([\d,]+) ([a-z ]+)", text)}
+
+
+def sections(text):
+    """How many rows the sections of a comparison have, by their titles."""
+    heads = re.findall(r"^(?:<details><summary>)?([a-z ]+)(?::[^()]*)? \(([\d,]+)\)", text, re.MULTILINE)
+    return {title: int(n.replace(",", "")) for title, n in heads}
+
+
+def check(before, after):
+    """Assert that all renderings of the run `after`, compared with `before`, show the same figures."""
+    since = changes((samples.header(), before), (HEADER, after))
+    whole = html.render(HEADER, after, changes=since)
+    page, plain, comment = data_of(whole), terminal.summary(HEADER, after), markdown.render(HEADER, after, limit=10**7)
+    notes, xml = github.annotations(HEADER, after), ET.fromstring(junit.render(HEADER, after))
+    file = io.StringIO(newline="")
+    tables.write_csv(after, file)
+    records = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
+
+    assert table_in_terminal(plain) == table_in_page(page)
+    assert table_in_markdown(comment) == table_in_page(page)
+
+    kinds = Counter(KINDS[k] for k in page["columns"]["kind"])
+    assert set(kinds) == set(Kind)
+    assert counts(re.search(r"^[\d,]+ records: (.*)$", plain, re.MULTILINE)[1]) == {LABELS[k]: kinds[k] for k in Kind}
+    assert Counter(r["kind"] for r in records) == kinds
+    assert int(xml.attrib["failures"]) + int(xml.attrib["errors"]) == kinds[Kind.FAILED] + kinds[Kind.HARNESS_ERROR]
+    assert len(xml.findall(".//error[@type='HARNESS_ERROR']")) == kinds[Kind.HARNESS_ERROR]
+    assert len(xml.findall(".//skipped")) == sum(kinds[k] for k in (Kind.KNOWN, Kind.NO_EVIDENCE, Kind.UNSUPPORTED))
+    errors = [line for line in notes.splitlines() if re.match("::error title=(?!opproof|HARNESS)", line)]
+    assert len(errors) + int(re.search(r"([\d,]+) more failure", notes)[1]) == kinds[Kind.FAILED]
+    assert f"\n{kinds[Kind.KNOWN]} known failures: " in plain
+    faults = f"opproof itself failed on {kinds[Kind.HARNESS_ERROR]} records: the reference raised KeyError: 'x'"
+    for text in (plain, comment, notes, whole.replace("&#39;", "'")):
+        assert faults in text
+
+    said = sentence(HEADER, after)
+    assert plain.endswith(said)
+    assert comment.startswith(f"### ❌ opproof: {cell(said, 1500)}\n")
+    assert f">{said}</h1>" in whole.replace("&#39;", "'")
+
+    text, folded = changes_text.text(since), changes_text.markdown(since)
+    shown = page["changes"]
+    of = {TITLES[c]: len(since.of(c)) for c in Change}
+    assert all(of.values())
+    assert dict(zip(shown["titles"], shown["counts"], strict=True)) == of
+    assert Counter(shown["titles"][k] for k in shown["change"]) == of
+    of["vanished"] = len(since.vanished)
+    del of[TITLES[Change.SAME]]
+    assert sections(text) == sections(folded) == of
+    assert text.endswith(shown["sentence"])
+    assert folded.startswith(f"### ❌ opproof compare: {cell(shown['sentence'], 1500)}\n")
+    assert f"{of['vanished']} records of the baseline did not run now" in shown["notes"]
+
+
+def test_all_renderings_show_the_same_figures():
+    check(BEFORE, AFTER)
+
+
+def one_more(function):
+    """`function`, whose records have one failure more."""
+    extra = samples.result("abs[x=99,;f32]", "forward", "torch", verdict=Verdict.WRONG_VALUE, units=4e9)
+
+    def altered(*arguments, **named):
+        return function(*(extra_at(a, extra) for a in arguments), **named)
+
+    return altered
+
+
+def extra_at(argument, extra):
+    records = isinstance(argument, list) and argument and hasattr(argument[0], "verdict")
+    return [*argument, extra] if records else argument
+
+
+PLANTS = [
+    (terminal, "table"),
+    (terminal, "tally"),
+    (terminal, "sentence"),
+    (markdown, "table"),
+    (markdown, "sentence"),
+    (github, "failures"),
+    (html, "sentence"),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), PLANTS, ids=lambda v: getattr(v, "__name__", v))
+def test_a_rendering_with_figures_of_its_own_is_found(module, name, monkeypatch):
+    monkeypatch.setattr(module, name, one_more(getattr(module, name)))
+    with pytest.raises(AssertionError):
+        check(BEFORE, AFTER)
+
+
+@pytest.mark.parametrize("module", [junit, tables, html.payload, changes_text], ids=lambda m: m.__name__)
+def test_a_rendering_with_a_definition_of_its_own_is_found(module, monkeypatch):
+    """A known failure that one of them alone calls a failure, an error that it alone calls grown."""
+    if module is changes_text:
+        titles = {change: title for change, title in TITLES.items() if change is not Change.LOST}
+        monkeypatch.setattr(module, "TITLES", titles)
+    else:
+        own = dict.fromkeys(Kind, Kind.FAILED)
+        real = module.kind
+        monkeypatch.setattr(module, "kind", lambda r: own[real(r)] if real(r) is Kind.KNOWN else real(r))
+    with pytest.raises(AssertionError):
+        check(BEFORE, AFTER)
