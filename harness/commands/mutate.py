@@ -42,7 +42,7 @@ def command(*, names: tuple[str, ...], level: str, jobs: int, markdown: Path | N
         why = f"passes, error up to {fate.units:.2g} units" if fate.shown else "no case shows it"
         click.echo(f"survives: {fate.op} {fate.name} ({why})")
     for entry in verdict.idle:
-        click.echo(f"in {EQUIVALENT.name}, but no survivor: {', '.join(entry.ops)} {entry.mutant}")
+        click.echo(f"in {EQUIVALENT.name}, but no survivor: {', '.join(entry.op)} {entry.mutant}")
     click.echo(verdict.summary)
     if markdown is not None:
         markdown.write_text(markdown_page(verdict), encoding="utf-8")

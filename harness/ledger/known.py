@@ -17,56 +17,58 @@ An entry that matches no case of the run, whose every case passes, or that has e
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import opproof.backends
+from opproof.harness.ledger.entries import read_entries
 from opproof.reports import Result
-from opproof.reports._summary import severity
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED
+from opproof.reports._kinds import severity
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
 LEDGERS = Path(opproof.backends.__file__).parent
 
-_FIELDS = {
-    "pattern": str,
-    "backend": str,
-    "mode": str,
-    "verdict": str,
-    "reason": str,
-    "link": str,
-    "until": datetime.date,
-    "always": bool,
-    "units": float,
-}
-
 
 @dataclass(frozen=True)
 class Known:
-    """One entry of the ledger."""
+    """One entry of the ledger. Raises ValueError where a field says nothing, or what cannot be."""
 
     pattern: str
     reason: str
-    backend: str = ""
-    mode: str = ""
-    verdict: str = ""
+    backend: str = ""  # any, like the two that follow
+    mode: Mode | None = None
+    verdict: Verdict | None = None
     link: str = ""
     until: datetime.date | None = None
     always: bool = True
     units: float = math.inf
-    regex: re.Pattern[str] = field(default=re.compile(""), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.pattern.strip() or not self.reason.strip():
+            raise ValueError("pattern or reason is blank; a known failure has a cause")
+        if self.verdict is not None and self.verdict not in FAILED:
+            raise ValueError(f"verdict is {str(self.verdict)!r}; expected one of {', '.join(sorted(FAILED))}")
+        if not self.units > 0:  # nan neither
+            raise ValueError(
+                f"units is {self.units}; expected more than 0, the largest error that is still this failure"
+            )
+
+    @functools.cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Of the ids that the entry covers."""
+        return pattern_regex(self.pattern)
 
     def covers(self, result: Result) -> bool:
         """Whether the entry speaks of this case, mode and backend, whatever the verdict."""
         return (
             (not self.backend or self.backend == result.backend)
-            and (not self.mode or self.mode == result.mode)
+            and self.mode in (None, result.mode)
             and self.regex.fullmatch(result.case) is not None
         )
 
@@ -75,42 +77,14 @@ class Known:
         return (
             result.verdict in FAILED
             and self.covers(result)
-            and self.verdict in ("", result.verdict)
+            and self.verdict in (None, result.verdict)
             and severity(result.units) <= self.units
         )
 
 
 def read_known(path: Path) -> list[Known]:
     """The entries of a ledger. Raises UsageError that names the file and the entry."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the ledger {path}: {error.strerror or error}; give an existing file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}.") from None
-    entries = document.get("known", [])
-    if set(document) - {"known"} or not isinstance(entries, list):
-        raise UsageError(f"{path}: expected [[known]] tables only, got {', '.join(document)}.")
-    return [_entry(path, i, e) for i, e in enumerate(entries, start=1)]
-
-
-def _entry(path: Path, number: int, entry: dict[str, Any]) -> Known:
-    where = f"{path}, entry {number}"
-    if not isinstance(entry, dict):
-        raise UsageError(f"{where}: expected a [[known]] table, got {entry!r}.")
-    for key, value in entry.items():
-        if key not in _FIELDS:
-            raise UsageError(f"{where}: unknown key {key!r}; expected {', '.join(_FIELDS)}.")
-        kind = float if type(value) is int and _FIELDS[key] is float else type(value)
-        if kind is not _FIELDS[key]:  # a time of day is no date, and a bool no text
-            raise UsageError(f"{where}: {key} is {value!r}; expected a {_FIELDS[key].__name__}.")
-    if not entry.get("pattern") or not entry.get("reason"):
-        raise UsageError(f"{where}: pattern and reason are required; a known failure has a cause.")
-    if "verdict" in entry and entry["verdict"] not in FAILED:
-        raise UsageError(f"{where}: verdict is {entry['verdict']!r}; expected one of {', '.join(sorted(FAILED))}.")
-    if entry.get("mode", "forward") not in ("forward", "gradient"):
-        raise UsageError(f"{where}: mode is {entry['mode']!r}; expected forward or gradient.")
-    return Known(**entry, regex=pattern_regex(entry["pattern"]))
+    return read_entries(path, "known", Known)
 
 
 def pattern_regex(pattern: str) -> re.Pattern[str]:
@@ -141,17 +115,17 @@ def objections(
 
     An entry that matches nothing is an objection only after a `complete` run, one of all cases of a level.
     """
-    found, all_results = [], list(results)
+    sentences, all_results = [], list(results)
     for entry in known:
         name = f"known failure {entry.pattern!r}"
         covered = [r for r in all_results if entry.covers(r)]
         if entry.until is not None and today >= entry.until:
-            found.append(f"{name} has expired on {entry.until}: mend it, or give a new date with a reason.")
+            sentences.append(f"{name} has expired on {entry.until}: mend it, or give a new date with a reason.")
         elif not covered and complete:
-            found.append(f"{name} matches no case of this run: remove it, or mend its pattern.")
+            sentences.append(f"{name} matches no case of this run: remove it, or mend its pattern.")
         elif entry.always and covered and complete and not any(entry.explains(r) for r in covered):
-            found.append(f"{name} {_instead(entry, covered)}")
-    return found
+            sentences.append(f"{name} {_instead(entry, covered)}")
+    return sentences
 
 
 def _instead(entry: Known, covered: Sequence[Result]) -> str:

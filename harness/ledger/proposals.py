@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from opproof.harness.ledger.entries import decoded, tables
 from opproof.harness.ledger.known import Known, pattern_regex
 from opproof.reports import Result
+from opproof.reports._text import line, plural
+from opproof.reports.files import writable, write
 from opproof.vocabulary.dtypes import DTYPES
-from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import visible
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Parts of an id that a pattern may name at once.
 _PARTS = 2
-_KEYS = ("pattern", "reason", "backend", "mode", "verdict")
 _SHAPE = re.compile(r"\w+=(0d|\d+,|\d+(x\d+)+|@\w+)")
 
 
@@ -32,23 +36,18 @@ class Proposal:
 
 
 def read(path: Path) -> list[Known]:
-    """The entries that the ledger has already, also those whose reason nobody has given yet. Raises UsageError."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    """The entries that the ledger has already, of any size, also those whose reason nobody has given yet.
+
+    Raises UsageError.
+    """
+    if not path.exists():
         return []
-    except OSError as error:
-        raise UsageError(f"cannot read the ledger {path}: {error.strerror or error}; give another file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}.") from None
-    entries = document.get("known", [])
-    if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-        raise UsageError(f"{path}: expected [[known]] tables.")
-    found = []
-    for entry in entries:
-        pattern, reason, backend, mode, verdict = (str(entry.get(name, "")) for name in _KEYS)
-        found.append(Known(pattern, reason, backend, mode, verdict, regex=pattern_regex(pattern)))
-    return found
+    entries = [_with_reason(entry) if isinstance(entry, dict) else entry for entry in tables(path, "known")]
+    return [replace(entry, units=math.inf) for entry in decoded(path, "known", Known, entries)]
+
+
+def _with_reason(entry: dict[str, Any]) -> dict[str, Any]:
+    return entry if str(entry.get("reason", "")).strip() else {**entry, "reason": "to be given"}
 
 
 def add(path: Path, entries: Sequence[Known], results: Sequence[Result]) -> str:
@@ -57,13 +56,9 @@ def add(path: Path, entries: Sequence[Known], results: Sequence[Result]) -> str:
     if not proposals:
         return f"{path}: nothing to propose, no unexpected failure is without an entry."
     text = "\n".join(_entry(p) for p in proposals)
-    try:
-        head = "\n" if path.exists() and path.stat().st_size else ""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(head + text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}; give another file.") from None
+    with writable(path):
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+    write(path, f"{old}\n{text}" if old else text)
     count = len(proposals)
     noun = "entry" if count == 1 else "entries"
     return f"{path}: {count} {noun} proposed; give each its reason, before which --known refuses the file."
@@ -71,16 +66,16 @@ def add(path: Path, entries: Sequence[Known], results: Sequence[Result]) -> str:
 
 def propose(results: Sequence[Result]) -> list[Proposal]:
     """Few patterns that cover every unexpected failure and nothing that did not fail in the same way."""
-    groups: dict[tuple[str, str, str, str], list[Result]] = {}
+    groups: dict[tuple[str, str, Mode, Verdict], list[Result]] = {}
     for r in results:
         if r.verdict in FAILED and not r.known:
             groups.setdefault((r.op, r.backend, r.mode, r.verdict), []).append(r)
-    found = []
+    proposals: list[Proposal] = []
     for (op, backend, mode, verdict), failing in sorted(groups.items()):
         same = [r for r in results if (r.op, r.backend, r.mode) == (op, backend, mode)]
         others = [r.case for r in same if r.verdict != verdict or r.known]
-        found += _cover(op, failing, others)
-    return found
+        proposals += _cover(op, failing, others)
+    return proposals
 
 
 def _cover(op: str, failing: Sequence[Result], others: Sequence[str]) -> list[Proposal]:
@@ -91,21 +86,21 @@ def _cover(op: str, failing: Sequence[Result], others: Sequence[str]) -> list[Pr
     candidates = [(p, rank, pattern_regex(p)) for p, rank in _candidates(op, failing).items()]
     candidates = [c for c in candidates if not any(map(c[2].fullmatch, others))]
     left = list(failing)
-    found: list[Proposal] = []
+    proposals: list[Proposal] = []
     while left:
         sized = [(sum(regex.fullmatch(r.case) is not None for r in left), rank, p) for p, rank, regex in candidates]
         size, _, pattern = max(sized, default=(0, 0, ""))
         if size < 2:  # no pattern says more than the ids themselves
-            return found + [Proposal(r.case, (r,)) for r in left]
+            return proposals + [Proposal(r.case, (r,)) for r in left]
         regex = pattern_regex(pattern)
-        found.append(Proposal(pattern, tuple(r for r in left if regex.fullmatch(r.case))))
+        proposals.append(Proposal(pattern, tuple(r for r in left if regex.fullmatch(r.case))))
         left = [r for r in left if not regex.fullmatch(r.case)]
-    return found
+    return proposals
 
 
 def _candidates(op: str, failing: Sequence[Result]) -> dict[str, int]:
     """Patterns from the parts that failing ids share, each with its rank among equally wide ones."""
-    found = {f"{op}[*": 0}
+    ranks = {f"{op}[*": 0}
     ids = [r.case.partition("[")[2].removesuffix("]").split(";") for r in failing]
     shared = Counter(part for parts in ids for part in parts)
     for parts in ids:
@@ -113,8 +108,8 @@ def _candidates(op: str, failing: Sequence[Result]) -> dict[str, int]:
         for count in range(1, _PARTS + 1):
             for some in itertools.combinations(often, count):
                 rank = sum(-1 if _SHAPE.fullmatch(parts[i]) else 1 for i in some)
-                found |= dict.fromkeys(_patterns(op, parts, some), rank)
-    return found
+                ranks |= dict.fromkeys(_patterns(op, parts, some), rank)
+    return ranks
 
 
 def _patterns(op: str, parts: Sequence[str], some: Sequence[int]) -> list[str]:
@@ -130,10 +125,10 @@ def _patterns(op: str, parts: Sequence[str], some: Sequence[int]) -> list[str]:
 
 def _entry(proposal: Proposal) -> str:
     first = proposal.results[0]
-    said = next((t for r in proposal.results for t in (r.diagnosis, r.message) if t), "")
+    why = next((t for r in proposal.results for t in (r.diagnosis, r.message) if t), "")
     count = len(proposal.results)
-    rows = [f"# {count} record{'s' * (count > 1)}, such as {first.repro or first.case}"]
-    rows += [f"# {' '.join(said.split())[:200]}"] * bool(said)
+    rows = [f"# {plural(count, 'record')}, such as {' '.join(visible(first.repro or first.case).split())}"]
+    rows += [f"# {line(why)[:200]}"] * bool(why)
     rows += ["[[known]]", f"pattern = {_toml(proposal.pattern)}", f"backend = {_toml(first.backend)}"]
     rows += [f'mode = "{first.mode}"', f'verdict = "{first.verdict}"']
     rows.append('reason = ""  # say why this fails, and whose defect it is; opproof refuses an entry without a reason')

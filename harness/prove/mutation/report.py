@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from opproof.harness.ledger.entries import read_entries
 from opproof.harness.prove.mutation.trials import Fate
-from opproof.vocabulary.errors import UsageError
 
 #: The mutants that are no defects, and why.
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -17,15 +16,19 @@ EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 
 @dataclass(frozen=True)
 class Equivalent:
-    """An entry of the list: mutants whose every answer is right."""
+    """An entry of the list: mutants whose every answer is right. Raises ValueError where a field says nothing."""
 
-    ops: tuple[str, ...]
+    op: tuple[str, ...]  # names, * for any
     mutant: str
     reason: str
 
+    def __post_init__(self) -> None:
+        if not self.op or not self.mutant.strip() or not self.reason.strip():
+            raise ValueError("op, mutant or reason is blank; a mutant that counts as none has a reason")
+
     def covers(self, fate: Fate) -> bool:
         """Whether the entry speaks of this mutant."""
-        return (fate.op in self.ops or "*" in self.ops) and fnmatch.fnmatchcase(fate.name, self.mutant)
+        return (fate.op in self.op or "*" in self.op) and fnmatch.fnmatchcase(fate.name, self.mutant)
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,8 @@ class Sorted:
 
 
 def read_equivalent(path: Path) -> tuple[Equivalent, ...]:
-    """The list in `path`. Raises UsageError where an entry is incomplete."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    for entry in entries:
-        if set(entry) != {"op", "mutant", "reason"}:
-            raise UsageError(f"{path}: an entry needs op, mutant and reason, and nothing else: {entry}.")
-    return tuple(Equivalent(tuple(e["op"]), e["mutant"], e["reason"]) for e in entries)
+    """The list in `path`. Raises UsageError that names the file and the entry."""
+    return tuple(read_entries(path, "equivalent", Equivalent))
 
 
 def sorted_out(fates: Sequence[Fate], known: Sequence[Equivalent], *, complete: bool) -> Sorted:
@@ -105,7 +104,7 @@ def markdown_page(result: Sorted) -> str:
         "Written by `opproof mutate --markdown docs/mutation.md`; do not edit.",
         "",
         "Each mutant is the reference backend with one defect of a kind that real libraries had; the families stand in",
-        "`harness/mutants_*.py`. The operator's own cases run against it, smoke rows first, until one is judged wrong.",
+        "`harness/prove/mutation/`. The operator's own cases run, smoke rows first, until one is judged wrong.",
         "A mutant whose answers never differ from the honest ones, and need not, is no defect and is not counted.",
         "",
         f"**{result.summary}.**",
@@ -118,7 +117,7 @@ def markdown_page(result: Sorted) -> str:
     for entry in dict.fromkeys(e for _, e in result.equivalent):
         count = sum(e == entry for _, e in result.equivalent)
         lines.append(
-            f"| {', '.join(entry.ops)} | {entry.mutant.replace('*', chr(92) + '*')} | {count} | {entry.reason} |"
+            f"| {', '.join(entry.op)} | {entry.mutant.replace('*', chr(92) + '*')} | {count} | {entry.reason} |"
         )
     lines += ["", f"| {' | '.join(_HEADS)} |", "| --- | ---: | ---: | ---: | ---: |"]
     lines += [f"| {' | '.join(row)} |" for row in _rows(result)]
