@@ -11,6 +11,7 @@ from _runs import opproof
 from opproof.harness.ledger.known import pattern_regex, read_known
 from opproof.harness.ledger.proposals import add, propose, read
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.verdicts import FAILED
 
 FAULTY = Path(__file__).parent / "_faulty_backend.py"
 
@@ -58,7 +59,7 @@ def test_patterns(failing, passing, patterns):
 def test_over_a_whole_run_patterns_cover_all_failures_and_nothing_else():
     results = samples.run(8)
     found = propose(results)
-    failing = [r for r in results if r.verdict not in ("PASS", "UNSUPPORTED", "MISTRUSTED") and not r.known]
+    failing = [r for r in results if r.verdict in FAILED and not r.known]
     assert sum(len(p.results) for p in found) == len(failing)
     for p in found:
         first, regex = p.results[0], pattern_regex(p.pattern)

@@ -37,7 +37,7 @@ class Check(pytest.Item):
     def runtest(self) -> None:
         """Pass, raise Failure, skip what proves nothing, xfail what is known."""
         result = self.registry.judged(self.task)
-        self.user_properties += [("verdict", result.verdict)]
+        self.user_properties += [("verdict", str(result.verdict))]  # xdist sends plain texts
         if result.units is not None:
             self.user_properties.append(("units", result.units))
         if result.verdict in FAILED and result.known:
