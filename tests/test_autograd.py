@@ -1,6 +1,4 @@
-"""The adapter of HIPS autograd: what it covers, the smoke level of some operators, and a broken twin."""
-
-import sys
+"""The adapter of HIPS autograd: what it covers, and the smoke level of some operators."""
 
 import pytest
 from _adapters import results, unexpected
@@ -10,21 +8,12 @@ pytest.importorskip("autograd", reason="the autograd adapter needs pip autograd"
 from opproof.backends.autograd import STORES_INTERMEDIATES, create
 from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
-from opproof.vocabulary.errors import BackendError
 
-BROKEN = """
-from opproof.backends.autograd import create
-
-backend = create()
-backend.name = "broken"
-right = backend._table["logsumexp"]
-backend._table["logsumexp"] = lambda x, **params: right(1.01 * x, **params)
-"""
 NEGATIVE = "repeat_interleave[x=5x31;repeats=2;dim=-1;f32;fill=wide]"
 
 
 def test_it_covers_60_operators_and_no_other():
-    table = create()._table
+    table = create().table
     assert len(table) >= 60
     assert set(table) <= set(names())
     assert STORES_INTERMEDIATES["forward"] | STORES_INTERMEDIATES["gradient"] <= set(table)
@@ -32,7 +21,7 @@ def test_it_covers_60_operators_and_no_other():
 
 
 def test_smoke():
-    table = sorted(create()._table)
+    table = sorted(create().table)
     records = results("autograd", "autograd", ops=tuple(table), level="smoke", dtypes=("f32", "f64"))
     assert not unexpected(records)
     assert len({r.op for r in records if r.verdict == "PASS" and r.mode == "forward"}) >= 105
@@ -43,12 +32,6 @@ def test_16_bits():
     records = results("autograd", "autograd", ops=("add", "mean", "conv2d", "where"), level="smoke", dtypes=("f16",))
     assert not unexpected(records)
     assert records
-
-
-def test_a_broken_twin_is_found(tmp_path):
-    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
-    records = results(str(tmp_path / "broken.py"), cases=("logsumexp[x=7x33;dim=-1;f32]",))
-    assert {r.mode: r.verdict for r in records} == {"forward": "WRONG_VALUE", "gradient": "WRONG_GRADIENT"}
 
 
 def test_a_defect_of_autograd_is_found_and_known():
@@ -70,14 +53,3 @@ def test_what_autograd_lacks_is_declined():
     assert (record.verdict, record.message) == ("UNSUPPORTED", "autograd has no softmax")
     (record,) = results("autograd", cases=("exp[x=7x33;bf16]",), modes=("forward",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "NumPy, and so autograd, has no bfloat16")
-
-
-def test_an_unknown_variant():
-    with pytest.raises(BackendError, match="no variant 'gpu': expected autograd or autograd:each"):
-        create("gpu")
-
-
-def test_not_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "autograd", None)
-    with pytest.raises(BackendError, match=r"pip install 'opproof\[autograd\]'"):
-        create()

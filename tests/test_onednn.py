@@ -134,11 +134,6 @@ def test_it_says_who_it_is():
     assert re.fullmatch(r"3\.\d+\.\d+", backend.version)
 
 
-def test_an_unknown_variant():
-    with pytest.raises(BackendError, match="no variant 'gpu': expected onednn or onednn:plain"):
-        onednn.create("gpu")
-
-
 def test_not_installed(monkeypatch):
     def absent(package):
         raise PackageNotFoundError(package)

@@ -1,6 +1,4 @@
-"""The ONNX Runtime adapter: what it covers, the smoke level, and a broken twin."""
-
-import sys
+"""The ONNX Runtime adapter: what it covers, and the smoke level."""
 
 import pytest
 from _adapters import results, unexpected
@@ -11,20 +9,10 @@ pytest.importorskip("onnxruntime", reason="the ONNX Runtime adapter needs pip on
 from opproof.backends.onnxruntime import STORES_INTERMEDIATES, create
 from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
-from opproof.vocabulary.errors import BackendError
-
-BROKEN = """
-from opproof.backends.onnxruntime import create
-
-backend = create()
-backend.name = "broken"
-right = backend._table["layer_norm"]
-backend._table["layer_norm"] = lambda m, x, *rest, eps, **params: right(m, x, *rest, eps=1e-6, **params)
-"""
 
 
 def test_it_covers_80_operators_and_no_other():
-    table = create()._table
+    table = create().table
     assert len(table) >= 80
     assert set(table) <= set(names())
     assert set(table) >= STORES_INTERMEDIATES
@@ -45,13 +33,6 @@ def test_other_dtypes():
     records = results("onnxruntime", "onnxruntime", ops=ops, level="smoke", dtypes=dtypes, modes=("forward",))
     assert not unexpected(records)
     assert {r.dtype for r in records if r.op == "transpose" and r.verdict == "PASS"} == set(dtypes)
-
-
-def test_a_broken_twin_is_found(tmp_path):
-    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
-    case = "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32]"
-    (record,) = results(str(tmp_path / "broken.py"), cases=(case,), modes=("forward",))
-    assert record.verdict == "WRONG_VALUE"
 
 
 def test_memory_of_the_caller_that_it_writes_is_found():
@@ -75,14 +56,3 @@ def test_what_it_lacks_is_declined():
 def test_it_has_no_gradients():
     (record,) = results("onnxruntime", cases=("exp[x=7x33;f32]",), modes=("gradient",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "the backend has no vjp")
-
-
-def test_a_variant():
-    with pytest.raises(BackendError, match="no variant 'cuda': expected onnxruntime"):
-        create("cuda")
-
-
-def test_not_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(BackendError, match=r"needs onnxruntime, .* pip install 'opproof\[onnxruntime\]'"):
-        create()

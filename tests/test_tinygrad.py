@@ -1,7 +1,6 @@
-"""The tinygrad adapter: what it covers, some operators at the smoke level, and a broken twin."""
+"""The tinygrad adapter: what it covers, and some operators at the smoke level."""
 
 import shutil
-import sys
 
 import pytest
 from _adapters import results, unexpected
@@ -13,15 +12,6 @@ from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
 from opproof.vocabulary.errors import BackendError
 
-BROKEN = """
-from opproof.backends.tinygrad import create
-
-backend = create("python")
-backend.name = "broken"
-right = backend._table["softmax"]
-backend._table["softmax"] = lambda x, **params: right(1.01 * x, **params)
-"""
-
 
 @pytest.fixture
 def environment(monkeypatch):
@@ -31,7 +21,7 @@ def environment(monkeypatch):
 
 
 def test_it_covers_80_operators_and_no_other(environment):
-    table = tinygrad.create("python")._table
+    table = tinygrad.create("python").table
     assert len(table) >= 80
     assert set(table) <= set(names())
     assert set().union(*tinygrad.STORES_INTERMEDIATES.values()) <= set(table)
@@ -64,12 +54,6 @@ def test_a_defect_of_tinygrad_is_found_and_known():
     assert "asin" in record.known
 
 
-def test_a_broken_twin_is_found(tmp_path):
-    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
-    records = results(str(tmp_path / "broken.py"), cases=("softmax[x=7x33;dim=-1;f32]",))
-    assert {r.mode: r.verdict for r in records} == {"forward": "WRONG_VALUE", "gradient": "WRONG_GRADIENT"}
-
-
 def test_what_tinygrad_lacks_is_declined():
     (record,) = results("tinygrad:python", cases=("expm1[x=7x33;f32]",), modes=("forward",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "tinygrad has no expm1")
@@ -77,18 +61,7 @@ def test_what_tinygrad_lacks_is_declined():
     assert record.message == "the gradient of tinygrad's sort of 33 elements takes too long to compile"
 
 
-def test_an_unknown_variant():
-    with pytest.raises(BackendError, match="no variant 'gpu': expected tinygrad, tinygrad:x86 or tinygrad:python"):
-        tinygrad.create("gpu")
-
-
 def test_no_compiler(environment):
     environment.setenv("PATH", "/nowhere")
     with pytest.raises(BackendError, match="install clang, or use -b tinygrad:python"):
         tinygrad.create()
-
-
-def test_not_installed(environment):
-    environment.setitem(sys.modules, "tinygrad", None)
-    with pytest.raises(BackendError, match=r"pip install 'opproof\[tinygrad\]'"):
-        tinygrad.create("python")

@@ -6,13 +6,13 @@ every call, since aidge adds gradients up, and copies laid out row by row, the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import Table, check_variant, function_of, imported, joined, supports
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
 
 #: What aidge's exceptions say where it has no kernel for a dtype, or no backward.
 NO_KERNEL, NO_BACKWARD = "missing or invalid registrar key", ("not yet implemented", "not implemented yet")
@@ -29,8 +29,8 @@ class Aidge:
 
     name, device = "aidge", "cpu"
 
-    def __init__(self, version: str, table: Mapping[str, Callable[..., Any]]) -> None:
-        self.version, self._table = version, table
+    def __init__(self, version: str, table: Table) -> None:
+        self.version, self.table = version, table
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
         return "storage" if dtype == "f16" and op in ADDS_IN_F16 else None
@@ -38,7 +38,7 @@ class Aidge:
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if "bf16" in dtypes:
             return "aidge's CPU backend has no bfloat16"
-        return op in self._table or f"aidge has no {op}"
+        return supports(self.table, op, "aidge")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         with _declining(inputs):
@@ -56,11 +56,10 @@ class Aidge:
     def _started(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         from opproof.backends.aidge.run import Run
 
-        if op not in self._table:
-            raise Unsupported(f"aidge has no {op}")
+        function = function_of(self.table, op, "aidge")
         if any(x is not None and x.size == 0 for x in inputs):
             raise Unsupported("aidge has no empty tensors: it calls them undefined")
-        return Run(self._table[op](*inputs, **params), inputs)
+        return Run(function(*inputs, **params), inputs)
 
 
 @contextmanager
@@ -78,22 +77,12 @@ def _declining(inputs: Sequence[Array | None]) -> Iterator[None]:
         raise
 
 
-def create(variant: str = "") -> Aidge:
+def create(variant: str = "") -> Backend:
     """The CPU backend; it has no variants. Raises BackendError where aidge is not installed."""
-    if variant:
-        raise BackendError(f"backend aidge has no variant {variant!r}: expected aidge.")
-    try:
-        import aidge_backend_cpu  # noqa: F401 - registers the kernels
-        import aidge_core
-    except ImportError:
-        raise BackendError("backend aidge needs aidge, which is not installed; pip install 'opproof[aidge]'.") from None
-    aidge_core.Log.set_console_level(aidge_core.Level.Fatal)
-    from opproof.backends.aidge import moves as _aidge_moves
-    from opproof.backends.aidge import nn as _aidge_nn
-    from opproof.backends.aidge import pointwise as _aidge_pointwise
-    from opproof.backends.aidge import pool as _aidge_pool
-    from opproof.backends.aidge import reductions as _aidge_reductions
-    from opproof.backends.aidge import windows as _aidge_windows
+    check_variant("aidge", variant)
+    imported("aidge_backend_cpu", "aidge", "aidge")  # registers the kernels
+    aidge = imported("aidge_core", "aidge", "aidge")
+    aidge.Log.set_console_level(aidge.Level.Fatal)
+    from opproof.backends.aidge import moves, nn, pointwise, pool, reductions, windows
 
-    files = (_aidge_pointwise, _aidge_reductions, _aidge_nn, _aidge_windows, _aidge_pool, _aidge_moves)
-    return Aidge(aidge_core.get_project_version(), {op: f for file in files for op, f in file.TABLE.items()})
+    return Aidge(aidge.get_project_version(), joined(pointwise, reductions, nn, windows, pool, moves))

@@ -1,4 +1,4 @@
-"""aidge's operators by ours: what moves and picks. See _aidge_pointwise.py."""
+"""aidge's operators by ours: what moves and picks. See pointwise.py."""
 
 from __future__ import annotations
 

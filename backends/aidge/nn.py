@@ -1,4 +1,4 @@
-"""aidge's operators by ours: matrices, normalisation, softmax. See _aidge_pointwise.py."""
+"""aidge's operators by ours: matrices, normalisation, softmax. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""aidge's operators by ours: pooling. See _aidge_pointwise.py."""
+"""aidge's operators by ours: pooling. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""aidge's operators by ours: convolution, windows, resizing. See _aidge_pointwise.py."""
+"""aidge's operators by ours: convolution, windows, resizing. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported
+from opproof.backends.protocol import Backend, Unsupported
+from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
 
 #: What autograd asserts where a gradient covers a part of the function only, and how NumPy refuses an empty maximum.
 DECLINES = (
@@ -42,16 +43,16 @@ class Autograd:
 
     name, device = "autograd", "cpu"
 
-    def __init__(self, autograd: Any, table: Mapping[str, Callable[..., Any]], version: str, *, each: bool) -> None:
-        self._autograd, self._table, self.version, self._each = autograd, table, version, each
+    def __init__(self, autograd: Any, table: Table, version: str, *, each: bool) -> None:
+        self._autograd, self.table, self.version, self._each = autograd, table, version, each
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
         return "storage" if dtype == "f16" and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op not in self._table:
-            return f"autograd has no {op}"
-        return "bf16" not in dtypes or "NumPy, and so autograd, has no bfloat16"
+        if op in self.table and "bf16" in dtypes:
+            return "NumPy, and so autograd, has no bfloat16"
+        return supports(self.table, op, "autograd")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         with _declining():
@@ -61,60 +62,40 @@ class Autograd:
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        def outputs(*leaves: Any) -> Any:
-            leaf = iter(leaves)
-            placed = [next(leaf) if n else x for x, n in zip(inputs, needs, strict=True)]
-            ys = zip(self._outputs(op, placed, params), cotangents, strict=True)
-            return self._autograd.builtins.tuple(y for y, g in ys if g is not None)
-
-        leaves = [x for x, n in zip(inputs, needs, strict=True) if n and x is not None]
         with _declining():
-            found = iter(self._gradients(outputs, leaves, tuple(g for g in cotangents if g is not None)))
-            return [np.asarray(next(found)) if n else None for n in needs]
+            found = pulled_back(self._pull, lambda *xs: self._outputs(op, xs, params), inputs, cotangents, needs)
+            return [None if d is None else np.asarray(d) for d in found]
 
-    def _gradients(self, function: Callable[..., Any], leaves: Sequence[Array], gs: tuple[Array, ...]) -> list[Any]:
+    def _pull(self, f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Any]:
+        def outputs(*xs: Any) -> Any:
+            return self._autograd.builtins.tuple(f(*xs))
+
         places = range(len(leaves))
         if self._each:
-            return [self._autograd.make_vjp(function, i)(*leaves)[0](gs) for i in places]
-        return list(self._autograd.make_vjp(function, tuple(places))(*leaves)[0](gs))
+            return [self._autograd.make_vjp(outputs, i)(*leaves)[0](tuple(gs)) for i in places]
+        return list(self._autograd.make_vjp(outputs, tuple(places))(*leaves)[0](tuple(gs)))
 
     def _outputs(self, op: str, inputs: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
-        if op not in self._table:
-            raise Unsupported(f"autograd has no {op}")
-        result = self._table[op](*inputs, **params)
+        result = function_of(self.table, op, "autograd")(*inputs, **params)
         return list(result) if isinstance(result, tuple | list | self._autograd.builtins.SequenceBox) else [result]
 
 
 @contextmanager
 def _declining() -> Iterator[None]:
-    """Gradients that autograd lacks, or asserts that it lacks, are declined; NumPy's warnings are no news."""
+    """Gradients that autograd asserts that it lacks are declined; NumPy's warnings are no news."""
     try:
         with np.errstate(all="ignore"):
             yield
-    except NotImplementedError as error:
-        raise Unsupported(f"autograd: {error}") from None
     except (AssertionError, ValueError) as error:
         if any(words in str(error) for words in DECLINES):
             raise Unsupported(f"autograd: {error}") from None
         raise
 
 
-def create(variant: str = "") -> Autograd:
+def create(variant: str = "") -> Backend:
     """Gradients all at once ("") or one by one ("each"). Raises BackendError where autograd is not installed."""
-    if variant not in ("", "each"):
-        raise BackendError(f"backend autograd has no variant {variant!r}: expected autograd or autograd:each.")
-    try:
-        import autograd
-    except ImportError:
-        raise BackendError(
-            "backend autograd needs HIPS autograd, which is not installed; pip install 'opproof[autograd]'."
-        ) from None
-    from importlib.metadata import version
+    check_variant("autograd", variant, "each")
+    autograd = imported("autograd", "autograd", "HIPS autograd")
+    from opproof.backends.autograd import linear, moves, pointwise
 
-    from opproof.backends.autograd import linear as _autograd_linear
-    from opproof.backends.autograd import moves as _autograd_moves
-    from opproof.backends.autograd import pointwise as _autograd_pointwise
-
-    files = (_autograd_pointwise, _autograd_linear, _autograd_moves)
-    table = {op: f for file in files for op, f in file.TABLE.items()}
-    return Autograd(autograd, table, version("autograd"), each=variant == "each")
+    return Autograd(autograd, joined(pointwise, linear, moves), version("autograd"), each=variant == "each")

@@ -1,4 +1,4 @@
-"""autograd's functions by operator: reductions, scans, linear algebra, convolution. See _autograd_pointwise.py."""
+"""autograd's functions by operator: reductions, scans, linear algebra, convolution. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""autograd's functions by operator: what moves, picks and sorts. See _autograd_pointwise.py.
+"""autograd's functions by operator: what moves, picks and sorts. See pointwise.py.
 
 autograd has no assignment into an array, so nothing that scatters is here.
 """

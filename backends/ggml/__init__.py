@@ -12,39 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.ggml import backs as _ggml_backs
-from opproof.backends.ggml import blocks as _ggml_blocks
-from opproof.backends.ggml import conv as _ggml_conv
-from opproof.backends.ggml import image as _ggml_image
-from opproof.backends.ggml import matrix as _ggml_matrix
-from opproof.backends.ggml import order as _ggml_order
-from opproof.backends.ggml import pointwise as _ggml_pointwise
-from opproof.backends.ggml import pool as _ggml_pool
-from opproof.backends.ggml import quant as _ggml_quant
-from opproof.backends.ggml import recurrent as _ggml_recurrent
-from opproof.backends.ggml import rows as _ggml_rows
-from opproof.backends.ggml import shape as _ggml_shape
+from opproof.backends.ggml import (
+    backs,
+    blocks,
+    conv,
+    image,
+    matrix,
+    order,
+    pointwise,
+    pool,
+    quant,
+    recurrent,
+    rows,
+    shape,
+)
 from opproof.backends.ggml.graph import Device, Graph, Tensor, open_device
 from opproof.backends.ggml.library import load_library
 from opproof.backends.ggml.probe import refusal
 from opproof.backends.ggml.run import differentiate, gradients, run
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import function_of, joined, supports
 from opproof.vocabulary.arrays import Array
 
-OPS: dict[str, Any] = {
-    **_ggml_pointwise.OPS,
-    **_ggml_rows.OPS,
-    **_ggml_order.OPS,
-    **_ggml_matrix.OPS,
-    **_ggml_shape.OPS,
-    **_ggml_blocks.OPS,
-    **_ggml_conv.OPS,
-    **_ggml_pool.OPS,
-    **_ggml_image.OPS,
-    **_ggml_recurrent.OPS,
-    **_ggml_quant.OPS,
-    **_ggml_backs.OPS,
-}
+TABLE = joined(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
 
 #: Lower precision of the CPU backend, by (op, dtype): measured and explained in docs/backends/ggml.md.
 PRECISION: dict[tuple[str, str], str] = {
@@ -71,9 +61,9 @@ class Ggml:
         return PRECISION.get((op, dtype))
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op not in OPS:
-            return f"ggml has no {op}"
-        return "ggml's CPU backend does not compute in f64" if "f64" in dtypes else True
+        if op in TABLE and "f64" in dtypes:
+            return "ggml's CPU backend does not compute in f64"
+        return supports(TABLE, op, "ggml")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         with Graph(self._device) as graph:
@@ -115,7 +105,7 @@ def _leaf(graph: Graph, array: Array | None) -> Tensor | None:
 
 
 def _built(graph: Graph, op: str, tensors: Sequence[Tensor | None], params: Mapping[str, Any]) -> list[Tensor | None]:
-    made = OPS[op](graph, *tensors, **params)
+    made = function_of(TABLE, op, "ggml")(graph, *tensors, **params)
     return made if isinstance(made, list) else [made]
 
 
@@ -131,6 +121,6 @@ def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: S
     differentiate(graph, [y for y, _ in pairs], [g for _, g in pairs])
 
 
-def create(variant: str = "") -> Ggml:
+def create(variant: str = "") -> Backend:
     """The backend of the ggml at the path `variant`. Raises BackendError where none can be loaded."""
     return Ggml(open_device(load_library(variant)))

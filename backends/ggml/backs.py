@@ -64,7 +64,7 @@ def pool_2d_back(g: Graph, grad: Tensor, x: Tensor, *, op: str, kernel_size: Any
     return pool_call(g, name, tensors, kind, kernel_size, stride, padding, x.shape)
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     f.__name__: f
     for f in (
         silu_back, rms_norm_back, soft_max_back, cross_entropy_loss_back, repeat_back, get_rows_back, im2col_back,

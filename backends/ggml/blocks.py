@@ -85,7 +85,7 @@ def triu(g: Graph, x: Tensor, *, diagonal: int) -> Tensor:
     return _triangle(g, x, {0: _UPPER_DIAG, 1: _UPPER}, diagonal)
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     "set": set_,
     **{
         f.__name__: f for f in (acc, embedding, index_select, set_rows, diag, diag_mask_inf, diag_mask_zero, tril, triu)

@@ -188,7 +188,7 @@ def unfolded(
     return g.call("ggml_im2col_back", cont(g, columns), shape, ne, *numbers, _PLANE, shape=(n, c, *size))
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     f.__name__: f
     for f in (
         conv1d, conv2d, conv2d_depthwise, conv3d, conv_transpose1d, conv_transpose2d, im2col, im2col_3d, col2im,

@@ -58,7 +58,7 @@ def add_rel_pos(g: Graph, x: Tensor, rel_w: Tensor, rel_h: Tensor) -> Tensor:
     return g.call("ggml_add_rel_pos", cont(g, x), cont(g, rel_w), cont(g, rel_h))
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     f.__name__: f
     for f in (
         upsample_nearest, upsample_bilinear, upsample_bicubic, window_partition, window_unpartition, get_rel_pos,

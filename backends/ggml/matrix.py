@@ -120,7 +120,7 @@ def _rope(
     return g.call(f"ggml_rope_multi{suffix}", rows(g, x), places, factors, n_dims, four, number, *rest)
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     "matmul": matmul,
     "bmm": matmul,
     **{

@@ -61,4 +61,4 @@ def _picked(g: Graph, row: Tensor, indices: Tensor) -> Tensor:
     return reshape(g, g.call("ggml_get_rows", table, flat), indices.shape)
 
 
-OPS: dict[str, Any] = {f.__name__: f for f in (argmax, count_equal, argsort, sort, topk)}
+TABLE: dict[str, Any] = {f.__name__: f for f in (argmax, count_equal, argsort, sort, topk)}

@@ -127,7 +127,7 @@ def _parameter(g: Graph, x: Tensor) -> Tensor:
     return copy
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     **{ours: functools.partial(_unary, theirs) for ours, theirs in _UNARY.items()},
     **{n: functools.partial(_binary, n) for n in ("add", "sub", "mul", "div")},
     **{n: functools.partial(_gated, n) for n in ("reglu", "geglu", "swiglu", "geglu_erf", "geglu_quick")},

@@ -69,4 +69,4 @@ def max_pool2d(g: Graph, x: Tensor, **how: Any) -> list[Tensor | None]:
     return _largest(2, g, x, **how)
 
 
-OPS: dict[str, Any] = {f.__name__: f for f in (avg_pool1d, avg_pool2d, max_pool1d, max_pool2d)}
+TABLE: dict[str, Any] = {f.__name__: f for f in (avg_pool1d, avg_pool2d, max_pool1d, max_pool2d)}

@@ -42,4 +42,4 @@ def embedding_quantized(g: Graph, weight: Tensor, indices: Tensor, *, type: str)
     return reshape(g, y, (*indices.shape, table.shape[-1]))
 
 
-OPS: dict[str, Any] = {f.__name__: f for f in (quantize, dequantize, matmul_quantized, embedding_quantized)}
+TABLE: dict[str, Any] = {f.__name__: f for f in (quantize, dequantize, matmul_quantized, embedding_quantized)}

@@ -73,4 +73,4 @@ def ssm_scan(
     return _parted(g, g.call("ggml_ssm_scan", *six, g.integers(ids), shape=(count,)), x.shape, last)
 
 
-OPS: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}
+TABLE: dict[str, Any] = {f.__name__: f for f in (wkv6, wkv7, gated_linear_attn, gated_delta_net, ssm_conv, ssm_scan)}

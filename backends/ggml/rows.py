@@ -139,7 +139,7 @@ def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: flo
     return g.call("ggml_timestep_embedding", rows(g, timesteps), dim, int(max_period), shape=shape)
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     "sum": sum_,
     **{
         f.__name__: f

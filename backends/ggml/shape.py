@@ -132,7 +132,7 @@ def _cast(g: Graph, x: Tensor, *, to: str) -> Tensor:
     return cast(g, cast(g, x, to), g.type(x))
 
 
-OPS: dict[str, Any] = {
+TABLE: dict[str, Any] = {
     "cast": _cast,
     "reshape": _reshape,
     "permute": _permute,

@@ -7,15 +7,15 @@ parameter and dtype, and that is nearly all the time of a run (docs/backends/jax
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
+from opproof.backends.protocol import Backend, float_name
+from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.vocabulary.arrays import Array, tuple_of
 
 #: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
 KEPT = 200
@@ -47,8 +47,8 @@ class Jax:
 
     name, device = "jax", "cpu"
 
-    def __init__(self, jax: Any, table: Mapping[str, Callable[..., Any]], *, compiled: bool) -> None:
-        self._jax, self._table, self._compiled, self.version = jax, table, compiled, str(jax.__version__)
+    def __init__(self, jax: Any, table: Table, *, compiled: bool) -> None:
+        self._jax, self.table, self._compiled, self.version = jax, table, compiled, str(jax.__version__)
         self._last: tuple[str, Callable[..., Any]] | None = None
         self._made = 0
 
@@ -56,39 +56,34 @@ class Jax:
         return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        return op in self._table or f"JAX has no {op}"
+        return supports(self.table, op, "JAX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        def outputs(*tensors: Any) -> list[Any]:
-            return _listed(self._function(op)(*tensors, **params))
+        function = function_of(self.table, op, "JAX")
 
-        with self._jax.enable_x64(_is_double(inputs)), _declining():
+        def outputs(*tensors: Any) -> tuple[Any, ...]:
+            return tuple_of(function(*tensors, **params))
+
+        with self._jax.enable_x64(_is_double(inputs)):
             program = self._program(f"{op} {params}", outputs)
-            return [_numpy(y) for y in program(*map(self._tensor, inputs))]
+            return [np.asarray(y) for y in program(*map(self._tensor, inputs))]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
+        function = function_of(self.table, op, "JAX")
+
         def gradients(tensors: list[Any], gs: list[Any]) -> list[Any]:
-            def outputs(*leaves: Any) -> list[Any]:
-                leaf = iter(leaves)
-                placed = [next(leaf) if n else t for t, n in zip(tensors, needs, strict=True)]
-                ys = _listed(self._function(op)(*placed, **params))
-                return [y for y, g in zip(ys, gs, strict=True) if g is not None]
+            return pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
 
-            _, pull = self._jax.vjp(outputs, *(t for t, n in zip(tensors, needs, strict=True) if n))
-            return list(pull([g for g in gs if g is not None]))
-
-        with self._jax.enable_x64(_is_double(inputs)), _declining():
+        with self._jax.enable_x64(_is_double(inputs)):
             program = self._program(f"vjp of {op} {params} {needs}", gradients)
-            found = iter(program(list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))))
-            return [_numpy(next(found)) if n else None for n in needs]
+            found = program(list(map(self._tensor, inputs)), list(map(self._tensor, cotangents)))
+            return [None if d is None else np.asarray(d) for d in found]
 
-    def _function(self, op: str) -> Callable[..., Any]:
-        if op not in self._table:
-            raise Unsupported(f"JAX has no {op}")
-        return self._table[op]
+    def _pull(self, f: Callable[..., Any], leaves: list[Any], gs: list[Any]) -> Any:
+        return self._jax.vjp(f, *leaves)[1](gs)
 
     def _program(self, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` compiled; the last one is kept, since a case is called three times in a row."""
@@ -106,41 +101,15 @@ class Jax:
         return None if array is None else self._jax.numpy.array(array, copy=True)
 
 
-@contextmanager
-def _declining() -> Iterator[None]:
-    try:
-        yield
-    except NotImplementedError as error:
-        raise Unsupported(f"JAX: {str(error).splitlines()[0]}") from None
-
-
-def create(variant: str = "") -> Jax:
+def create(variant: str = "") -> Backend:
     """JAX on the CPU, compiled ("" or "jit") or "eager". Raises BackendError where it is not installed."""
-    if variant not in ("", "jit", "eager"):
-        raise BackendError(f"backend jax has no variant {variant!r}: expected jax, jax:jit or jax:eager.")
-    try:
-        import jax
-    except ImportError:
-        raise BackendError("backend jax needs JAX, which is not installed; pip install 'opproof[jax]'.") from None
+    check_variant("jax", variant, "jit", "eager")
+    jax = imported("jax", "jax", "JAX")
     jax.config.update("jax_platforms", "cpu")
-    from opproof.backends.jax import conv as _jax_conv
-    from opproof.backends.jax import moves as _jax_moves
-    from opproof.backends.jax import nn as _jax_nn
-    from opproof.backends.jax import pointwise as _jax_pointwise
-    from opproof.backends.jax import pool as _jax_pool
-    from opproof.backends.jax import reductions as _jax_reductions
+    from opproof.backends.jax import conv, moves, nn, pointwise, pool, reductions
 
-    files = (_jax_pointwise, _jax_reductions, _jax_moves, _jax_nn, _jax_conv, _jax_pool)
-    return Jax(jax, {op: f for file in files for op, f in file.TABLE.items()}, compiled=variant != "eager")
+    return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool), compiled=variant != "eager")
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:
     return any(x is not None and float_name(x.dtype) == "f64" for x in inputs)
-
-
-def _numpy(y: Any) -> Array:
-    return np.asarray(y)
-
-
-def _listed(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, tuple | list) else [result]

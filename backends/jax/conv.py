@@ -1,4 +1,4 @@
-"""JAX's functions by operator: convolution, and windows as columns. See _jax_pointwise.py."""
+"""JAX's functions by operator: convolution, and windows as columns. See pointwise.py."""
 
 from __future__ import annotations
 

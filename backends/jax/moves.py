@@ -1,4 +1,4 @@
-"""JAX's functions by operator: what moves, picks and sorts. See _jax_pointwise.py."""
+"""JAX's functions by operator: what moves, picks and sorts. See pointwise.py."""
 
 from __future__ import annotations
 

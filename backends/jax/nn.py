@@ -1,4 +1,4 @@
-"""JAX's functions by operator: normalisation, softmax, attention, resizing. See _jax_pointwise.py."""
+"""JAX's functions by operator: normalisation, softmax, attention, resizing. See pointwise.py."""
 
 from __future__ import annotations
 

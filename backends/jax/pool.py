@@ -1,4 +1,4 @@
-"""JAX's functions by operator: pooling, by lax.reduce_window. See _jax_pointwise.py."""
+"""JAX's functions by operator: pooling, by lax.reduce_window. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX's functions by operator: reductions, scans, linear algebra. See _jax_pointwise.py."""
+"""JAX's functions by operator: reductions, scans, linear algebra. See pointwise.py."""
 
 from __future__ import annotations
 

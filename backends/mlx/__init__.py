@@ -6,15 +6,16 @@ a C++ compiler for each (seconds). MLX reads arrays laid out row by row: other l
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
-from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.vocabulary.arrays import Array, tuple_of
 
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
 DECLINES = (
@@ -49,41 +50,33 @@ class Mlx:
 
     name, device = "mlx", "cpu"
 
-    def __init__(self, mx: Any, table: Mapping[str, Callable[..., Any]]) -> None:
-        self._mx, self._table, self.version = mx, table, str(mx.__version__)
+    def __init__(self, mx: Any, table: Table) -> None:
+        self._mx, self.table, self.version = mx, table, str(mx.__version__)
         self._types = {"f64": mx.float64, "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i64": mx.int64}
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
         return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        return op in self._table or f"MLX has no {op}"
+        return supports(self.table, op, "MLX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        function = function_of(self.table, op, "MLX")
         with _declining():
-            return [self._numpy(y) for y in self._outputs(op, list(map(self._tensor, inputs)), params)]
+            return [self._numpy(y) for y in tuple_of(function(*map(self._tensor, inputs), **params))]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
+        function = function_of(self.table, op, "MLX")
         tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
-
-        def outputs(*leaves: Any) -> list[Any]:
-            leaf = iter(leaves)
-            placed = [next(leaf) if n else t for t, n in zip(tensors, needs, strict=True)]
-            return [y for y, g in zip(self._outputs(op, placed, params), gs, strict=True) if g is not None]
-
-        leaves = [t for t, n in zip(tensors, needs, strict=True) if n]
         with _declining():
-            found = iter(self._mx.vjp(outputs, leaves, [g for g in gs if g is not None])[1])
-            return [self._numpy(next(found)) if n else None for n in needs]
+            found = pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
+            return [None if d is None else self._numpy(d) for d in found]
 
-    def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
-        if op not in self._table:
-            raise Unsupported(f"MLX has no {op}")
-        result = self._table[op](*tensors, **params)
-        return list(result) if isinstance(result, tuple | list) else [result]
+    def _pull(self, f: Callable[..., Any], leaves: list[Any], gs: list[Any]) -> Any:
+        return self._mx.vjp(f, leaves, gs)[1]
 
     def _tensor(self, array: Array | None) -> Any:
         if array is None:
@@ -111,23 +104,13 @@ def _declining() -> Iterator[None]:
         raise
 
 
-def create(variant: str = "") -> Mlx:
+def create(variant: str = "") -> Backend:
     """MLX on the CPU, op by op ("") or with its activations compiled ("compile"). Raises BackendError without MLX."""
-    if variant not in ("", "compile"):
-        raise BackendError(f"backend mlx has no variant {variant!r}: expected mlx or mlx:compile.")
-    try:
-        import mlx.core as mx
-    except ImportError:
-        raise BackendError("backend mlx needs MLX, which is not installed; pip install 'opproof[mlx]'.") from None
+    check_variant("mlx", variant, "compile")
+    mx = imported("mlx.core", "mlx", "MLX")
     mx.set_default_device(mx.cpu)
     if not variant:
         mx.disable_compile()
-    from opproof.backends.mlx import losses as _mlx_losses
-    from opproof.backends.mlx import moves as _mlx_moves
-    from opproof.backends.mlx import nn as _mlx_nn
-    from opproof.backends.mlx import pointwise as _mlx_pointwise
-    from opproof.backends.mlx import reductions as _mlx_reductions
-    from opproof.backends.mlx import windows as _mlx_windows
+    from opproof.backends.mlx import losses, moves, nn, pointwise, reductions, windows
 
-    files = (_mlx_pointwise, _mlx_reductions, _mlx_moves, _mlx_nn, _mlx_windows, _mlx_losses)
-    return Mlx(mx, {op: f for file in files for op, f in file.TABLE.items()})
+    return Mlx(mx, joined(pointwise, reductions, moves, nn, windows, losses))

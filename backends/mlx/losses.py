@@ -1,4 +1,4 @@
-"""MLX's functions by operator: losses and steps of optimisers. See _mlx_pointwise.py."""
+"""MLX's functions by operator: losses and steps of optimisers. See pointwise.py."""
 
 from __future__ import annotations
 

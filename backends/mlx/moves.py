@@ -1,4 +1,4 @@
-"""MLX's functions by operator: what moves, picks and sorts. See _mlx_pointwise.py."""
+"""MLX's functions by operator: what moves, picks and sorts. See pointwise.py."""
 
 from __future__ import annotations
 

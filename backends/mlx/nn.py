@@ -1,4 +1,4 @@
-"""MLX's functions by operator: normalisation, softmax, attention. See _mlx_pointwise.py."""
+"""MLX's functions by operator: normalisation, softmax, attention. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MLX's functions by operator: reductions, scans, linear algebra. See _mlx_pointwise.py."""
+"""MLX's functions by operator: reductions, scans, linear algebra. See pointwise.py."""
 
 from __future__ import annotations
 

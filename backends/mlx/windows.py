@@ -1,4 +1,4 @@
-"""MLX's functions by operator: convolution, pooling, resizing. See _mlx_pointwise.py.
+"""MLX's functions by operator: convolution, pooling, resizing. See pointwise.py.
 
 MLX keeps channels last, PyTorch and opproof second: they are moved there and back.
 """

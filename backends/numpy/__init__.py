@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import check_variant
 from opproof.reference_ops import Op, gradients_of, load
 from opproof.vocabulary.arrays import Array, tuple_of
-from opproof.vocabulary.errors import BackendError
 
 
 class NumPy:
@@ -55,10 +55,9 @@ def gradients(
     return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=True)]
 
 
-def create(variant: str = "") -> NumPy:
-    """The backend; it has no variants."""
-    if variant:
-        raise BackendError(f"backend numpy has no variant {variant!r}; use -b numpy.")
+def create(variant: str = "") -> Backend:
+    """The backend; it has no variants. Raises BackendError for one."""
+    check_variant("numpy", variant)
     return NumPy()
 
 

@@ -18,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from opproof.backends.c.library import load
+from opproof.backends.table import check_variant
 from opproof.vocabulary.errors import BackendError
 
 HERE = Path(__file__).parent
@@ -34,8 +35,7 @@ def create(variant: str = "") -> object:
 
     Raises BackendError without oneDNN, its headers or a C compiler.
     """
-    if variant not in VARIANTS:
-        raise BackendError(f"backend onednn has no variant {variant!r}: expected onednn or onednn:plain.")
+    check_variant("onednn", variant, "plain")
     include, library = locate()
     return load(built(include, library, VARIANTS[variant]))
 

@@ -1,4 +1,4 @@
-"""ONNX's operators by ours: losses. See _onnx_model.py."""
+"""ONNX's operators by ours: losses. See model.py."""
 
 from __future__ import annotations
 

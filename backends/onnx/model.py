@@ -1,6 +1,6 @@
 """A small ONNX model per call: the operator's tensors as inputs, its parameters as attributes and constants.
 
-An entry of the tables in `_onnx_*.py` takes the model being made, the operator's tensors (None where an optional one
+An entry of a TABLE in this folder takes the model being made, the operator's tensors (None where an optional one
 is absent) and its parameters by our names; it adds ONNX's node and gives back the names of the results.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper, shape_inference
 
 from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.table import function_of, joined
 from opproof.vocabulary.arrays import Array
 
 #: Operators that came after OPSET, by the opset that brought them.
@@ -81,15 +82,9 @@ Entry = Callable[..., str | Sequence[str]]
 
 def tables() -> dict[str, Entry]:
     """Every entry by the name of our operator."""
-    from opproof.backends.onnx import losses as _onnx_losses
-    from opproof.backends.onnx import moves as _onnx_moves
-    from opproof.backends.onnx import nn as _onnx_nn
-    from opproof.backends.onnx import pointwise as _onnx_pointwise
-    from opproof.backends.onnx import reductions as _onnx_reductions
-    from opproof.backends.onnx import windows as _onnx_windows
+    from opproof.backends.onnx import losses, moves, nn, pointwise, reductions, windows
 
-    files = (_onnx_pointwise, _onnx_reductions, _onnx_moves, _onnx_nn, _onnx_windows, _onnx_losses)
-    return {op: entry for file in files for op, entry in file.TABLE.items()}
+    return joined(pointwise, reductions, moves, nn, windows, losses)
 
 
 def key(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> str:
@@ -100,13 +95,12 @@ def key(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> s
 
 def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> bytes:
     """The model of one call, serialised; inputs are named x0, x1 and so on. Raises Unsupported."""
-    if op not in table:
-        raise Unsupported(f"ONNX has no {op}")
+    function = function_of(table, op, "ONNX")
     tensors = [
         None if x is None else Tensor(f"x{i}", tuple(x.shape), float_name(x.dtype)) for i, x in enumerate(inputs)
     ]
     model = Model()
-    found = table[op](model, *tensors, **params)
+    found = function(model, *tensors, **params)
     results = [found] if isinstance(found, str) else list(found)
     graph = helper.make_graph(
         model.nodes,

@@ -1,4 +1,4 @@
-"""ONNX's operators by ours: what moves, picks and sorts. See _onnx_model.py."""
+"""ONNX's operators by ours: what moves, picks and sorts. See model.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ONNX's operators by ours: normalisation, softmax, attention, rotary positions. See _onnx_model.py."""
+"""ONNX's operators by ours: normalisation, softmax, attention, rotary positions. See model.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ONNX's operators by ours: those of each element. See _onnx_model.py.
+"""ONNX's operators by ours: those of each element. See model.py.
 
 Two or three nodes stand for one of ours only where ONNX has none and this is how it is written there: tests of
 inequality (Not of Equal), 1 / √x (Reciprocal of Sqrt), and masks, which ONNX takes as booleans (Cast).

@@ -1,4 +1,4 @@
-"""ONNX's operators by ours: reductions, scans, linear algebra, triangles. See _onnx_model.py."""
+"""ONNX's operators by ours: reductions, scans, linear algebra, triangles. See model.py."""
 
 from __future__ import annotations
 

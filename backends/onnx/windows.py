@@ -1,4 +1,4 @@
-"""ONNX's operators by ours: convolution, pooling, resizing. See _onnx_model.py."""
+"""ONNX's operators by ours: convolution, pooling, resizing. See model.py."""
 
 from __future__ import annotations
 

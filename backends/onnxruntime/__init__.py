@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import check_variant, imported, supports
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
 
 #: What ONNX Runtime says where it has no kernel.
 DECLINES = (
@@ -37,9 +37,9 @@ class OnnxRuntime:
     name, device = "onnxruntime", "cpu"
 
     def __init__(self, ort: Any) -> None:
-        from opproof.backends.onnx import model as _onnx_model
+        from opproof.backends.onnx import model
 
-        self._ort, self._models, self._table = ort, _onnx_model, _onnx_model.tables()
+        self._ort, self._models, self.table = ort, model, model.tables()
         self.version = str(ort.__version__)
         self._options = ort.SessionOptions()
         self._options.intra_op_num_threads = self._options.inter_op_num_threads = 1
@@ -50,7 +50,7 @@ class OnnxRuntime:
         return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        return op in self._table or f"ONNX has no {op}"
+        return supports(self.table, op, "ONNX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         given = {f"x{i}": self._value(x) for i, x in enumerate(inputs) if x is not None}
@@ -61,7 +61,7 @@ class OnnxRuntime:
         key = self._models.key(op, inputs, params)
         if self._last is None or self._last[0] != key:
             self._last = None
-            model = self._models.build(self._table, op, inputs, params)
+            model = self._models.build(self.table, op, inputs, params)
             self._last = (key, self._ort.InferenceSession(model, self._options, providers=["CPUExecutionProvider"]))
         return self._last[1]
 
@@ -87,17 +87,11 @@ def _declining() -> Iterator[None]:
         raise Unsupported(f"ONNX Runtime: {words}") from None
 
 
-def create(variant: str = "") -> OnnxRuntime:
+def create(variant: str = "") -> Backend:
     """ONNX Runtime on the CPU. Raises BackendError where it or onnx is not installed."""
-    if variant:
-        raise BackendError(f"backend onnxruntime has no variant {variant!r}: expected onnxruntime.")
-    try:
-        import onnx  # noqa: F401 - the models are made with it
-        import onnxruntime as ort
-    except ImportError as error:
-        hint = "pip install 'opproof[onnxruntime]'."
-        raise BackendError(f"backend onnxruntime needs {error.name}, which is not installed; {hint}") from None
-    return OnnxRuntime(ort)
+    check_variant("onnxruntime", variant)
+    imported("onnx", "onnxruntime", "onnx")  # the models are made with it
+    return OnnxRuntime(imported("onnxruntime", "onnxruntime", "onnxruntime"))
 
 
 def _numpy(y: Any) -> Array:

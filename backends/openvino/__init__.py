@@ -1,4 +1,4 @@
-"""openvino: OpenVINO's CPU plugin, fed with the ONNX models of backends/onnxruntime/__init__.py; values only.
+"""openvino: OpenVINO's CPU plugin, fed with the models of backends/onnx; values only.
 
 `-b openvino` compiles with OpenVINO's own choice of precision, which on a CPU with bfloat16 instructions is bfloat16
 for float32 models; `-b openvino:f32` and `-b openvino:bf16` set the hint INFERENCE_PRECISION_HINT. The last model is
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import check_variant, imported, supports
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
 
 #: What OpenVINO says where its ONNX frontend does not know an operator or its CPU plugin has no kernel.
 DECLINES = (
@@ -44,9 +44,9 @@ class OpenVino:
     name, device = "openvino", "cpu"
 
     def __init__(self, openvino: Any, hint: str) -> None:
-        from opproof.backends.onnx import model as _onnx_model
+        from opproof.backends.onnx import model
 
-        self._ov, self._models, self._table = openvino, _onnx_model, _onnx_model.tables()
+        self._ov, self._models, self.table = openvino, model, model.tables()
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
         self._stores = STORES_INTERMEDIATES if hint == "f32" else STORES_INTERMEDIATES | STORES_UNHINTED
@@ -59,7 +59,7 @@ class OpenVino:
         return "storage" if dtype in ("f16", "bf16") and op in self._stores else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        return op in self._table or f"ONNX has no {op}"
+        return supports(self.table, op, "ONNX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         with _declining():
@@ -74,7 +74,7 @@ class OpenVino:
         key = self._models.key(op, inputs, params)
         if self._last is None or self._last[0] != key:
             self._last = None
-            model = self._core.read_model(self._models.build(self._table, op, inputs, params))
+            model = self._core.read_model(self._models.build(self.table, op, inputs, params))
             compiled = self._core.compile_model(model, "CPU", self._config)
             self._last = (key, compiled.create_infer_request())
         return self._last[1]
@@ -104,15 +104,8 @@ def _declining() -> Iterator[None]:
         raise Unsupported(f"OpenVINO: {lines[0].strip()}") from None
 
 
-def create(variant: str = "") -> OpenVino:
+def create(variant: str = "") -> Backend:
     """OpenVINO with its own precision ("") or a hint. Raises BackendError where it or onnx is not installed."""
-    if variant not in ("", "f32", "bf16"):
-        expected = "openvino, openvino:f32 or openvino:bf16"
-        raise BackendError(f"backend openvino has no variant {variant!r}: expected {expected}.")
-    try:
-        import onnx  # noqa: F401 - the models are made with it
-        import openvino
-    except ImportError as error:
-        hint = "pip install 'opproof[openvino]'."
-        raise BackendError(f"backend openvino needs {error.name}, which is not installed; {hint}") from None
-    return OpenVino(openvino, variant)
+    check_variant("openvino", variant, "f32", "bf16")
+    imported("onnx", "openvino", "onnx")  # the models are made with it
+    return OpenVino(imported("openvino", "openvino", "openvino"), variant)

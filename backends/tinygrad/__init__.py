@@ -7,17 +7,20 @@ no compiler. A kernel is made anew for every shape and parameter, and that is ne
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
-from opproof.vocabulary.arrays import Array
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.vocabulary.arrays import Array, tuple_of
 from opproof.vocabulary.errors import BackendError
 
 DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
@@ -54,8 +57,8 @@ class Tinygrad:
 
     name = "tinygrad"
 
-    def __init__(self, tinygrad: Any, table: Mapping[str, Callable[..., Any]], device: str, version: str) -> None:
-        self._tinygrad, self._table, self._target, self.version = tinygrad, table, device, version
+    def __init__(self, tinygrad: Any, table: Table, device: str, version: str) -> None:
+        self._tinygrad, self.table, self._target, self.version = tinygrad, table, device, version
         self.device = device.lower()
         self._no_bfloat16 = "" if device != "CPU" or _compiles(BFLOAT16) else "this clang has no sums of bfloat16"
 
@@ -63,42 +66,35 @@ class Tinygrad:
         return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op not in self._table:
-            return f"tinygrad has no {op}"
-        return self._no_bfloat16 if self._no_bfloat16 and "bf16" in dtypes else True
+        if op in self.table and self._no_bfloat16 and "bf16" in dtypes:
+            return self._no_bfloat16
+        return supports(self.table, op, "tinygrad")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        function = function_of(self.table, op, "tinygrad")
         with self._running():
-            return self._arrays(self._outputs(op, list(map(self._tensor, inputs)), params))
+            return self._arrays(tuple_of(function(*map(self._tensor, inputs), **params)))
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
+        function = function_of(self.table, op, "tinygrad")
         if op in LONGEST and (n := inputs[0].shape[params["dim"]]) > LONGEST[op]:  # type: ignore[union-attr]
             raise Unsupported(f"the gradient of tinygrad's {op} of {n} elements takes too long to compile")
         with self._running():
             tensors, gs = list(map(self._tensor, inputs)), list(map(self._tensor, cotangents))
-            leaves = [t for t, n in zip(tensors, needs, strict=True) if n]
-            pairs = zip(self._outputs(op, tensors, params), gs, strict=True)
-            parts = [y.gradient(*leaves, gradient=g) for y, g in pairs if g is not None]
-            found = iter(self._arrays([sum(d[1:], d[0]) for d in zip(*parts, strict=True)]))
-            return [next(found) if n else None for n in needs]
+            return pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
+
+    def _pull(self, f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Array]:
+        parts = [y.gradient(*leaves, gradient=g) for y, g in zip(f(*leaves), gs, strict=True)]
+        return self._arrays([sum(d[1:], d[0]) for d in zip(*parts, strict=True)])
 
     @contextmanager
     def _running(self) -> Iterator[None]:
         """On this device and in this process: a worker may have no children of its own to compile in."""
-        try:
-            with self._tinygrad.Context(DEV=self._target, PARALLEL=0):
-                yield
-        except NotImplementedError as error:
-            raise Unsupported(f"tinygrad: {error}") from None
-
-    def _outputs(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Any]:
-        if op not in self._table:
-            raise Unsupported(f"tinygrad has no {op}")
-        result = self._table[op](*tensors, **params)
-        return list(result) if isinstance(result, tuple | list) else [result]
+        with self._tinygrad.Context(DEV=self._target, PARALLEL=0):
+            yield
 
     def _tensor(self, array: Array | None) -> Any:
         if array is None:
@@ -121,32 +117,18 @@ class Tinygrad:
         return np.array(y.numpy())
 
 
-def create(variant: str = "") -> Tinygrad:
+def create(variant: str = "") -> Backend:
     """The CPU of tinygrad by clang (""), by its own assembler ("x86"), or interpreted ("python").
 
     Raises BackendError where tinygrad, or the clang that it calls, is not installed.
     """
-    if variant not in DEVICES:
-        raise BackendError(
-            f"backend tinygrad has no variant {variant!r}: expected tinygrad, tinygrad:x86 or tinygrad:python."
-        )
+    check_variant("tinygrad", variant, "x86", "python")
     if variant != "python":
         os.environ["CC"] = _clang()  # the one way to tell tinygrad
-    try:
-        import tinygrad
-    except ImportError:
-        raise BackendError(
-            "backend tinygrad needs tinygrad, which is not installed; pip install 'opproof[tinygrad]'."
-        ) from None
-    from importlib.metadata import version
+    tinygrad = imported("tinygrad", "tinygrad", "tinygrad")
+    from opproof.backends.tinygrad import moves, nn, pointwise, reductions
 
-    from opproof.backends.tinygrad import moves as _tinygrad_moves
-    from opproof.backends.tinygrad import nn as _tinygrad_nn
-    from opproof.backends.tinygrad import pointwise as _tinygrad_pointwise
-    from opproof.backends.tinygrad import reductions as _tinygrad_reductions
-
-    files = (_tinygrad_pointwise, _tinygrad_reductions, _tinygrad_moves, _tinygrad_nn)
-    table = {op: f for file in files for op, f in file.TABLE.items()}
+    table = joined(pointwise, reductions, moves, nn)
     return Tinygrad(tinygrad, table, DEVICES[variant], version("tinygrad"))
 
 

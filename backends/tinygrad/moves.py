@@ -1,4 +1,4 @@
-"""tinygrad's methods by operator: what moves, picks and sorts. See _tinygrad_pointwise.py."""
+"""tinygrad's methods by operator: what moves, picks and sorts. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tinygrad's methods by operator: normalisation, attention, windows, losses, optimisers. See _tinygrad_pointwise.py."""
+"""tinygrad's methods by operator: normalisation, attention, windows, losses, optimisers. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tinygrad's methods by operator: reductions, scans, linear algebra. See _tinygrad_pointwise.py."""
+"""tinygrad's methods by operator: reductions, scans, linear algebra. See pointwise.py."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported
+from opproof.backends.protocol import Backend, Unsupported
+from opproof.backends.table import check_variant, imported
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
 from opproof.vocabulary.arrays import Array, tuple_of
@@ -102,17 +103,11 @@ class Torch:
         return tensor.numpy()  # type: ignore[no-any-return]
 
 
-def create(variant: str = "") -> Torch:
+def create(variant: str = "") -> Backend:
     """PyTorch on "cpu" (also ""), or "cuda". Raises BackendError where it is not installed or has no such device."""
-    try:
-        import torch
-    except ImportError:
-        raise BackendError(
-            "backend torch needs PyTorch, which is not installed; pip install 'opproof[torch]'."
-        ) from None
-    device = variant or "cpu"
-    if device not in ("cpu", "cuda"):
-        raise BackendError(f"backend torch has no variant {variant!r}: expected torch, torch:cpu or torch:cuda.")
+    check_variant("torch", variant, "cpu", "cuda")
+    torch = imported("torch", "torch", "PyTorch")
+    device = "cuda" if variant == "cuda" else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise BackendError("backend torch:cuda: this PyTorch sees no CUDA device; use -b torch, or a CUDA build.")
     torch.set_num_threads(1)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.backends.table import imported
 from opproof.backends.tvm_ffi.tensor import Borrowed
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
@@ -73,10 +74,7 @@ def create(variant: str = "") -> TvmFfi:
         raise BackendError(f"there is no file {path}: expected a TVM-FFI module; build it first, or correct the path.")
     # It would import PyTorch, for seconds; no tensor of it is passed here.
     os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")
-    try:
-        import tvm_ffi
-    except ImportError:
-        raise BackendError("backend tvm_ffi needs TVM-FFI: pip install 'opproof[tvm-ffi]'.") from None
+    tvm_ffi = imported("tvm_ffi", "tvm_ffi", "TVM-FFI")
     try:
         module = tvm_ffi.load_module(str(path.resolve()))
     except Exception as error:

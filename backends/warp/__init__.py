@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.protocol import Unsupported, float_name
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import check_variant, imported, supports
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.errors import BackendError
 
 #: Operators that round intermediates to float16, by mode: lerp is a (1 - t) + b t, and the adjoint of a read adds up
 #: in the dtype of the array (docs/backends/warp.md).
@@ -35,19 +35,18 @@ class Warp:
     name, device = "warp", "cpu"
 
     def __init__(self, wp: Any) -> None:
-        from opproof.backends.warp import calls as _warp_calls
-        from opproof.backends.warp import kernels as _warp_kernels
+        from opproof.backends.warp import calls
+        from opproof.backends.warp.kernels import kernel
 
-        self._wp, self._calls, self.version = wp, _warp_calls, str(wp.__version__)
-        self._kernel = _warp_kernels.kernel
+        self._wp, self._calls, self._kernel, self.version = wp, calls, kernel, str(wp.__version__)
 
     def compute(self, op: str, dtype: str, mode: str) -> str | None:
         return "storage" if dtype == "f16" and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op not in self._calls.OPERATORS:
-            return f"Warp has no builtin {op}"
-        return "bf16" not in dtypes or "Warp's builtins have no bfloat16"
+        if op in self._calls.OPERATORS and "bf16" in dtypes:
+            return "Warp's builtins have no bfloat16"
+        return supports(self._calls.OPERATORS, op, "Warp")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         call = self._call(op, inputs, params)
@@ -71,7 +70,7 @@ class Warp:
 
     def _call(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         if op not in self._calls.OPERATORS:
-            raise Unsupported(f"Warp has no builtin {op}")
+            raise Unsupported(f"Warp has no {op}")
         return self._calls.call(op, [x for x in inputs if x is not None], params)
 
     def _launched(self, call: Any, tensors: Sequence[Any]) -> Any:
@@ -96,14 +95,10 @@ class Warp:
         return self._wp.array(np.ascontiguousarray(x).ravel(), device="cpu", requires_grad=grad)
 
 
-def create(variant: str = "") -> Warp:
+def create(variant: str = "") -> Backend:
     """Warp on the CPU; it has no variants. Raises BackendError where it is not installed."""
-    if variant:
-        raise BackendError(f"backend warp has no variant {variant!r}; use -b warp.")
-    try:
-        import warp as wp
-    except ImportError:
-        raise BackendError("backend warp needs Warp, which is not installed; pip install 'opproof[warp]'.") from None
+    check_variant("warp", variant)
+    wp = imported("warp", "warp", "Warp")
     wp.config.quiet = True
     wp.init()
     return Warp(wp)

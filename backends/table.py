@@ -1,0 +1,74 @@
+"""What the adapters of libraries share: a table from operators to the library's functions, and how it is asked."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+from opproof.backends.protocol import Unsupported
+from opproof.vocabulary.arrays import tuple_of
+from opproof.vocabulary.errors import BackendError
+
+#: The library's own function by our operator's name; it takes our tensors and parameters.
+Table: TypeAlias = Mapping[str, Callable[..., Any]]
+
+
+def joined(*files: ModuleType) -> dict[str, Callable[..., Any]]:
+    """The TABLE of every file, in one."""
+    return {op: function for file in files for op, function in file.TABLE.items()}
+
+
+def supports(table: Collection[str], op: str, library: str) -> Literal[True] | str:
+    """True, or the reason: the library has no such operator."""
+    return True if op in table else f"{library} has no {op}"
+
+
+def function_of(table: Table, op: str, library: str) -> Callable[..., Any]:
+    """The function for `op`. Raises Unsupported where the library has none."""
+    if op not in table:
+        raise Unsupported(f"{library} has no {op}")
+    return table[op]
+
+
+def pulled_back(
+    pull: Callable[[Callable[..., list[Any]], list[Any], list[Any]], Sequence[Any]],
+    function: Callable[..., Any],
+    tensors: Sequence[Any],
+    cotangents: Sequence[Any],
+    needs: Sequence[bool],
+) -> list[Any]:
+    """Gradients by the library's own vector-Jacobian product; None for tensors that need none.
+
+    `pull(f, leaves, gs)` gives a gradient for each of `leaves`, the tensors that need one: f is `function` of these
+    alone, with its outputs that have a cotangent (the floats), and `gs` are the cotangents.
+    """
+
+    def outputs(*leaves: Any) -> list[Any]:
+        leaf = iter(leaves)
+        given = [next(leaf) if need else t for t, need in zip(tensors, needs, strict=True)]
+        return [y for y, g in zip(tuple_of(function(*given)), cotangents, strict=True) if g is not None]
+
+    leaves = [t for t, need in zip(tensors, needs, strict=True) if need]
+    found = iter(pull(outputs, leaves, [g for g in cotangents if g is not None]))
+    return [next(found) if need else None for need in needs]
+
+
+def check_variant(backend: str, variant: str, *others: str) -> None:
+    """Raises BackendError where `variant` is neither empty nor one of `others`."""
+    if variant in ("", *others):
+        return
+    *first, last = (backend, *(f"{backend}:{other}" for other in others))
+    expected = f"{', '.join(first)} or {last}" if first else last
+    raise BackendError(f"backend {backend} has no variant {variant!r}: expected {expected}.")
+
+
+def imported(module: str, backend: str, library: str) -> Any:
+    """The Python module of a library. Raises BackendError, which says how to install it, where it is not there."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        extra = backend.replace("_", "-")
+        hint = f"pip install 'opproof[{extra}]'."
+        raise BackendError(f"backend {backend} needs {library}, which is not installed; {hint}") from None
