@@ -12,10 +12,11 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.harness.judge.bound import compare
-from opproof.harness.truth.data import inputs_of, ordered
+from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import expected_forward
 from opproof.reference_ops import load
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
 
 
 def _sequential(a: Array, b: Array) -> Array:
@@ -68,10 +69,9 @@ def main() -> None:
 
 
 def _units(k: int) -> dict[str, float]:
-    op, case = load("matmul"), Case.parse(f"matmul[a=64x{k};b={k}x64;f32]")
-    inputs = ordered(case, op, inputs_of(case, op))
-    expected = expected_forward(case, op, inputs)[0]
-    a, b = (v.astype(np.float32) for v in inputs if v is not None)
+    posed = pose(Case.parse(f"matmul[a=64x{k};b={k}x64;f32]"), load("matmul"), Mode.FORWARD).asked
+    expected = expected_forward(posed)[0]
+    a, b = (v.astype(np.float32) for v in posed.inputs if v is not None)
     return {name: float(compare(f(a, b), expected, "f32").units.max()) for name, f in KINDS.items()}
 
 

@@ -9,13 +9,16 @@ An operator belongs on the list when the first judgement fails somewhere where t
 from __future__ import annotations
 
 import argparse
+import math
 from collections import defaultdict
 
 from opproof.cases import cases_of
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import execute
+from opproof.harness.run.attempt import attempt
+from opproof.harness.run.hosts import inside
+from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.plan import has_gradient
-from opproof.harness.run.task import backend_of
+from opproof.harness.run.task import Task
 from opproof.reference_ops import load, names
 
 
@@ -25,13 +28,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--ops", default="")
     options = parser.parse_args()
-    backend = backend_of(options.backend)
+    host = inside.start(options.backend)
     ops = options.ops.split(",") if options.ops else names()
     counts: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0, 0.0, 0.0])
     left: list[str] = []
     for name in ops:
         for seed in range(options.seeds):
-            _operator(backend, name, seed, counts, left)
+            _operator(host, name, seed, counts, left)
     print(f"{'operator':24s} mode      records  float32 fails  storage fails  largest under storage")
     for (name, mode), (total, wide, narrow, _, largest) in sorted(counts.items()):
         if wide:
@@ -42,24 +45,22 @@ def main() -> None:
     print("\nfailing either way:", *left, sep="\n")
 
 
-def _operator(
-    backend: object, name: str, seed: int, counts: dict[tuple[str, str], list[float]], left: list[str]
-) -> None:
+def _operator(host: Host, name: str, seed: int, counts: dict[tuple[str, str], list[float]], left: list[str]) -> None:
     op = load(name)
     for case in (c.with_seed(seed) for c in cases_of(name) if c.dtype in ("f16", "bf16")):
         for mode in ("forward", "gradient"):
             if mode == "gradient" and not has_gradient(case, op):
                 continue
-            outcome = execute(backend, case, op, mode, alone=True)
-            if outcome.verdict:
+            made = attempt(host, Task("", str(case), mode), op, math.inf, alone=True)
+            if made.posed is None or made.answer is None:
                 continue
             count = counts[name, mode]
             count[0] += 1
-            wide = judge(case, op, mode, outcome, Rules())
+            wide = judge(made.posed, made.answer, Rules())
             if not wide.verdict.startswith("WRONG"):
                 continue
             count[1] += 1
-            narrow = judge(case, op, mode, outcome, Rules(declared="storage"))
+            narrow = judge(made.posed, made.answer, Rules(declared="storage"))
             if narrow.verdict.startswith("WRONG"):
                 count[2] += 1
                 left.append(f"{narrow.units:.3g} units  {mode}  {case}  {narrow.worst}")

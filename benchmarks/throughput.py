@@ -1,43 +1,54 @@
-"""Records per second of a run, and where the time of a record goes.
+"""Records per second of a run, where the time of a record goes, and what a record costs beside another opproof's.
 
     python benchmarks/throughput.py -b torch -j 2
+    python benchmarks/throughput.py -b torch -j 2 --against DIR
 
-First a real run through the pool, with the peak memory of the whole process tree; then a sample of
-its tasks in this process under the profiler.
+First a real run through the judges, with the peak memory of the whole process tree; then a sample of its tasks with
+the judge in this process, under the profiler. With --against, instead: the same `opproof run` by this opproof and by
+the one that is installed in DIR (`pip install --no-deps --target DIR ...`), and the CPU time of each.
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
+import ctypes
 import os
 import pstats
+import resource
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from opproof.cases import Case
-from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.run.execute import execute
+from opproof.harness.run.desk import Desk
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
-from opproof.harness.run.task import Task, backend_of
-from opproof.reference_ops import load
+from opproof.harness.run.pool import Pool
+from opproof.harness.run.task import Task
 
 #: What is counted as what: cumulative time of functions that do not call each other.
 STAGES = {
     "inputs": [("data.py", "inputs_of"), ("data.py", "cotangents_of")],
-    "guarded memory": [("call.py", "_lay_out"), ("memory.py", "trespass")],
-    "backend": [("call.py", "_call")],
+    "laying out": [("layout.py", "lay_out"), ("layout.py", "write"), ("layout.py", "snapshot")],
+    "looking at it": [("placed.py", "looked_at"), ("placed.py", "late")],
+    "the host": [("placed.py", "exchanged")],
     "reference": [("reference.py", "forward"), ("reference.py", "vjp"), ("reference.py", "gradients_exist")],
     "noise runs": [("reference.py", "expected_forward"), ("reference.py", "expected_vjp")],
     "kinks": [("kinks.py", "intervals")],
-    "comparison": [("compare.py", "compare")],
+    "comparison": [("bound.py", "compare")],
     "vacuity": [("vacuity.py", "vacuous")],
 }
+#: The most that a record may cost of what it costs in the other opproof.
+BAR = 1.10
+
+_CHILD_SUBREAPER = 36  # of <sys/prctl.h>
 
 
 def main() -> None:
@@ -46,8 +57,13 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("-o", "--ops", default="")
     parser.add_argument("--sample", type=int, default=1500)
+    parser.add_argument("--against", type=Path, metavar="DIR", help="a folder that holds another opproof, installed")
+    parser.add_argument("--rounds", type=int, default=1, help="runs of each, by turns, with --against")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if options.against is not None:
+        compare(options.backend, options.jobs, options.ops, options.against, options.rounds)
+        return
     selection = Selection(ops=tuple(n for n in options.ops.split(",") if n))
     planned = tasks([options.backend], cases(selection), selection)
     whole_run(options.backend, planned, options.jobs)
@@ -84,17 +100,19 @@ def _watch(peak: list[int], stop: threading.Event) -> None:
 
 
 def sample(backend: str, chosen: list[Task]) -> None:
-    """Profile tasks one by one in this process."""
-    loaded, profile = backend_of(backend), cProfile.Profile()
+    """Profile tasks one by one, the judge in this process."""
+    desk, profile = Desk(Limits(1, 60.0, 4 * 2**30)), cProfile.Profile()
+    desk.describe(backend)
     started = time.perf_counter()
     for task in chosen:
-        profile.runcall(_one, loaded, task)
+        profile.runcall(desk.results, [task])
     seconds = time.perf_counter() - started
-    print(f"\n{len(chosen)} of them in one process, under the profiler: {1000 * seconds / len(chosen):.2f} ms each")
+    desk.close()
+    print(f"\n{len(chosen)} of them by one judge, under the profiler: {1000 * seconds / len(chosen):.2f} ms each")
     cumulative = _cumulative(pstats.Stats(profile))
     named = {stage: sum(cumulative(*f) for f in functions) for stage, functions in STAGES.items()}
     inner = cumulative("reference.py", "forward") + cumulative("reference.py", "vjp")
-    named["noise runs"] -= min(inner, named["noise runs"]) / 3  # of the three plain evaluations, one stands inside
+    named["noise runs"] -= min(inner, named["noise runs"]) / 2  # of the two plain evaluations, one stands inside
     for stage, value in sorted(named.items(), key=lambda item: -item[1]):
         print(f"  {stage:16s} {value / seconds:6.1%}")
     print(f"  {'the rest':16s} {max(0.0, 1 - sum(named.values()) / seconds):6.1%}")
@@ -108,13 +126,61 @@ def _cumulative(stats: pstats.Stats) -> Callable[[str, str], float]:
     return lambda file, name: found.get((file, name), 0.0)
 
 
-def _one(backend: object, task: Task) -> None:
-    case = Case.parse(task.case)
-    op = load(case.op)
-    outcome = execute(backend, case, op, task.mode)
-    if not outcome.verdict:
-        declared = getattr(backend, "compute", lambda *_: None)(op.name, case.dtype, task.mode)
-        judge(case, op, task.mode, outcome, Rules(declared=declared))
+@dataclass(frozen=True)
+class Cost:
+    """Of one or several runs. `cpu` is in seconds, user and system, of the run and all processes below it."""
+
+    records: int = 0
+    cpu: float = 0.0
+    wall: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.records + other.records, self.cpu + other.cpu, self.wall + other.wall)
+
+
+def compare(backend: str, jobs: int, ops: str, other: Path, rounds: int) -> None:
+    """Print what a record costs here and in `other`."""
+    if not (other / "opproof").is_dir():
+        sys.exit(f"{other} holds no package opproof; install one with `pip install --no-deps --target {other} PATH`.")
+    here = {"that": str(other.resolve()), "this": os.environ.get("PYTHONPATH", "")}
+    costs = dict.fromkeys(here, Cost())
+    for i in range(rounds):
+        for which in (here, dict(reversed(here.items())))[i % 2]:  # what slows down meanwhile slows down both
+            costs[which] += cost(backend, jobs, ops, here[which])
+    for which, c in costs.items():
+        each = f"{1000 * c.cpu / c.records:.3f} ms of CPU a record"
+        print(f"{which:4}  {c.records:7,} records  {c.cpu:8.1f} s of CPU  {c.wall:7.1f} s  {each}")
+    ratio = (costs["this"].cpu / costs["this"].records) / (costs["that"].cpu / costs["that"].records)
+    print(f"this costs {ratio:.3f} of that ({'within' if ratio <= BAR else 'beyond'} the bar of {BAR:g})")
+
+
+def cost(backend: str, jobs: int, ops: str, packages: str) -> Cost:
+    """What `opproof run` costs with the opproof that is found on PYTHONPATH `packages`."""
+    # Processes whose parents are gone come to this one, and are counted when it has waited for them.
+    ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "opproof.harness", "run", "-b", backend, "-j", str(jobs), "--quiet"]
+        command += [*(["-o", ops] if ops else []), "--timeout", "60", "--out", "out"]
+        before, started = _waited_for(), time.perf_counter()
+        done = subprocess.run(
+            command, cwd=folder, env={**os.environ, "PYTHONPATH": packages}, stdout=subprocess.DEVNULL, check=False
+        )
+        wall = time.perf_counter() - started
+        try:
+            while True:
+                os.wait()
+        except ChildProcessError:
+            pass
+        if done.returncode not in (0, 1):
+            sys.exit(f"the run with PYTHONPATH={packages} ended with status {done.returncode}.")
+        with (Path(folder) / "out" / "results.jsonl").open("rb") as file:
+            return Cost(sum(1 for _ in file) - 1, _waited_for() - before, wall)
+
+
+def _waited_for() -> float:
+    """CPU seconds of all children that have ended and were waited for, and of theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

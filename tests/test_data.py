@@ -9,10 +9,21 @@ from opproof.cases import Case, cases_of
 from opproof.cases._data import FILLS, ON_KINKS, REPORTS, draw_tensor
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import MARGIN, arguments, cotangents_of, distances, inputs_of, ordered, to_dtype
+from opproof.harness.truth.data import (
+    MARGIN,
+    arguments,
+    cotangents_of,
+    distances,
+    inputs_of,
+    ordered,
+    parameters,
+    to_dtype,
+)
+from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.modes import Mode
 
 pytestmark = pytest.mark.filterwarnings("ignore:(Mean of empty slice|Degrees of freedom):RuntimeWarning")
 
@@ -107,8 +118,7 @@ def test_cotangents_are_never_trivial(name):
     for case in cases_of(name):
         if op.vjp is None or (case.fill not in ("exact", "signs") and case.dtype != "bf16"):
             continue
-        outputs = reference.forward(case, op, ordered(case, op, values(case)))
-        for g in cotangents_of(case, outputs):
+        for g in pose(case, op, Mode.GRADIENT).asked.cotangents:
             if g is None or not g.size:
                 continue
             assert np.ptp(g) > 0 or (g.size == 1 and g.flat[0] not in (0, 1)), str(case)
@@ -130,12 +140,13 @@ def test_exact_fills_are_exact(name):
             continue
         largest = 2.0 ** DTYPES[case.dtype].digits
         inputs = [np.abs(v) if v is not None and v.dtype.kind == "f" else v for v in ordered(case, op, values(case))]
-        outputs = reference.forward(case, bound, inputs)
+        params = parameters(case, op)
+        outputs = reference.forward(bound, inputs, params)
         assert all(np.max(np.abs(y), initial=0) <= largest for y in outputs), str(case)
         assert all(np.array_equal(y, np.rint(y)) for y in outputs), str(case)
         if op.vjp is not None:
             cotangents = [None if g is None else np.abs(g) for g in cotangents_of(case, outputs)]
-            found = reference.vjp(case, bound, inputs, cotangents, outputs)
+            found = reference.vjp(bound, inputs, params, cotangents, outputs)
             assert all(np.max(np.abs(d), initial=0) <= largest for d in found if d is not None), str(case)
 
 
@@ -143,7 +154,7 @@ def test_exactness_is_refused_where_it_does_not_hold():
     """The check above fails for a sum too long for bf16."""
     op, case = load("dot"), Case.parse("dot[a=4099,;b=4099,;bf16;fill=exact]")
     inputs = [np.abs(v) for v in ordered(case, op, values(case))]
-    assert np.max(reference.forward(case, op, inputs)[0]) > 2.0 ** DTYPES["bf16"].digits
+    assert np.max(reference.forward(op, inputs, parameters(case, op))[0]) > 2.0 ** DTYPES["bf16"].digits
 
 
 @pytest.mark.parametrize("name", [n for n in all_names() if load(n).kinks is not None])

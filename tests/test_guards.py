@@ -12,7 +12,7 @@ import pytest
 
 from opproof.backends.host.arena import PAGE, Arena
 from opproof.cases import Case
-from opproof.harness.run.hosts.placed import SharedMemory
+from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.layout import CANARY, POISON, lay_out, poison, snapshot, unwritten, write
 from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.posed import Posed
@@ -53,7 +53,7 @@ import ctypes, sys
 sys.path.insert(0, {folder!r})
 from test_guards import in_memory, laid_out, trespass
 from opproof.backends.host.arena import Arena
-from opproof.harness.run.hosts.placed import SharedMemory
+from opproof.harness.run.hosts.memory import SharedMemory
 layout = laid_out({nbytes}, at_end={at_end}, soft={soft}, alignment={alignment})
 shared = SharedMemory() if {shared} else None
 if shared:

@@ -19,6 +19,8 @@ from opproof.harness.prove.mutation.runs import of_op
 from opproof.harness.prove.mutation.trials import Fate, _fate, fates, profile, trials
 from opproof.reference_ops import load
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.modes import MODES, Mode
+from opproof.vocabulary.verdicts import Verdict
 
 OPS = ("relu", "softmax", "matmul", "layer_norm", "index_add", "clamp")
 
@@ -46,7 +48,7 @@ def test_a_blind_judge_kills_nothing():
 
 def test_the_honest_backend_survives():
     """A mutant without a defect is never killed and is not counted; one that must show is missed."""
-    for mode in ("forward", "gradient"):
+    for mode in MODES:
         posed = trials(load("softmax"), mode, "smoke")
         honest = Mutant("none", lambda call: call.right, must_show=False)
         assert not _fate(honest, load("softmax"), mode, posed).counts
@@ -58,12 +60,12 @@ def test_the_honest_backend_survives():
 
 def test_a_tolerated_mutant_survives():
     """An error within the bound is not held against anybody."""
-    posed = trials(load("exp"), "forward", "smoke")
+    posed = trials(load("exp"), Mode.FORWARD, "smoke")
     slight = Mutant(
         "an ulp more",
         lambda call: [np.nextafter(y, y.dtype.type(np.inf)) if y.dtype != "bfloat16" else y for y in call.right],
     )
-    fate = _fate(slight, load("exp"), "forward", posed)
+    fate = _fate(slight, load("exp"), Mode.FORWARD, posed)
     assert not fate.killed_by
     assert fate.shown > 0
     assert 0 < fate.units < 16
@@ -73,19 +75,19 @@ def test_a_failing_reference_gives_no_credit(monkeypatch):
     """Where the honest backend fails a case itself, a mutant's failure there proves nothing."""
 
     def harsh(*_):
-        return Judgement("WRONG_VALUE")
+        return Judgement(Verdict.WRONG_VALUE)
 
-    posed = trials(load("relu"), "forward", "smoke", harsh)
+    posed = trials(load("relu"), Mode.FORWARD, "smoke", harsh)
     doubled = Mutant("doubled", lambda call: [2 * y for y in call.right])
-    assert not _fate(doubled, load("relu"), "forward", posed).killed_by
+    assert not _fate(doubled, load("relu"), Mode.FORWARD, posed).killed_by
 
 
 def test_mutants_that_raise_are_killed():
     def raises(call):
         raise ValueError("no")
 
-    posed = trials(load("relu"), "forward", "smoke")
-    assert _fate(Mutant("raises", raises), load("relu"), "forward", posed).killed_by
+    posed = trials(load("relu"), Mode.FORWARD, "smoke")
+    assert _fate(Mutant("raises", raises), load("relu"), Mode.FORWARD, posed).killed_by
 
 
 def test_too_short_a_suite_lets_mutants_live():
@@ -98,7 +100,7 @@ def test_too_short_a_suite_lets_mutants_live():
 
 def test_names_are_unique_and_every_family_is_there():
     op = load("softmax")
-    found = [m.name for m in mutants_of(profile(op, "gradient", trials(op, "gradient", "standard")))]
+    found = [m.name for m in mutants_of(profile(op, Mode.GRADIENT, trials(op, Mode.GRADIENT, "standard")))]
     assert len(found) == len(set(found))
     for name in ("zeros", "doubled", "2 % more", "one element zeroed", "one element times 1.001",
                  "cotangent of ones",
