@@ -4,6 +4,9 @@ An operator's file holds plain functions and a few facts (see CONTRIBUTING.md); 
 them into an `Op`. A file whose name begins with an underscore is not an operator.
 """
 
+from opproof.reference_ops._kept import refuse_backends
 from opproof.reference_ops._op import Op, load, load_file, load_folder, names, summary
 
 __all__ = ["Op", "load", "load_file", "load_folder", "names", "summary"]
+
+refuse_backends()
