@@ -1,11 +1,12 @@
 """Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
 
-    python -I -S keeper.py CONTROL STATUS MEMORY COMMAND...
+    python -I -S keeper.py CONTROL STATUS MEMORY NAME COMMAND...
 
 CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
 started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
 line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
-is no limit. Stands alone and imports nothing of opproof: its start is every host's.
+is no limit. NAME is what this process is called by `ps`, and by reference_ops/_kept.py, which is not to be imported
+below one that is called opproof-keeper. Stands alone and imports nothing of opproof: its start is every host's.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _INTERVAL = 0.05  # seconds between two looks
 _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
-_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 24, 36
+_PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
 _CAP_SYS_PTRACE = 19
 
 _PAGE = os.sysconf("SC_PAGESIZE")
@@ -30,7 +31,8 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 
 def main() -> None:
     """Keep one host."""
-    control, status, memory, *command = sys.argv[1:]
+    control, status, memory, name, *command = sys.argv[1:]
+    _prctl(_NAME, name.encode())
     _prctl(_CHILD_SUBREAPER, 1)
     _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
     deaths, wakeup = os.pipe()
@@ -83,7 +85,7 @@ def _watched(host: int, control: int, deaths: int, memory: int) -> str:
                 return f"exit {os.waitstatus_to_exitcode(status)}"
             if not process:
                 break
-        if memory and sum(map(_resident, _descendants())) > memory:
+        if memory and sum(map(_resident, descendants(os.getpid()))) > memory:
             return "memory"
 
 
@@ -93,7 +95,7 @@ def _kill_all(host: int) -> None:
         os.killpg(host, signal.SIGKILL)  # all there is to do where no /proc tells of descendants
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends:
-        for process in _descendants():
+        for process in descendants(os.getpid()):
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         try:
@@ -104,24 +106,33 @@ def _kill_all(host: int) -> None:
         time.sleep(0.002)
 
 
-def _descendants() -> list[int]:
-    """All processes below this one; those whose parents died have become its children."""
+def descendants(process: int) -> list[int]:
+    """All processes below one; where it is a subreaper, those whose parents died have become its children."""
     family: list[int] = []
-    parents = [os.getpid()]
+    parents = [process]
     while parents:
-        children = _children(parents.pop())
-        family += children
-        parents += children
+        below = children(parents.pop())
+        family += below
+        parents += below
     return family
 
 
-def _children(process: int) -> list[int]:
+def children(process: int) -> list[int]:
+    """The processes below one; none where there is no /proc."""
     try:
         threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - pathlib is half of a start
         lists = [_read(f"/proc/{process}/task/{thread}/children") for thread in threads]
     except OSError:
         return []
     return [int(number) for numbers in lists for number in numbers.split()]
+
+
+def parent(process: int) -> int:
+    """The process that started another, or adopted it; 0 where nobody can tell."""
+    try:
+        return int(_read(f"/proc/{process}/stat").rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 def _resident(process: int) -> int:
@@ -140,7 +151,7 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _prctl(option: int, value: int) -> None:
+def _prctl(option: int, value: int | bytes) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
