@@ -37,6 +37,6 @@ def test_a_defect_of_warp_is_found_and_known():
 
 def test_what_warp_lacks_is_declined():
     (record,) = results("warp", cases=("softmax[x=7x33;dim=-1;f32]",), modes=("forward",))
-    assert (record.verdict, record.message) == ("UNSUPPORTED", "Warp has no softmax")
+    assert (record.verdict, record.message) == ("UNSUPPORTED", "Warp has no builtin softmax")
     (record,) = results("warp", cases=("amax[x=7x33;dim=-1;f16]",), modes=("forward",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "Warp's atomic_max has no float16")

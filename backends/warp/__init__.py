@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant, imported, supports
+from opproof.backends.table import check_variant, imported
 from opproof.vocabulary.arrays import Array
 
 #: Operators that round intermediates to float16, by mode: lerp is a (1 - t) + b t, and the adjoint of a read adds up
@@ -44,9 +44,9 @@ class Warp:
         return "storage" if dtype == "f16" and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-        if op in self._calls.OPERATORS and "bf16" in dtypes:
-            return "Warp's builtins have no bfloat16"
-        return supports(self._calls.OPERATORS, op, "Warp")
+        if op not in self._calls.OPERATORS:
+            return f"Warp has no builtin {op}"
+        return "bf16" not in dtypes or "Warp's builtins have no bfloat16"
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         call = self._call(op, inputs, params)
@@ -70,7 +70,7 @@ class Warp:
 
     def _call(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         if op not in self._calls.OPERATORS:
-            raise Unsupported(f"Warp has no {op}")
+            raise Unsupported(f"Warp has no builtin {op}")
         return self._calls.call(op, [x for x in inputs if x is not None], params)
 
     def _launched(self, call: Any, tensors: Sequence[Any]) -> Any:
