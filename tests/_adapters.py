@@ -1,8 +1,9 @@
 """What the tests of the array libraries' adapters share."""
 
 from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.vocabulary.verdicts import FAILED
 
 

@@ -8,6 +8,7 @@ from _ask import attempted, judged
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
+from opproof.harness.run.desk import as_told_by_itself
 from opproof.reference_ops import load
 
 RELU = "relu[x=7x33;f32]"
@@ -301,3 +302,19 @@ def test_supports_that_fails_is_the_backends_error():
     found = judgement(Broken())
     assert found.verdict == "ERROR"
     assert found.message.startswith("KeyError: 'relu' (")
+
+
+@pytest.mark.parametrize(("constant", "expected"), [(False, "NOT_REPEATABLE"), (True, "WRONG_VALUE")])
+def test_an_answer_that_ignores_the_data_in_this_process(constant, expected):
+    """What was kept from the call before cannot be told from what is always so, unless it is one number."""
+
+    class Ignores(NumPy):
+        def forward(self, op, inputs, params):
+            if not hasattr(self, "kept"):
+                self.kept = [y * (not constant) for y in super().forward(op, inputs, params)]
+            return self.kept
+
+    made = attempted(Ignores(), "argsort[x=7x33;dim=-1;f32]")
+    assert made.judgement.verdict == "WRONG_VALUE"
+    assert made.judgement.stale
+    assert as_told_by_itself(made).judgement.verdict == expected

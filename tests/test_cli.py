@@ -292,7 +292,7 @@ try:
     main({args})
 except SystemExit as end:
     assert end.code == 0
-heavy = [m for m in ("numpy", "torch", "scipy", "pebble", "jinja2") if m in sys.modules]
+heavy = [m for m in ("numpy", "torch", "scipy", "multiprocessing", "jinja2") if m in sys.modules]
 sys.exit(f"imported {{heavy}}" if heavy else 0)
 """
 

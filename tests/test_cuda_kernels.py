@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from _adapters import results, unexpected
 
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "cuda_kernels"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")

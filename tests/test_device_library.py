@@ -7,8 +7,9 @@ from _adapters import results
 from _c_build import compiled, needs_cc
 
 from opproof.backends.c.library import load
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.vocabulary.errors import BackendError
 
 pytestmark = needs_cc

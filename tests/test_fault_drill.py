@@ -8,8 +8,9 @@ import pytest
 from _drill_backend import fault_of
 
 from opproof.cases import Case
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import load

@@ -13,8 +13,9 @@ import pytest
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import FAILED
 

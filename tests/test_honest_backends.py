@@ -7,8 +7,9 @@ from collections import Counter
 import pytest
 
 from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
-from opproof.harness.run.pool import Limits, Pool
+from opproof.harness.run.pool import Pool
 from opproof.harness.run.status import status
 
 

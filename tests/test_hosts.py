@@ -245,6 +245,30 @@ def test_a_c_library_that_reaches_too_far(tmp_path, travels):
     assert {r.case: r.verdict for r in found} == OF_C, [r.message for r in found]
 
 
+TILED = """
+from opproof.backends.numpy import NumPy
+
+forward = NumPy().forward
+
+
+def supports(op, dtypes, params, shapes):
+    sizes = [n for shape in shapes if shape is not None for n in shape]
+    return True if all(n % 16 == 0 for n in sizes) else f"{sizes} in {dtypes} are no multiples of 16"
+"""
+
+
+def test_supports_may_take_shapes(tmp_path):
+    (tmp_path / "tiled.py").write_text(TILED, encoding="utf-8")
+    texts = [f"linear[x={n}x32;weight=48x32;f32]" for n in (16, 17, 32, 33)]
+    found = records([Task(str(tmp_path / "tiled.py"), text, "forward") for text in texts])
+    assert [(r.verdict, r.message) for r in found] == [
+        ("PASS", ""),
+        ("UNSUPPORTED", "[17, 32, 48, 32] in ['f32'] are no multiples of 16"),
+        ("PASS", ""),
+        ("UNSUPPORTED", "[33, 32, 48, 32] in ['f32'] are no multiples of 16"),
+    ]
+
+
 # What is no host
 
 

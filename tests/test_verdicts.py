@@ -33,6 +33,11 @@ EXPECTED = {
     ("exp[x=7x33;f32]", "gradient"): ("WRONG_SHAPE", "gradient of x is None, expected shape (7, 33)"),
     ("square[x=7x33;f32]", "forward"): ("WRONG_DTYPE", "output y has dtype float64, expected float32"),
     ("square[x=7x33;f32]", "gradient"): ("WRONG_DTYPE", "gradient of x has dtype float64, expected float32"),
+    ("floor[x=7x33;f32]", "forward"): ("WRONG_DTYPE", "output y has dtype big-endian float32, expected float32"),
+    ("ceil[x=7x33;f32]", "forward"): (
+        "ERROR",
+        "TypeError: the backend returned opproof_backend__faulty_backend.Lazy; ",
+    ),
     ("exp[x=7x33;f32]", "forward"): ("INPUT_CHANGED", "input x: "),
     ("sin[x=7x33;f32]", "forward"): ("NOT_REPEATABLE", "the answer is that of the call before"),
     ("cos[x=7x33;f32]", "forward"): ("NOT_REPEATABLE", "the same call gave other bits after a call with other data"),
