@@ -79,15 +79,40 @@ def read_results(folder: Path) -> tuple[Header, list[Result]]:
             continue
         try:
             records.append(_sound(decoder.decode(line)))
-        except msgspec.ValidationError as error:
-            raise ResultsError(f"{path}, line {number}: {_objection(line, error, header)}") from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if number == len(lines):  # no newline behind it: cut short
+            fields = _json(line)
+            if fields is None and number == len(lines):  # no newline behind it: cut short
                 break
-            raise ResultsError(
-                f"{path}, line {number}: not a result record ({error}); remove that line, or rerun with --resume."
-            ) from None
+            raise ResultsError(f"{path}, line {number}: {_objection(fields, error, header)}") from None
     return header, records
+
+
+def _json(line: bytes) -> Any:
+    """What a line says; None where it is not JSON."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _sound(record: Result) -> Result:
+    """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
+    worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
+    for value in (record.units, *worst):
+        if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
+            raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
+    return record
+
+
+def _objection(fields: Any, error: Exception, header: Header) -> str:
+    """Why a line is no record."""
+    verdict = fields.get("verdict") if isinstance(fields, dict) else None
+    if isinstance(verdict, str) and verdict not in set(Verdict):
+        return (
+            f"unknown verdict {verdict[:40]!r}, expected one of {', '.join(Verdict)}; "
+            f"read it with the opproof that wrote it, {visible(header.opproof)}."
+        )
+    return f"not a result record ({error}); remove that line, or rerun with --resume."
 
 
 def _path(folder: Path) -> Path:
@@ -109,24 +134,3 @@ def _header(path: Path, line: bytes) -> Header:
             f"{path} has schema version {header.schema}, this opproof reads {SCHEMA_VERSION}; rerun with it."
         )
     return header
-
-
-def _sound(record: Result) -> Result:
-    """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
-    worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
-    for value in (record.units, *worst):
-        if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
-            raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
-    return record
-
-
-def _objection(line: bytes, error: msgspec.ValidationError, header: Header) -> str:
-    """Why a line of JSON is no record."""
-    fields = msgspec.json.decode(line)
-    verdict = fields.get("verdict") if isinstance(fields, dict) else None
-    if isinstance(verdict, str) and verdict not in set(Verdict):
-        return (
-            f"unknown verdict {verdict[:40]!r}, expected one of {', '.join(Verdict)}; "
-            f"read it with the opproof that wrote it, {visible(header.opproof)}."
-        )
-    return f"not a result record ({error}); remove that line, or rerun with --resume."

@@ -10,21 +10,24 @@ from pathlib import Path
 
 from opproof.vocabulary.errors import UsageError
 
+#: What to do where a file cannot be written.
+_ELSEWHERE = "give another file."
 
-def write(file: Path, text: str) -> None:
-    """Make `text` the contents of `file`. Raises UsageError; the old contents are there then."""
-    with replacing(file) as fresh:
+
+def write(file: Path, text: str, *, instead: str = _ELSEWHERE) -> None:
+    """Make `text` the contents of `file`. Raises UsageError that says what to do `instead`; the old are there then."""
+    with replacing(file, instead=instead) as fresh:
         fresh.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 @contextmanager
-def replacing(file: Path) -> Iterator[Path]:
+def replacing(file: Path, *, instead: str = _ELSEWHERE) -> Iterator[Path]:
     """The path to write the new contents of `file` to. They take its place when the block ends, not when it raises.
 
     Folders are made where they lack; what is no ordinary file, such as /dev/stdout, is written in place. An OSError
     becomes a UsageError.
     """
-    with writable(file):
+    with writable(file, instead=instead):
         if file.exists() and not file.is_file():
             yield file
             return
@@ -40,11 +43,11 @@ def replacing(file: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def writable(file: Path) -> Iterator[None]:
+def writable(file: Path, *, instead: str = _ELSEWHERE) -> Iterator[None]:
     """A block that writes `file`, whose folder is made first. An OSError becomes a UsageError."""
     try:
         if not file.parent.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror or error}; give another file.") from None
+        raise UsageError(f"cannot write {file}: {error.strerror or error}; {instead}") from None

@@ -8,7 +8,8 @@ from _c_build import compiled, needs_cc
 
 from opproof.harness.__main__ import main
 from opproof.harness.run.finish import finish
-from opproof.reports import Header, ResultsError
+from opproof.reports import Header
+from opproof.vocabulary.errors import UsageError
 
 
 def refused(capfd, *args):
@@ -155,7 +156,7 @@ def test_a_folder_that_cannot_be_reported_in(capfd, tmp_path):
     """What was measured stays, and the sentence says how to report it."""
     (tmp_path / "out" / "report.html").mkdir(parents=True)
     (tmp_path / "out" / "results.jsonl").write_bytes(HEADER)
-    with pytest.raises(ResultsError) as caught:
+    with pytest.raises(UsageError) as caught:
         finish(tmp_path / "out", Header(opproof="1"), [], [], quiet=True, complete=False, complaints=["Beware."])
     assert capfd.readouterr().out == "No case ran, so nothing is known about the backend.\nBeware.\n"
     said = str(caught.value)

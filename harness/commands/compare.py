@@ -47,6 +47,7 @@ def command(
     Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
     3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
     """
+    from opproof.harness.run.status import Exit
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
@@ -75,7 +76,7 @@ def command(
         click.echo(f"Beware: {difference}.")
     click.echo(changes_text.text(since))
     if not since.compared:
-        return 3
+        return Exit.NO_EVIDENCE
     if since.regressions:
-        return 1
-    return 4 if since.of(Change.HARNESS_ERROR) else 0
+        return Exit.FAILED
+    return Exit.HARNESS_ERROR if since.of(Change.HARNESS_ERROR) else Exit.PASSED

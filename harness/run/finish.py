@@ -10,7 +10,6 @@ from opproof.harness.ledger.known import Known, objections
 from opproof.harness.run.status import Exit, status
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
-from opproof.vocabulary.errors import ResultsError, UsageError
 
 
 def finish(
@@ -26,7 +25,7 @@ def finish(
     """Write the reports beside results.jsonl, print the summary, return the exit status.
 
     `complaints` are sentences about the run as a whole, to which those about the ledger are added. Raises
-    ResultsError where the reports cannot be written, after the summary.
+    UsageError where the reports cannot be written, after the summary.
     """
     from opproof.reports import terminal
 
@@ -52,9 +51,4 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result]) -> N
     page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results))
     texts = {"report.html": page, "report.md": markdown.render(header, results)}
     for name, text in texts.items():
-        try:
-            write(folder / name, text)
-        except UsageError as error:
-            reason = str(error).partition(";")[0]
-            elsewhere = f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
-            raise ResultsError(f"{reason}; {elsewhere}") from None
+        write(folder / name, text, instead=f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}.")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from opproof.reports import Result
+from opproof.reports._kinds import Kind, kind
 from opproof.vocabulary.verdicts import OPEN, Verdict
 
 
@@ -22,13 +23,8 @@ class Exit(IntEnum):
 def status(results: Sequence[Result], complaints: Sequence[str] = (), *, missing: int = 0) -> Exit:
     """The exit status of records, of complaints about the run as a whole, and of planned records that are `missing`."""
     verdicts = {r.verdict for r in results}
-    if complaints or missing or any(_fails(r) for r in results):
+    if complaints or missing or any(kind(r) is Kind.FAILED for r in results):
         return Exit.FAILED
     if Verdict.HARNESS_ERROR in verdicts:
         return Exit.HARNESS_ERROR
     return Exit.NO_EVIDENCE if verdicts <= {Verdict.UNSUPPORTED, *OPEN} else Exit.PASSED
-
-
-def _fails(result: Result) -> bool:
-    """Whether it is news that the backend failed; a verdict that is not known here counts as failed."""
-    return result.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED, *OPEN} and not result.known
