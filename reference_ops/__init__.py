@@ -4,7 +4,10 @@ An operator's file holds plain functions and a few facts (see CONTRIBUTING.md); 
 them into an `Op`. A file whose name begins with an underscore is not an operator.
 """
 
+from opproof.reference_ops._kept import refuse_backends
 from opproof.reference_ops._op import Op, load, load_file, load_folder, names, summary
 from opproof.reference_ops._vjp import gradients_of
 
 __all__ = ["Op", "gradients_of", "load", "load_file", "load_folder", "names", "summary"]
+
+refuse_backends()

@@ -17,8 +17,8 @@ import sys
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
 from opproof.backends.host.arena import Arena
+from opproof.backends.host.fence import fence
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
-from opproof.backends.host.references import refuse
 from opproof.backends.host.request import from_metadata, params_of
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
@@ -40,7 +40,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.argv = ["opproof-host"]
     if not options.references and options.spec.partition(":")[0] not in MADE_OF_REFERENCES:
-        refuse()
+        fence()
     _serve(options.spec, source, sink, Arena(options.arena), shared=options.arena >= 0)
 
 

@@ -1,11 +1,12 @@
 """Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
 
-    python -I -S keeper.py CONTROL STATUS MEMORY COMMAND...
+    python -I -S keeper.py CONTROL STATUS MEMORY NAME COMMAND...
 
 CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
 started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
 line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
-is no limit. Stands alone and imports nothing of opproof: its start is every host's.
+is no limit. NAME is what this process is called by `ps`, and by reference_ops/_kept.py, which is not to be imported
+below one that is called opproof-keeper. Stands alone and imports nothing of opproof: its start is every host's.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _INTERVAL = 0.05  # seconds between two looks
 _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
-_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 24, 36
+_PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
 _CAP_SYS_PTRACE = 19
 
 _PAGE = os.sysconf("SC_PAGESIZE")
@@ -30,7 +31,8 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 
 def main() -> None:
     """Keep one host."""
-    control, status, memory, *command = sys.argv[1:]
+    control, status, memory, name, *command = sys.argv[1:]
+    _prctl(_NAME, name.encode())
     _prctl(_CHILD_SUBREAPER, 1)
     _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
     deaths, wakeup = os.pipe()
@@ -140,7 +142,7 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _prctl(option: int, value: int) -> None:
+def _prctl(option: int, value: int | bytes) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 

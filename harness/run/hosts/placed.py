@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
 from opproof.backends.host.frames import LONGEST, FrameError, decode, encode, params_text
 from opproof.backends.host.request import dtype_of, to_metadata
@@ -247,13 +248,14 @@ def exchanged(
 def start(spec: str, memory: int, *, references: bool = False) -> Placed:
     """A host of the backend `spec` on this machine, of at most `memory` bytes. Raises BackendError and OSError."""
     shared = SharedMemory()
+    trusted = references or spec.partition(":")[0] in MADE_OF_REFERENCES
 
     def command(requests: int, answers: int) -> list[str]:
-        options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * references]
+        options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * trusted]
         return [sys.executable, "-m", "opproof.backends.host", *options, "--", spec]
 
     try:
-        process = HostProcess(command, memory, [shared.descriptor])
+        process = HostProcess(command, memory, [shared.descriptor], trusted=trusted)
     except OSError:
         shared.close()
         raise

@@ -49,9 +49,12 @@ Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 
 
 class HostProcess:
-    """A started command, which may use `memory` bytes, and inherits the descriptors `kept`."""
+    """A started command, which may use `memory` bytes, and inherits the descriptors `kept`.
 
-    def __init__(self, command: Command, memory: int, kept: Sequence[int] = ()) -> None:
+    Where not `trusted`, nothing that it starts can import the references.
+    """
+
+    def __init__(self, command: Command, memory: int, kept: Sequence[int] = (), *, trusted: bool = True) -> None:
         """Raises OSError where no process can be started at all."""
         self.memory, self._buffer, self._tail = memory, bytearray(), b""
         requests, self._requests = os.pipe()
@@ -62,7 +65,8 @@ class HostProcess:
         self._chatter = printed
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(status), str(memory)]
+        name = "opproof-trusted" if trusted else "opproof-keeper"
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(status), str(memory), name]
         try:
             self._keeper = subprocess.Popen(
                 [*keeper, *(command(requests, answers) if callable(command) else command)],
