@@ -85,7 +85,7 @@ def _watched(host: int, control: int, deaths: int, memory: int) -> str:
                 return f"exit {os.waitstatus_to_exitcode(status)}"
             if not process:
                 break
-        if memory and sum(map(_resident, _descendants())) > memory:
+        if memory and sum(map(_resident, descendants(os.getpid()))) > memory:
             return "memory"
 
 
@@ -95,7 +95,7 @@ def _kill_all(host: int) -> None:
         os.killpg(host, signal.SIGKILL)  # all there is to do where no /proc tells of descendants
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends:
-        for process in _descendants():
+        for process in descendants(os.getpid()):
             with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         try:
@@ -106,24 +106,33 @@ def _kill_all(host: int) -> None:
         time.sleep(0.002)
 
 
-def _descendants() -> list[int]:
-    """All processes below this one; those whose parents died have become its children."""
+def descendants(process: int) -> list[int]:
+    """All processes below one; where it is a subreaper, those whose parents died have become its children."""
     family: list[int] = []
-    parents = [os.getpid()]
+    parents = [process]
     while parents:
-        children = _children(parents.pop())
-        family += children
-        parents += children
+        below = children(parents.pop())
+        family += below
+        parents += below
     return family
 
 
-def _children(process: int) -> list[int]:
+def children(process: int) -> list[int]:
+    """The processes below one; none where there is no /proc."""
     try:
         threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - pathlib is half of a start
         lists = [_read(f"/proc/{process}/task/{thread}/children") for thread in threads]
     except OSError:
         return []
     return [int(number) for numbers in lists for number in numbers.split()]
+
+
+def parent(process: int) -> int:
+    """The process that started another, or adopted it; 0 where nobody can tell."""
+    try:
+        return int(_read(f"/proc/{process}/stat").rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
 
 
 def _resident(process: int) -> int:

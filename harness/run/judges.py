@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import warnings
 from collections.abc import Sequence
 
+from opproof.backends.host import keeper
 from opproof.harness.run.desk import Desk
+from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.reach import withdraw
+from opproof.harness.run.reach import adopt, end, withdraw
 from opproof.harness.run.task import Task
 from opproof.reports import Result
 
 #: The one of this process.
 _DESK: list[Desk] = []
 
-_PR_SET_CHILD_SUBREAPER = 36
 #: Seconds that one case may take a judge, all its calls and looks included.
 _LONGEST = 1200.0
 
@@ -36,7 +35,7 @@ def start(limits: Limits) -> None:
         signal.signal(signal.SIGALRM, _too_long)
     warnings.simplefilter("ignore")  # NaN, infinity and empty means are answers here, not accidents
     withdraw()
-    _adopt()
+    adopt()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     _DESK[:] = [Desk(limits)]
 
@@ -53,6 +52,7 @@ def results(tasks: Sequence[Task]) -> list[Result]:
     try:
         return _DESK[0].results(tasks)
     finally:
+        _end_orphans()
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -61,10 +61,10 @@ def _too_long(*_: object) -> None:
     raise TooLong(f"the judge was at it for {_LONGEST:g} s")
 
 
-def _adopt() -> None:
-    """Orphans of a host whose keeper was killed come to this process, which ends them."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def _end_orphans() -> None:
+    """End what is left of a host whose keeper was killed: it has come to this process, whose children are keepers."""
+    for orphan in set(keeper.children(os.getpid())) - HostProcess.keepers:
+        end(orphan)
 
 
 def _end_with_the_run() -> None:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import groupby, islice
 from typing import Self
 
+from opproof.backends.host import keeper
 from opproof.harness.run import judges
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.reach import withdrawn
+from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task
 from opproof.reports import Result
@@ -27,6 +30,11 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: Cases that lie ready for each judge, so that none waits.
 _READY = 3
+
+#: Seconds without a record after which judges are woken: a backend may have stopped one by a signal.
+_STILL = 10.0
+#: How often judges are started anew where that fails.
+_TRIES = 20
 
 Case = tuple[Task, ...]
 
@@ -92,11 +100,14 @@ class Pool:
             for case in islice(left, max(0, _READY * self.limits.jobs - len(pending))):
                 try:
                     pending[self._executor.submit(judges.results, case)] = case
-                except BrokenProcessPool:
+                except (BrokenProcessPool, OSError, EOFError):  # the others: the fork server was killed
                     unfinished.append(case)
             if not pending or unfinished:
                 break
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
+            if not done:
+                _wake()
+            for future in done:
                 case = pending.pop(future)
                 try:
                     yield from future.result()
@@ -118,16 +129,46 @@ class Pool:
                 return [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
 
     def _new(self, jobs: int) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(jobs, mp_context=_context(), initializer=judges.start, initargs=(self.limits,))
+        """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
+        for tries in range(_TRIES):
+            some = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=judges.start, initargs=(self.limits,))
+            try:
+                some.submit(os.getpid)
+            except (OSError, EOFError):  # the fork server was killed, and has not quite ended
+                if tries == _TRIES - 1:
+                    raise
+                time.sleep(0.1)
+            else:
+                break
+        return some
 
 
 def _end(executor: ProcessPoolExecutor) -> None:
     """End the judges at once, with what they are at; their hosts end with them."""
     executor.shutdown(wait=False, cancel_futures=True)
-    for process in multiprocessing.active_children():
-        if process.name.startswith(("ForkServerProcess", "SpawnProcess")):
-            process.kill()
+    processes = [p for p in multiprocessing.active_children() if p.name.startswith(("ForkServer", "Spawn"))]
+    servers = {keeper.parent(p.pid) for p in processes if p.pid is not None} - {os.getpid(), 0, 1}
+    for process in processes:
+        process.kill()
     executor.shutdown(wait=True)
+    for server in servers:
+        _end_orphans(server)
+
+
+def _end_orphans(server: int) -> None:
+    """End what is left of hosts whose keeper was killed, and their judge too; they have sessions of their own."""
+    with suppress(OSError):
+        session = os.getsid(server)
+        for process in keeper.children(server):
+            if os.getsid(process) != session:
+                end(process)
+
+
+def _wake() -> None:
+    for process in multiprocessing.active_children():
+        if process.pid is not None and hasattr(signal, "SIGCONT"):
+            with suppress(OSError):
+                os.kill(process.pid, signal.SIGCONT)
 
 
 def _context() -> multiprocessing.context.BaseContext:

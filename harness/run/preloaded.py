@@ -3,11 +3,15 @@
 Judges are its copies: what a backend wrote into it would be in each of them.
 """
 
+import warnings
+
 from scipy import special
 
 from opproof.harness.run import judges
-from opproof.harness.run.reach import withdraw
+from opproof.harness.run.reach import adopt, withdraw
 
 __all__ = ["judges", "special"]
 
 withdraw()
+adopt()  # what is left of the hosts of a judge that was killed: keepers, as a rule, about to end
+warnings.filterwarnings("ignore", "forkserver: waitpid returned unexpected pid")  # when they do

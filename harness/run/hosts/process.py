@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import opproof.backends.host
 from opproof.backends.host.frames import HEAD, LONGEST, FrameError, frame_length
@@ -54,6 +54,9 @@ class HostProcess:
     Where not `trusted`, nothing that it starts can import the references.
     """
 
+    #: The keepers of this process that have not been ended.
+    keepers: ClassVar[set[int]] = set()
+
     def __init__(self, command: Command, memory: int, kept: Sequence[int] = (), *, trusted: bool = True) -> None:
         """Raises OSError where no process can be started at all."""
         self.memory, self._buffer, self._tail = memory, bytearray(), b""
@@ -89,13 +92,23 @@ class HostProcess:
         self._poll = select.poll()
         self._poll.register(self._answers, select.POLLIN)
         self._poll.register(self._chatter, select.POLLIN)
+        self._poll.register(self._status, select.POLLIN)
         self._ended = ""
+        self.keepers.add(self._keeper.pid)
 
     def exchange(self, request: bytes, timeout: float, longest: int = LONGEST) -> bytes:
         """Send a frame, and return the next one, of at most `longest` bytes.
 
         Raises HostFault, after which the host is of no more use.
         """
+        try:
+            return self._exchanged(request, timeout, longest)
+        except HostFault:
+            raise
+        except Exception as error:  # the judge's own, such as its time that ran out: who knows what comes next
+            raise HostFault(Verdict.HARNESS_ERROR, f"{type(error).__name__} in an exchange: {error}") from None
+
+    def _exchanged(self, request: bytes, timeout: float, longest: int) -> bytes:
         if self._buffer:
             raise HostFault(
                 Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
@@ -116,6 +129,10 @@ class HostProcess:
                             self._poll.unregister(self._requests)
                     elif descriptor == self._chatter:
                         self._listen()
+                    elif descriptor == self._status:
+                        self._poll.unregister(self._status)
+                        if self._read_status() == _NO_KEEPER:
+                            raise self._death(wanted)
                     elif not self._read():
                         raise self._death(wanted)
                 if wanted == HEAD and len(self._buffer) >= HEAD:
@@ -153,6 +170,7 @@ class HostProcess:
                 os.killpg(self._keeper.pid, signal.SIGKILL)
             self._keeper.kill()
             self._keeper.wait()
+        self.keepers.discard(self._keeper.pid)
         for descriptor in (self._answers, self._status, self._chatter):
             os.close(descriptor)
         return alone
@@ -229,7 +247,7 @@ class HostProcess:
         if not self._ended:
             try:
                 line = os.read(self._status, 64).decode("ascii", errors="replace").strip()
-                self._ended = line or "keeper"  # its end without a word: the keeper itself was killed
+                self._ended = line or _NO_KEEPER
             except BlockingIOError:
                 return ""
         return self._ended
@@ -244,12 +262,15 @@ class HostProcess:
             limit = f"{self.memory / 2**20:.0f} MiB"
             return HostFault(Verdict.OUT_OF_MEMORY, f"the process outgrew its limit of {limit}")
         if kind != "exit":
-            how = "the process closed what it answers on" if not kind else "the process and its keeper were killed"
+            how = "the process closed what it answers on" if not kind else "the process's keeper was killed"
             return HostFault(Verdict.CRASH, f"{how}; {self._received(wanted)}{self.last_line()}")
         status = int(number)
         part = f" before its answer was whole; {self._received(wanted)}" if self._buffer else ""
         return HostFault(Verdict.CRASH, f"{_ending(status)}{part}{self.last_line()}", guard=-status in _GUARD_SIGNALS)
 
+
+#: A status that ends without a word: the keeper itself was killed.
+_NO_KEEPER = "no keeper"
 
 _GUARD_SIGNALS = {signal.SIGSEGV, signal.SIGBUS} if os.name == "posix" else set()
 
