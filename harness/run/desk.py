@@ -1,15 +1,16 @@
 """A judge at work: one host for each backend, a second look where the first leaves a doubt, records.
 
 A host that died, hung or outgrew its limit is replaced; the case after it starts in a fresh one. What looks like the
-fault of a case in a host that other cases used before is looked at again in a fresh one, where it must show again:
-else something that an earlier case left behind did it (suspects.py), and that case is charged.
+fault of a case in a host that other cases used before is looked at again in a fresh one. Where it does not show again,
+an earlier case may have left behind what did it (suspects.py): then that one is charged, and else the case at hand.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,22 +19,21 @@ from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.start import described, start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import record, settled, with_verdict
-from opproof.harness.run.suspects import culprit
+from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprit
 from opproof.harness.run.task import Task, op_of
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.verdicts import Verdict
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more.
 _LOOKS = 2
-#: How often a death between cases is traced back.
-_TRACES = 8
+#: How often harm is traced back.
+_TRACES = 16
 
 _WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
 #: What an earlier case's threads and timers can do to an innocent one.
-_INFLICTED = frozenset({
-    Verdict.CRASH, Verdict.TIMEOUT, Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN,
-})  # fmt: skip
+_INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT, Verdict.ERROR}
 
 
 @dataclass
@@ -41,7 +41,15 @@ class _Seat:
     """The host of one backend, and the tasks that it has had since it started."""
 
     host: Host
-    history: list[Task] = field(default_factory=list)
+    history: list[Suspect] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The last word on a task; `unlike` is what was seen first, and not again: an earlier task may have done it."""
+
+    attempt: Attempt
+    unlike: Attempt | None = None
 
 
 class Desk:
@@ -84,53 +92,60 @@ class Desk:
     def _records(self, task: Task) -> list[Result]:
         amended = self._between(task.backend)
         seat = self._seat(task.backend)
-        used = list(seat.history)
-        first = self._attempt(seat, task)
-        last, innocent = self._second_look(task, first, used=bool(used))
-        if innocent:
-            amended += self._traced(task.backend, used, first.judgement.message)
+        before = list(seat.history)
+        look = self._second_look(task, self._attempt(seat, task), used=bool(before))
+        last = look.attempt
+        if look.unlike is not None:
+            harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
+            guilty = self._traced(task.backend, before, task, harm)
+            if guilty is None:
+                last = with_verdict(look.unlike, harm.verdict, f"{harm.message}; seen once: {_UNTRACED}")
+            else:
+                amended += _charged(guilty, harm)
         return [*amended, record(task, last, in_process=seat.host.in_process)]
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
         op = op_of(task.case.partition("[")[0], task.ops)
         made = attempt(seat.host, task, op, self.limits.timeout, soft=soft, alone=alone)
-        seat.history.append(task)
+        seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:
             self._leave(task.backend)
         return made
 
-    def _second_look(self, task: Task, first: Attempt, *, used: bool) -> tuple[Attempt, bool]:
-        """The last word on a task, and whether it was innocent of what happened first."""
+    def _second_look(self, task: Task, first: Attempt, *, used: bool) -> _Look:
         verdict, fault = first.judgement.verdict, first.fault
         if self.limits.in_process:
-            return as_told_by_itself(first), False
+            return _Look(as_told_by_itself(first))
         if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
-            return (self._fresh(task), False) if used else (first, False)
+            return _Look(self._fresh(task) if used else first)
         kind = (task.backend, task.case.partition("[")[0], task.mode, verdict)
         tired = self._futile[kind] >= _LOOKS
         if verdict in _WRONG:
-            last = first if tired else self._look_at_wrong(task, first)
-            self._futile[kind] += last is first
-            return last, False
+            look = _Look(first) if tired else self._look_at_wrong(task, first, used=used)
+            self._futile[kind] += look.attempt is first
+            return look
         if used and verdict in _INFLICTED and (fault is not None or verdict is not Verdict.ERROR):
             if tired and verdict is not Verdict.CRASH:
-                return first, False
+                return _Look(first)
             again = self._fresh(task)
             if again.judgement.verdict is not verdict:
-                return again, True
+                return _Look(again, unlike=first)
             self._futile[kind] += 1
         if fault is not None and fault.guard:
-            return self._at_the_guard(task, first), False
-        return first, False
+            return _Look(self._at_the_guard(task, first))
+        return _Look(first)
 
-    def _look_at_wrong(self, task: Task, first: Attempt) -> Attempt:
+    def _look_at_wrong(self, task: Task, first: Attempt, *, used: bool) -> _Look:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
         alone = self._fresh(task, alone=True)
         if alone.judgement.verdict is Verdict.PASS:
-            return with_verdict(first, Verdict.NOT_REPEATABLE, _STALE if first.judgement.stale else _SPOILT)
+            reason = _STALE if first.judgement.stale else _SPOILT
+            kept = with_verdict(first, Verdict.NOT_REPEATABLE, reason)
+            again = self._fresh(task) if used else first
+            return _Look(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else _Look(kept)
         if first.judgement.stale and not _same_answer(first, alone):
-            return with_verdict(first, Verdict.NOT_REPEATABLE, _STALE)
-        return first
+            return _Look(with_verdict(first, Verdict.NOT_REPEATABLE, _STALE))
+        return _Look(first)
 
     def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
         """Stopped by a signal that unreadable pages send: with soft guards a step out of bounds is survived."""
@@ -147,27 +162,31 @@ class Desk:
         return self._attempt(self._seat(task.backend), task, soft=soft, alone=alone)
 
     def _between(self, spec: str) -> list[Result]:
-        """Where the host has died since its last answer: who did it, and a fresh one next time."""
+        """Where the host has died since its last answer: who did it. There is a fresh one next time."""
         seat = self._seats.get(spec)
         if seat is None or seat.host.alive:
             return []
         fault = seat.host.fault()
         self._leave(spec)
-        return self._traced(spec, seat.history, fault.message)
+        if not seat.history or fault.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
+            return []
+        harm = Harm(fault.verdict, fault.message)
+        guilty = self._traced(spec, seat.history, None, harm)
+        if guilty is not None:
+            return _charged(guilty, harm)
+        last = seat.history[-1]
+        reason = f"between this case and the next {plain(harm.message)}; {_UNTRACED}"
+        return [] if last.verdict in FAILED else [settled(last.task, harm.verdict, reason)]
 
-    def _traced(self, spec: str, history: Sequence[Task], how: str) -> list[Result]:
-        """The record of the task that a death, or damage, between cases is due to; none where nobody does it again."""
+    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None, harm: Harm) -> Guilty | None:
+        """Who is to blame for harm that `victim` met, or that was met between cases."""
         self._traces += 1
-        if self._traces > _TRACES or not history:
-            return []
+        if self._traces > _TRACES:
+            return None
         self._leave(spec)
-        guilty = culprit(history, lambda: self._seat(spec).host, lambda: self._leave(spec), self.limits.timeout)
-        if guilty is None:
-            return []
-        reason = f"after the call had returned, {guilty.how}"
-        return [
-            replace(settled(guilty.task, Verdict.CRASH, reason), message=f"{reason} (met by a later case as: {how})")
-        ]
+        return culprit(
+            history, victim, harm, lambda: self._seat(spec).host, lambda: self._leave(spec), self.limits.timeout
+        )
 
     def _seat(self, spec: str) -> _Seat:
         if spec not in self._seats:
@@ -180,8 +199,17 @@ class Desk:
             seat.host.close()
 
 
+_UNTRACED = "no case before it does it again in a fresh process"
 _SPOILT = "right when called alone in a new process, wrong after a call with other data"
 _STALE = "the answer is that of the call before, which had other data"
+
+
+def _charged(guilty: Guilty, met: Harm) -> list[Result]:
+    """The record that replaces that of the guilty; none where it has failed already."""
+    if guilty.suspect.verdict in FAILED:
+        return []
+    reason = f"after the call had returned, {guilty.harm.message} (met by a later case as: {met.message})"
+    return [settled(guilty.suspect.task, guilty.harm.verdict, plain(reason))]
 
 
 def as_told_by_itself(first: Attempt) -> Attempt:

@@ -1,7 +1,8 @@
-"""Who left behind what killed the host later: a timer, a thread, a corrupted heap.
+"""Who left behind what killed or damaged the host later: a timer, a thread, a corrupted heap.
 
-The tasks that the dead host had are called again in fresh hosts, the last ones first and more of them each time, and
-the host is watched for a while after its last answer. Of the first series that ends in a death, halves are tried.
+The tasks that the host had are called again in fresh hosts, the last one first and more of them each time, up to the
+moment of the harm, and the host is watched for as long as it took. Of the series that shows the harm again the later
+part is tried, by halves: its first task without which nothing happens did it.
 """
 
 from __future__ import annotations
@@ -13,76 +14,115 @@ from dataclasses import dataclass
 from opproof.cases import Case
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.question import Question, wanted_of
+from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.truth.posed import pose
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
 
-#: Seconds in which a host is watched after its last answer.
-LINGER = 1.5
-#: The longest series, counted back from the death.
+#: The longest series.
 MOST = 256
+#: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
+_WATCH, _LONGEST = 0.3, 6.0
+
+#: What threads and timers of an earlier case can do to the memory of an innocent one.
+DAMAGE = frozenset({Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A task that a host has had, what became of it there, and when (time.monotonic)."""
+
+    task: Task
+    verdict: Verdict
+    ended: float
+
+
+@dataclass(frozen=True)
+class Harm:
+    """How it shows."""
+
+    verdict: Verdict
+    message: str
 
 
 @dataclass(frozen=True)
 class Guilty:
-    """A task after which a host dies, and how."""
+    """A task after which it shows again."""
 
-    task: Task
-    how: str
+    suspect: Suspect
+    harm: Harm
 
 
 def culprit(
-    history: Sequence[Task], fresh: Callable[[], Host], leave: Callable[[], None], timeout: float
+    history: Sequence[Suspect],
+    victim: Task | None,
+    harm: Harm,
+    fresh: Callable[[], Host],
+    leave: Callable[[], None],
+    timeout: float,
 ) -> Guilty | None:
-    """The task of `history` after which a fresh host dies again; None where none is found."""
+    """The task of `history` to blame for `harm`, met now, by `victim` or between tasks; None where nobody is."""
+    now = time.monotonic()
+    last = [] if victim is None else [victim]
 
-    def dies(tasks: Sequence[Task]) -> str:
+    def again(start: int) -> Harm | None:
+        """What happens in a fresh host from the task of number `start` on."""
+        watch = min(_WATCH + 2 * (now - history[start].ended), _LONGEST)
         try:
-            return _replayed(fresh(), tasks, timeout)
+            return _replayed(fresh(), history[start:], last, watch, timeout, hangs=harm.verdict is Verdict.TIMEOUT)
         except BackendError:
-            return ""
+            return None
         finally:
             leave()
 
-    end, count = len(history), 1
-    while end > 0 and len(history) - end < MOST:
-        window = history[max(0, end - count) : end]
-        if how := dies(window):
-            return _narrowed(window, how, dies)
-        end, count = end - count, 4 * count
+    innocent, count = len(history), 1
+    while innocent > 0 and len(history) - innocent < MOST:
+        start = max(0, len(history) - count)
+        if seen := again(start):
+            return _narrowed(history, start, innocent, seen, again)
+        innocent, count = start, 4 * count
     return None
 
 
-def _narrowed(window: Sequence[Task], how: str, dies: Callable[[Sequence[Task]], str]) -> Guilty | None:
-    while len(window) > 1:
-        half = len(window) // 2
-        for part in (window[half:], window[:half]):
-            if again := dies(part):
-                window, how = part, again
-                break
+def _narrowed(
+    history: Sequence[Suspect], start: int, innocent: int, seen: Harm, again: Callable[[int], Harm | None]
+) -> Guilty:
+    """From `start` on it shows, as `seen`; from `innocent` on it does not."""
+    while innocent - start > 1:
+        middle = (start + innocent) // 2
+        if harm := again(middle):
+            start, seen = middle, harm
         else:
-            return None  # only together
-    return Guilty(window[0], how)
+            innocent = middle
+    return Guilty(history[start], seen)
 
 
-def _replayed(host: Host, tasks: Sequence[Task], timeout: float) -> str:
-    """How the host dies of these calls, or soon after them; empty where it lives."""
-    for task in tasks:
-        try:
+def _replayed(
+    host: Host, suspects: Sequence[Suspect], last: Sequence[Task], watch: float, timeout: float, *, hangs: bool
+) -> Harm | None:
+    """The harm that comes of these calls, or soon after them."""
+    try:
+        for suspect in suspects:
+            _call(host, suspect.task, timeout, suspect.verdict)
+        for task in last:
             _call(host, task, timeout)
-        except HostFault as fault:
-            return fault.message
-    ends = time.monotonic() + LINGER
-    while time.monotonic() < ends:
-        if not host.alive:
-            return host.fault().message
-        time.sleep(0.01)
-    return ""
+        ends = time.monotonic() + watch
+        while time.monotonic() < ends:
+            if not host.alive:
+                raise host.fault()
+            time.sleep(0.01)
+        host.late()
+        if hangs:
+            _call(host, suspects[-1].task, timeout, suspects[-1].verdict)
+    except (HostFault, Settled) as seen:
+        return Harm(seen.verdict, seen.message)
+    return None
 
 
-def _call(host: Host, task: Task, timeout: float) -> None:
+def _call(host: Host, task: Task, timeout: float, known: Verdict | None = None) -> None:
+    """Raises HostFault, and Settled for damage that is not `known` of this task."""
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:
@@ -90,5 +130,8 @@ def _call(host: Host, task: Task, timeout: float) -> None:
         host.call(Question(pair.asked, wanted_of(pair.asked, pair.other.outputs)), timeout)
     except HostFault:
         raise
-    except Exception:  # how a call ends that its host survives, Settled or not, is not what is looked for
+    except Settled as settled:
+        if settled.verdict in DAMAGE and settled.verdict is not known:
+            raise
+    except Exception:  # what the references do is not what is looked for
         return
