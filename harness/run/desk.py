@@ -97,7 +97,7 @@ class Desk:
         last = look.attempt
         if look.unlike is not None:
             harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
-            guilty = self._traced(task.backend, before, task, harm)
+            guilty = self._traced(task.backend, before, task)
             if guilty is None:
                 last = with_verdict(look.unlike, harm.verdict, f"{harm.message}; seen once: {_UNTRACED}")
             else:
@@ -171,22 +171,20 @@ class Desk:
         if not seat.history or fault.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
             return []
         harm = Harm(fault.verdict, fault.message)
-        guilty = self._traced(spec, seat.history, None, harm)
+        guilty = self._traced(spec, seat.history, None)
         if guilty is not None:
             return _charged(guilty, harm)
         last = seat.history[-1]
         reason = f"between this case and the next {plain(harm.message)}; {_UNTRACED}"
         return [] if last.verdict in FAILED else [settled(last.task, harm.verdict, reason)]
 
-    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None, harm: Harm) -> Guilty | None:
+    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None) -> Guilty | None:
         """Who is to blame for harm that `victim` met, or that was met between cases."""
         self._traces += 1
         if self._traces > _TRACES:
             return None
         self._leave(spec)
-        return culprit(
-            history, victim, harm, lambda: self._seat(spec).host, lambda: self._leave(spec), self.limits.timeout
-        )
+        return culprit(history, victim, lambda: self._seat(spec).host, lambda: self._leave(spec), self.limits.timeout)
 
     def _seat(self, spec: str) -> _Seat:
         if spec not in self._seats:

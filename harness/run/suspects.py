@@ -58,12 +58,11 @@ class Guilty:
 def culprit(
     history: Sequence[Suspect],
     victim: Task | None,
-    harm: Harm,
     fresh: Callable[[], Host],
     leave: Callable[[], None],
     timeout: float,
 ) -> Guilty | None:
-    """The task of `history` to blame for `harm`, met now, by `victim` or between tasks; None where nobody is."""
+    """The task of `history` to blame for harm met now, by `victim` or between tasks; None where nobody is."""
     now = time.monotonic()
     last = [] if victim is None else [victim]
 
@@ -71,7 +70,7 @@ def culprit(
         """What happens in a fresh host from the task of number `start` on."""
         watch = min(_WATCH + 2 * (now - history[start].ended), _LONGEST)
         try:
-            return _replayed(fresh(), history[start:], last, watch, timeout, hangs=harm.verdict is Verdict.TIMEOUT)
+            return _replayed(fresh(), history[start:], last, watch, timeout)
         except BackendError:
             return None
         finally:
@@ -100,7 +99,7 @@ def _narrowed(
 
 
 def _replayed(
-    host: Host, suspects: Sequence[Suspect], last: Sequence[Task], watch: float, timeout: float, *, hangs: bool
+    host: Host, suspects: Sequence[Suspect], last: Sequence[Task], watch: float, timeout: float
 ) -> Harm | None:
     """The harm that comes of these calls, or soon after them."""
     try:
@@ -114,8 +113,7 @@ def _replayed(
                 raise host.fault()
             time.sleep(0.01)
         host.late()
-        if hangs:
-            _call(host, suspects[-1].task, timeout, suspects[-1].verdict)
+        _call(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
     except (HostFault, Settled) as seen:
         return Harm(seen.verdict, seen.message)
     return None
