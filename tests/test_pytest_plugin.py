@@ -110,7 +110,8 @@ def test_an_unknown_backend_is_one_sentence(run, more):
 
 
 def test_pytest_starts_without_numpy():
-    code = "import sys, opproof.harness.plugin.options; print(sorted({'numpy', 'multiprocessing', 'click'} & set(sys.modules)))"
+    heavy = "{'numpy', 'multiprocessing', 'click'}"
+    code = f"import sys, opproof.harness.plugin.options; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.strip() == "[]"
 
