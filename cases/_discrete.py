@@ -29,8 +29,12 @@ _SHAPES = (
 
 
 def comparisons() -> list[str]:
-    """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values."""
-    return _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "kink")
+    """STANDARD rows of a comparison: ties, halves, whole numbers and kinks in turn, then special values.
+
+    Large numbers are drawn equal in 16 bits only.
+    """
+    rows = _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "kink")
+    return [*rows, "a=12x131;b=12x131;fill=extreme;f16,bf16"]
 
 
 def truths() -> list[str]:

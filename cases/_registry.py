@@ -6,6 +6,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     STANDARD = [...]                          every rule of the design; SMOKE is part of it
     FULL = [...]                              big shapes; STANDARD is part of it
 
+    WITHOUT = {"extreme": "why"}              rules (docs/coverage.md) for which no row could show anything, and why
+
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes
 (`x=4;f32` or `x=4;f32,f64`) only in those.
 """
@@ -19,18 +21,29 @@ from pathlib import Path
 from opproof.cases._case import Case
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.levels import LEVELS
 
-LEVELS = ("smoke", "standard", "full")
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
 FOLDER = Path(__file__).parent
 
 
-def cases_of(op: str, level: str = "standard") -> list[Case]:
-    """All cases of the built-in operator `op` up to `level`, without repetition, in file order."""
+def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]] | None = None) -> list[Case]:
+    """All cases of the operator `op` up to `level`, without repetition, in file order.
+
+    `rows` by level are those that a user's operator brings along (`Op.rows`); where there are none, the rows of
+    `cases/<op>.py` count.
+    """
+    if rows and any(rows.values()):
+        return read_rows(op, rows, level)
     if not (FOLDER / f"{op}.py").is_file():
         return []
     module = importlib.import_module(f"{__package__}.{op}")
     return read_rows(op, {name: getattr(module, name.upper(), ()) for name in LEVELS}, level)
+
+
+def left_out(op: str) -> Mapping[str, str]:
+    """Rules that apply to the built-in operator `op` but for which no row could show anything, each with the reason."""
+    return getattr(importlib.import_module(f"{__package__}.{op}"), "WITHOUT", {})
 
 
 def read_rows(op: str, rows: Mapping[str, Iterable[str]], level: str) -> list[Case]:
@@ -58,4 +71,4 @@ def all_names() -> list[str]:
     return sorted(p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("_"))
 
 
-__all__ = ["DTYPES_BY_DEFAULT", "LEVELS", "all_names", "cases_of", "read_rows"]
+__all__ = ["DTYPES_BY_DEFAULT", "LEVELS", "all_names", "cases_of", "left_out", "read_rows"]

@@ -23,5 +23,6 @@ STANDARD = [
     "a=5x1031;b=3x1025;stride=(1031,1);offset=1036;f32",
     "a=7x33;b=3x5;stride=(33,1);offset=35;layout=a:sliced,b:broadcast",
     "a=7x33;b=3x5;stride=(33,1);offset=35;layout=b:transposed",
+    "a=4x9;b=@a;stride=(9,1)",
 ]
 FULL = ["a=2x12289;b=1x12280;stride=(12289,1);offset=12295", "a=65537x3;b=65537x1;stride=(3,1);offset=1"]

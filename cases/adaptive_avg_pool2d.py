@@ -26,6 +26,7 @@ STANDARD = [
     "x=2x65x4x3;output_size=(3,2)",
     "x=1x3x31x33;output_size=(7,6)",
     "x=2x3x9x130;output_size=(5,67)",
+    "x=1x2x1x4099;output_size=1;f16,bf16",
 ]
 FULL = [
     "x=1x3x129x257;output_size=(7,9)",

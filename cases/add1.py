@@ -20,5 +20,7 @@ STANDARD = [
     "a=0d;b=0d",
     "a=3x0;b=1,",
     "a=5x1031;b=1,;f32",
+    "a=1,;b=@a",
 ]
 FULL = ["a=2x12289;b=1,", "a=65537x3;b=1,"]
+WITHOUT = {"NaN, inf": "b is one number, and special it decides all"}

@@ -28,6 +28,7 @@ STANDARD = [
     "a=2x3x1031;b=2x1031;ids=2x3",
     "a=3x2x7;b=4x7;ids=3x2;layout=a:sliced,b:broadcast,ids:broadcast",
     "a=3x2x7;b=4x7;ids=3x2;layout=b:gapped,ids:gapped",
+    "a=4099x1x3;b=4x3;ids=4099x1;f16,bf16",
 ]
 FULL = [
     "a=2x2x12289;b=4x12289;ids=2x2",

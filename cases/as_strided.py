@@ -22,6 +22,8 @@ STANDARD = [
     "x=3x97;size=(3,9);stride=(97,11);fill=extreme",
     "x=2x1031;size=(1031,2);stride=(1,1031)",
     "x=9x131;size=(9,67);stride=(131,1);storage_offset=60",
+    "x=0x3;size=(0,2);stride=(3,1)",
+    "x=4x17;size=(4099,5);stride=(0,3);f16,bf16",
 ]
 FULL = [
     "x=2x12289;size=(12289,2);stride=(1,12289)",

@@ -10,3 +10,4 @@ STANDARD = [
     "x=2x127",
 ]
 FULL = full_elementwise()
+WITHOUT = {"extreme": "its domain ends at 1"}

@@ -1,6 +1,7 @@
 """Cases of atan2: all quadrants, both axes; f16 has too little room for a² + b² at its extremes."""
 
 from opproof.cases._rows import binary, full_binary
+from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
@@ -10,3 +11,4 @@ STANDARD = [
     "a=3x17;b=3x17;fill=negative",
 ]
 FULL = full_binary()
+WITHOUT = ITSELF

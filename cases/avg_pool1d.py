@@ -27,6 +27,7 @@ STANDARD = [
     "x=1x2x257;kernel_size=65;stride=32;padding=20",
     "x=2x9x131;kernel_size=2;stride=2;padding=1",
     "x=1x2x4097;kernel_size=2;stride=3;f32",
+    "x=1x2x2062;kernel_size=1031;f16,bf16",
 ]
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",

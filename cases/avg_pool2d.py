@@ -27,6 +27,7 @@ STANDARD = [
     "x=1x2x17x33;kernel_size=(9,17);stride=(4,8);padding=(4,8)",
     "x=1x3x9x131;kernel_size=(2,3);stride=(1,2)",
     "x=2x65x4x3;kernel_size=2;stride=1",
+    "x=1x2x4099x2;kernel_size=(1031,1);f16,bf16",
 ]
 FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",

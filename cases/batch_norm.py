@@ -34,6 +34,10 @@ STANDARD = [
     "x=4x3x7;running_mean=3,;running_var=3,;weight=3,;bias=3,;layout=weight:offset,running_mean:sliced,running_var:offset,bias:sliced",
     "x=0x3x5;running_mean=3,;running_var=3,;weight=3,;bias=3,",
     "x=4x3x7;running_mean=3,;running_var=3,;weight=3,;layout=offset",
+    "x=4099x3;weight=3,;bias=3,;training=true;f16,bf16",
+    "x=9x4x1;weight=4,;bias=4,;training=true",
+    "x=4x3x9;weight=3,;bias=3,;training=true;fill=negative",
+    "x=3x65;training=true;fill=special",
 ]
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",

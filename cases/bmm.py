@@ -1,5 +1,7 @@
 """Cases of bmm: unequal sizes around tile edges, each input laid out in turn."""
 
+from opproof.cases._without import PRODUCTS
+
 SMOKE = [
     "a=2x7x33;b=2x33x5",
 ]
@@ -28,8 +30,10 @@ STANDARD = [
     "a=2x2x1031;b=2x1031x3",
     "a=2x7x33;b=2x33x5;layout=a:gapped,b:sliced",
     "a=3x33x2;b=3x2x17;fill=special",
+    "a=2x2x4099;b=2x4099x3;f16,bf16",
 ]
 FULL = [
     "a=2x8x12289;b=2x12289x4",
     "a=65537x1x3;b=65537x3x2",
 ]
+WITHOUT = PRODUCTS

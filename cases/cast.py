@@ -25,6 +25,7 @@ STANDARD = [
     "x=2x1031;to=f16;fill=wide;f32",
     "x=2x1031;to=bf16;fill=wide;f32,f16",
     "x=5x9;to=f32;fill=wide;f32",
+    "x=3x32;to=bf16;fill=negative;f32,f16",
 ]
 FULL = [
     "x=2x12289;to=f16;fill=wide;f32",

@@ -23,5 +23,6 @@ STANDARD = [
     "a=2x1031;b=2x257;dim=1",
     "a=7x33;b=7x5;dim=-1;layout=a:gapped,b:broadcast",
     "a=7x33;b=7x5;dim=-1;layout=b:sliced",
+    "a=3x97;b=3x22;dim=1;fill=extreme",
 ]
 FULL = ["a=2x12289;b=2x3;dim=1", "a=65537x2;b=65537x3;dim=1"]

@@ -23,6 +23,7 @@ STANDARD = [
     "x=1x7x1;layout=permuted",
     "x=33x65;layout=transposed",
     "x=2x1031;layout=transposed",
+    "x=5x7;layout=transposed;fill=negative",
 ]
 FULL = [
     "x=3x12289;layout=transposed",

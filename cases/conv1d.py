@@ -1,5 +1,7 @@
 """Cases of conv1d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
+from opproof.cases._without import WINDOWS
+
 SMOKE = [
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1",
     "x=2x4x11;weight=6x2x3;stride=2;groups=2",
@@ -32,8 +34,10 @@ STANDARD = [
     "x=1x257x5;weight=2x257x3;padding=1;f32,f16",
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=bias:offset",
+    "x=1x4099x3;weight=2x4099x2;f16,bf16",
 ]
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3",
     "x=1x4097x5;weight=2x4097x3;f32",
 ]
+WITHOUT = WINDOWS

@@ -1,5 +1,7 @@
 """Cases of conv2d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
+from opproof.cases._without import WINDOWS
+
 SMOKE = ["x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1", "x=2x4x7x9;weight=6x2x3x2;stride=2;groups=2"]
 STANDARD = [
     "x=1x1x1x1;weight=1x1x1x1;bias=1,",
@@ -30,9 +32,11 @@ STANDARD = [
     "x=1x2x5x69;weight=3x2x3x3;bias=3,;padding=(1,0)",
     "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=bias:offset",
+    "x=1x4099x2x2;weight=2x4099x1x2;f16,bf16",
 ]
 FULL = [
     "x=1x1x3x1031;weight=2x1x3x3",
     "x=1x1024x5x6;weight=4x1024x3x3;padding=1",
     "x=2x3x129x65;weight=8x3x7x5;stride=(3,2);padding=(3,2)",
 ]
+WITHOUT = WINDOWS

@@ -1,5 +1,7 @@
 """Cases of conv2d_depthwise: unlike axes in every parameter, stride unlike dilation, cells that no window covers."""
 
+from opproof.cases._without import WINDOWS
+
 SMOKE = [
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1",
 ]
@@ -27,8 +29,10 @@ STANDARD = [
     "x=1x3x17x33;weight=3x1x3x3;padding=1;stride=2",
     "x=1x3x5x99;weight=3x1x2x3;bias=3,",
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
+    "x=1x2x3x4099;weight=2x1x2x2;f16,bf16",
 ]
 FULL = [
     "x=1x3x65x129;weight=3x1x5x3;padding=(2,1)",
     "x=1x65537x2x2;weight=65537x1x2x2",
 ]
+WITHOUT = WINDOWS

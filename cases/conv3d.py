@@ -1,5 +1,7 @@
 """Cases of conv3d: unlike axes in every parameter, groups, stride unlike dilation, cells that no window covers."""
 
+from opproof.cases._without import WINDOWS
+
 SMOKE = [
     "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1",
     "x=1x4x5x4x7;weight=2x2x3x2x3;stride=2;groups=2",
@@ -30,9 +32,11 @@ STANDARD = [
     "x=1x65x2x2x3;weight=2x65x1x2x2",
     "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1;layout=weight:broadcast,bias:sliced",
     "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1;layout=bias:offset",
+    "x=1x4099x1x2x2;weight=2x4099x1x1x2;f16,bf16",
 ]
 FULL = [
     "x=1x1x2x2x1031;weight=1x1x1x2x2",
     "x=1x129x3x4x5;weight=3x129x3x3x3;padding=1",
     "x=1x2x33x17x9;weight=3x2x3x5x2;stride=(2,1,2)",
 ]
+WITHOUT = WINDOWS

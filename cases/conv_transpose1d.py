@@ -1,5 +1,7 @@
 """Cases of conv_transpose1d: output_padding, groups with stride, stride unlike dilation, gaps between kernels."""
 
+from opproof.cases._without import WINDOWS
+
 SMOKE = [
     "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1",
     "x=2x4x5;weight=4x3x3;stride=3;groups=2;output_padding=1",
@@ -30,8 +32,10 @@ STANDARD = [
     "x=2x3x131;weight=3x5x3;bias=5,",
     "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1;layout=bias:offset",
+    "x=1x4099x3;weight=4099x2x2;f16,bf16",
 ]
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3;stride=2",
     "x=1x4097x5;weight=4097x2x3;f32",
 ]
+WITHOUT = WINDOWS

@@ -1,5 +1,7 @@
 """Cases of conv_transpose2d: output_padding, groups with stride, stride unlike dilation, unlike axes everywhere."""
 
+from opproof.cases._without import WINDOWS
+
 SMOKE = [
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1",
     "x=2x4x3x5;weight=4x3x3x2;stride=(2,3);groups=2;output_padding=(1,2)",
@@ -30,9 +32,11 @@ STANDARD = [
     "x=1x2x4x67;weight=2x4x2x3;bias=4,",
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=bias:offset",
+    "x=1x4099x2x2;weight=4099x2x1x2;f16,bf16",
 ]
 FULL = [
     "x=1x2x2x1031;weight=2x2x2x3",
     "x=1x1024x3x4;weight=1024x2x3x3",
     "x=1x3x65x129;weight=3x4x4x4;stride=2;padding=1",
 ]
+WITHOUT = WINDOWS

@@ -21,6 +21,7 @@ STANDARD = [
     "a=5x3x7;b=5x3x7;f32;layout=b:permuted",
     "a=9x5;b=9x5;f32;layout=a:gapped,b:sliced",
     "a=5x6;b=5x6;f32;layout=b:broadcast",
+    "a=5x33;b=5x33;f32;fill=negative",
 ]
 FULL = [
     "a=2x12289;b=2x12289;f32",

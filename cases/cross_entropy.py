@@ -46,5 +46,7 @@ STANDARD = [
     "x=1037x3;target=1037,;weight=3,;reduction=none;layout=sliced",
     "x=6x9;target=6,;weight=9,;reduction=sum;layout=weight:sliced",
     "x=65x3;target=65,;reduction=none;fill=special",
+    "x=2x4099;target=2,;reduction=sum;f32",
+    "x=8x11;target=8,;reduction=none;fill=negative",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

@@ -29,3 +29,4 @@ FULL = [
     "x=257,;diagonal=-1",
     "x=1031x1033;diagonal=1",
 ]
+WITHOUT = {"leading": "it has at most two axes"}

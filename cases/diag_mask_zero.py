@@ -23,6 +23,7 @@ STANDARD = [
     "x=3x65;n_past=20",
     "x=2x1031;n_past=1000",
     "x=3x5x99;n_past=97;layout=sliced",
+    "x=5x7;n_past=1;fill=negative",
 ]
 FULL = [
     "x=3x12289;n_past=5",

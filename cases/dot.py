@@ -1,5 +1,7 @@
 """Cases of dot: lengths around vector widths and past blocks, strided vectors, cancellation."""
 
+from opproof.cases._without import PRODUCTS
+
 SMOKE = [
     "a=33,;b=33,",
 ]
@@ -31,3 +33,8 @@ FULL = [
     "a=12289,;b=12289,",
     "a=65537,;b=65537,;f32",
 ]
+WITHOUT = {
+    **PRODUCTS,
+    "leading": "vectors have one axis",
+    "NaN, inf": "its one number is NaN, whatever else is right",
+}

@@ -28,5 +28,6 @@ STANDARD = [
     "weight=7x9;indices=3x5;layout=indices:offset",
     "weight=7x9;indices=3x5;layout=indices:broadcast",
     "weight=9x33;indices=2x3x2;layout=offset",
+    "weight=3x5;indices=4099,;f16,bf16",
 ]
 FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

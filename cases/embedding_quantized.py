@@ -17,5 +17,6 @@ STANDARD = [
     "weight=9x36;indices=3x33;type=q4_0;f32;layout=weight:sliced,indices:gapped",
     "weight=9x18;indices=3x4;type=q4_0;f32;layout=indices:broadcast",
     "weight=9x18;indices=5,;type=q4_0;f32;layout=weight:broadcast",
+    "weight=9x18;indices=2x3x4;type=q4_0;f32;layout=indices:permuted",
 ]
 FULL = ["weight=3x13056;indices=4,;type=q8_0;f32", "weight=65537x18;indices=65537,;type=q4_0;f32"]

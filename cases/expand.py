@@ -30,6 +30,7 @@ STANDARD = [
     "x=0x1;shape=(0,3)",
     "x=2x3x5x1;shape=(2,3,5,9);layout=gapped",
     "x=2x3x5x1;shape=(2,3,5,9);layout=permuted",
+    "x=1x3;shape=(4099,3);f16,bf16",
 ]
 FULL = [
     "x=3x1031;shape=(2,3,1031)",

@@ -19,6 +19,8 @@ STANDARD = [
     "x=0d;value=2.0",
     "x=3x0;value=1.0",
     "x=2x1031;value=100.0",
+    "x=3x33;value=7.0;fill=extreme",
+    "x=3x33;value=-7.0;fill=negative",
 ]
 FULL = [
     "x=2x12289;value=1.0",

@@ -22,6 +22,7 @@ STANDARD = [
     "x=65x3;dims=(0)",
     "x=33x65;dims=(1,0);layout=transposed",
     "x=2x1031;dims=(1)",
+    "x=2x3x5;dims=(2,0,1)",
 ]
 FULL = [
     "x=2x12289;dims=(1)",

@@ -1,6 +1,7 @@
 """Cases of floor_divide: signs of both, exact quotients."""
 
 from opproof.cases._rows import binary, full_binary
+from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
@@ -9,3 +10,4 @@ STANDARD = [
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
 ]
 FULL = full_binary()
+WITHOUT = ITSELF

@@ -2,7 +2,12 @@
 
 from opproof.cases._remainders import remainders
 from opproof.cases._rows import full_binary
+from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33;f32,f64", "a=1x3;b=4x3;f32,f64"]
-STANDARD = remainders()
+STANDARD = [
+    *remainders(),
+    "a=3x127;b=3x127;needs=a;fill=extreme",
+]
 FULL = [f"{row};f32" for row in full_binary()]
+WITHOUT = ITSELF

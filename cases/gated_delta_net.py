@@ -1,6 +1,7 @@
 """Cases of gated_delta_net: a gate per head and one per channel, heads that share keys, states that are not zero."""
 
 from opproof.cases._recurrence import rows, vectors
+from opproof.cases._without import RECURRENCE
 
 _HEAD = (
     "q={n}x{t}x{g}x{d};k={n}x{t}x{g}x{d};v={n}x{t}x{h}x{d};gate={n}x{t}x{h}x1;beta={n}x{t}x{h}x1;state={n}x{h}x{d}x{d}"
@@ -21,4 +22,5 @@ STANDARD = [
         )
     ),
 ]
-FULL = [_HEAD.format(n=1, t=130, h=2, g=1, d=4)]
+FULL = [_HEAD.format(n=1, t=130, h=2, g=1, d=4), _CHANNEL.format(n=1, t=2, h=1031, d=2)]
+WITHOUT = RECURRENCE

@@ -1,6 +1,7 @@
 """Cases of gated_linear_attn: scales that matter, states that are not zero, several sequences."""
 
 from opproof.cases._recurrence import rows, vectors
+from opproof.cases._without import RECURRENCE
 
 _TENSORS = f"{vectors('k', 'v', 'q', 'gate')};state={{n}}x{{h}}x{{d}}x{{d}}"
 SMOKE = [_TENSORS.format(n=2, t=4, h=3, d=5) + ";scale=0.5"]
@@ -8,4 +9,5 @@ STANDARD = [
     *rows(_TENSORS, "k", ("scale=0.125", "", "scale=-2.5")),
     "k=2x4x3x5;v=2x4x3x5;q=2x4x3x5;gate=2x4x3x5;state=2x3x5x5;scale=0.5;layout=v:broadcast,q:broadcast,gate:broadcast",
 ]
-FULL = [_TENSORS.format(n=1, t=130, h=1, d=4)]
+FULL = [_TENSORS.format(n=1, t=130, h=1, d=4), _TENSORS.format(n=1, t=2, h=1031, d=2)]
+WITHOUT = RECURRENCE

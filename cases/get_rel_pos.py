@@ -22,5 +22,7 @@ STANDARD = [
     "x=65x2;q_size=33;k_size=33",
     "x=3x1031;q_size=2;k_size=2;f32",
     "x=9x97;q_size=5;k_size=5",
+    "x=5x0;q_size=3;k_size=3",
 ]
 FULL = ["x=3x12289;q_size=2;k_size=2", "x=511x1;q_size=256;k_size=256"]
+WITHOUT = {"leading": "a table has two axes"}

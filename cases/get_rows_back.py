@@ -24,5 +24,7 @@ STANDARD = [
     "grad=5x1031;indices=5,;num_rows=3",
     "grad=5x33;indices=5,;num_rows=7;layout=indices:broadcast",
     "grad=3x4x31;indices=3x4;num_rows=5;layout=indices:gapped",
+    "grad=4099x3;indices=4099,;num_rows=2;f16,bf16",
 ]
 FULL = ["grad=3x12289;indices=3,;num_rows=4", "grad=65537x3;indices=65537,;num_rows=300"]
+WITHOUT = {"NaN, inf": "as a product with one-hot rows it multiplies zeros by infinity"}

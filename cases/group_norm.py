@@ -29,6 +29,9 @@ STANDARD = [
     "x=1x4x1031;num_groups=2;f32,f16",
     "x=0x4x5;weight=4,;bias=4,;num_groups=2",
     "x=17x6x2;num_groups=3;fill=special",
+    "x=1x4x4099;num_groups=2;f32",
+    "x=2x6x11;weight=6,;bias=6,;num_groups=2;fill=negative",
+    "x=1x4x1031;num_groups=2;bf16",
 ]
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",

@@ -9,5 +9,6 @@ STANDARD = [
     *elementwise(_PARAMS, kinks=True, drop=("small", "positive", "negative")),
     "x=4x19;min_val=-1.5;max_val=1.5;fill=halves;layout=sliced",
     "x=6x11;max_val=1.5;fill=positive",
+    "x=6x11;min_val=-1.5;fill=negative",
 ]
 FULL = full_elementwise(_PARAMS[:1])

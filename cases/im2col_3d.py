@@ -25,6 +25,7 @@ STANDARD = [
     "x=2x3x4x5x3;kernel_size=2;layout=sliced",
     "x=1x1x5x7x35;kernel_size=(1,3,3)",
     "x=2x3x4x5x3;kernel_size=2;layout=permuted",
+    "x=1x1x3x4x97;kernel_size=(1,2,3)",
 ]
 FULL = [
     "x=1x2x33x17x9;kernel_size=3;padding=1",

@@ -24,6 +24,7 @@ STANDARD = [
     "x=3x4;index=257,;dim=1",
     "x=2x1031;index=33,;dim=1",
     "x=2x3;index=1031,;dim=0",
+    "x=2x3;index=4099,;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x12289;index=5,;dim=0",

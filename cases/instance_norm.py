@@ -27,6 +27,8 @@ STANDARD = [
     "x=2x3x99;weight=3,;bias=3,;layout=offset",
     "x=0x3x5;weight=3,;bias=3,",
     "x=17x7x2;fill=special",
+    "x=1x2x4099;f32",
+    "x=2x3x11;fill=negative",
 ]
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",

@@ -15,3 +15,4 @@ STANDARD = [
     "x=1x4099;target=1x4099;reduction=sum;fill=positive;f16,bf16",
 ]
 FULL = full_losses()
+WITHOUT = {"NaN, inf": "targets are no less than 0: what others make of the rest differs"}

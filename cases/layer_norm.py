@@ -29,5 +29,7 @@ STANDARD = [
     "x=5x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=weight:broadcast,bias:gapped",
     "x=5x4x7;weight=4x7;bias=4x7;normalized_shape=(4,7);layout=bias:broadcast",
     "x=65x3;normalized_shape=(3);fill=special",
+    "x=33x5;normalized_shape=(5);fill=negative",
+    "x=2x1031;normalized_shape=(1031);bf16",
 ]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

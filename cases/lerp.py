@@ -1,5 +1,7 @@
 """Cases of lerp: weights on both sides of a half and outside [0, 1], every kind of broadcast."""
 
+from opproof.cases._without import PRODUCTS
+
 SMOKE = ["a=7x33;b=7x33;weight=7x33", "a=4x3;b=4x3;weight=0d"]
 STANDARD = [
     "a=9,;b=9,;weight=9,",
@@ -26,3 +28,4 @@ STANDARD = [
     "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
 ]
 FULL = ["a=2x12289;b=12289,;weight=2x1", "a=65537x3;b=65537x3;weight=0d"]
+WITHOUT = {**PRODUCTS, "NaN, inf": "a + w (b - a) makes NaN of infinities where (1 - w) a + w b does not"}

@@ -1,5 +1,7 @@
 """Cases of linear: with and without bias, one row and many, each input laid out in turn."""
 
+from opproof.cases._without import PRODUCTS
+
 SMOKE = [
     "x=7x33;weight=5x33;bias=5,",
     "x=2x3x9;weight=4x9",
@@ -40,3 +42,4 @@ FULL = [
     "x=8x12289;weight=4x12289;bias=4,",
     "x=65537x3;weight=2x3;bias=2,",
 ]
+WITHOUT = PRODUCTS

@@ -28,8 +28,13 @@ STANDARD = [
     "x=2x97x5;size=5;alpha=1.0",
     "x=2x9x131;size=3;alpha=0.5",
     "x=5x9x7;size=3;alpha=0.5;fill=special",
+    "x=1x131x33;size=99;alpha=5.0;beta=3.0;f16,bf16",
 ]
 FULL = [
     "x=1x4097x3;size=5;alpha=1.0",
     "x=65537x3x1;size=3;alpha=1.0",
 ]
+WITHOUT = {
+    "> 4096": "the reference takes seconds for 1000 neighbours",
+    "16-bit sums": "the reference takes seconds for 1000 neighbours",
+}

@@ -1,5 +1,7 @@
 """Cases of logical_not: zeros of both signs, NaN and infinities."""
 
+from opproof.cases._without import TRUTH
+
 SMOKE = ["x=7x33;fill=signs"]
 STANDARD = [
     "x=33,;fill=signs",
@@ -21,3 +23,4 @@ STANDARD = [
     "x=5x13;fill=tiny",
 ]
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]
+WITHOUT = TRUTH

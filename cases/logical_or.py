@@ -1,7 +1,12 @@
 """Cases of logical_or: zeros of both signs, NaN and infinities, every kind of broadcast."""
 
 from opproof.cases._discrete import truths
+from opproof.cases._without import TRUTH
 
 SMOKE = ["a=7x33;b=7x33;fill=signs", "a=1x13;b=4x13;fill=signs"]
 STANDARD = truths()
 FULL = ["a=2x12289;b=12289,;fill=signs", "a=65537x3;b=65537x1;fill=signs"]
+WITHOUT = {
+    "extreme": TRUTH["extreme"],
+    "given twice": "of a tensor with itself it is that tensor's truth, as of one alone",
+}

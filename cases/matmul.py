@@ -1,5 +1,7 @@
 """Cases of matmul: unequal sizes around tile edges, every batch broadcast, each input laid out in turn."""
 
+from opproof.cases._without import PRODUCTS
+
 SMOKE = ["a=7x33;b=33x5"]
 STANDARD = [
     "a=1x1;b=1x1",
@@ -37,3 +39,4 @@ STANDARD = [
     "a=33x2;b=2x17;fill=special",
 ]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
+WITHOUT = PRODUCTS

@@ -1,6 +1,7 @@
 """Cases of matmul_quantized: every type, one token and several, one block a row and several, odd numbers of rows."""
 
 from opproof.cases._quant import BLOCKS, nbytes
+from opproof.cases._without import PRODUCTS
 
 
 def _row(quant: str, a: str, k: int, n: int, rest: str = "") -> str:
@@ -31,3 +32,8 @@ STANDARD = [
     "a=3x64;b=5x36;type=q4_0;layout=b:sliced",
 ]
 FULL = [_row("q8_0", "2", 12288, 8), _row("q4_0", "1", 32, 65537)]
+WITHOUT = {
+    **PRODUCTS,
+    "given twice": "one operand is of floats, the other of bytes",
+    "NaN, inf": "of 32 numbers in a block some are special, and no result is finite",
+}

@@ -31,3 +31,4 @@ FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",
     "x=65537x1x4;kernel_size=2",
 ]
+WITHOUT = {"NaN, inf": "whether NaN is the largest of a window is no rule that libraries share"}

@@ -32,3 +32,4 @@ FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",
     "x=65537x1x2x4;kernel_size=2",
 ]
+WITHOUT = {"NaN, inf": "whether NaN is the largest of a window is no rule that libraries share"}

@@ -9,5 +9,7 @@ STANDARD = [
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
     "a=9x33;b=9x33;fill=constant",
     "a=5x7;b=5x7;fill=exact",
+    "a=9x33;b=9x33;fill=negative",
 ]
 FULL = full_binary()
+WITHOUT = {"given twice": "of a tensor with itself it is a copy"}

@@ -1,5 +1,7 @@
 """Cases of mul_mat_id: experts chosen by nobody and by many, one vector for all experts or one for each."""
 
+from opproof.cases._without import PRODUCTS
+
 SMOKE = [
     "a=4x5x7;b=3x2x7;ids=3x2",
     "a=4x5x7;b=3x1x7;ids=3x2",
@@ -31,8 +33,10 @@ STANDARD = [
     "a=4x5x7;b=3x2x7;ids=3x2;layout=a:broadcast,b:gapped,ids:broadcast",
     "a=4x5x7;b=3x2x7;ids=3x2;layout=a:sliced,ids:gapped",
     "a=5x9x2;b=33x2x2;ids=33x2;fill=special",
+    "a=2x3x4099;b=2x2x4099;ids=2x2;f16,bf16",
 ]
 FULL = [
     "a=4x3x12289;b=2x2x12289;ids=2x2",
     "a=8x2x3;b=65537x1x3;ids=65537x2",
 ]
+WITHOUT = PRODUCTS

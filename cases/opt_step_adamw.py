@@ -29,4 +29,5 @@ STANDARD = [
     f"{_all('3x33')};lr=0.1;step=5;layout=exp_avg_sq:transposed",
     "param=7x33;grad=7x33;exp_avg=7x33;exp_avg_sq=7x33;lr=0.1;layout=param:broadcast,exp_avg:broadcast,exp_avg_sq:broadcast",
 ]
-FULL = [f"{_all('2x12289')};lr=0.1"]
+FULL = [f"{_all('2x12289')};lr=0.1", f"{_all('65537x3')};lr=0.1"]
+WITHOUT = {"NaN, inf": "moments are moved by a + w (b - a) or by a sum of two shares, which differ at infinity"}

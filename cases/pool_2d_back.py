@@ -27,5 +27,10 @@ def _rows(op: str) -> list[str]:
 
 
 SMOKE = [f"grad=2x3x3x4;x=2x3x5x6;op={op};kernel_size=3;stride=1" for op in ("max", "avg")]
-STANDARD = [*_rows("max"), *_rows("avg"), "grad=2x3x3x4;x=2x3x5x6;op=max;kernel_size=3;stride=1;layout=grad:broadcast"]
+STANDARD = [
+    *_rows("max"),
+    *_rows("avg"),
+    "grad=2x3x3x4;x=2x3x5x6;op=max;kernel_size=3;stride=1;layout=grad:broadcast",
+    "grad=2x3x3x4;x=2x3x5x6;op=avg;kernel_size=3;stride=1;fill=special",
+]
 FULL = [f"grad=1x1x1x6144;x=1x1x2x12289;op={op};kernel_size=2" for op in ("max", "avg")]

@@ -26,5 +26,6 @@ STANDARD = [
     "x=33x5x67;weight=5,",
     "x=5x1031;weight=1,;f32",
     "x=3x66;weight=66,;fill=special",
+    "x=4099x3;weight=3,;f16,bf16",
 ]
 FULL = ["x=2x12289;weight=12289,", "x=65537x3;weight=3,"]

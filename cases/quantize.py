@@ -23,5 +23,7 @@ STANDARD = [
     "x=0x32;type=q4_0",
     "x=2x1056;type=q8_0",
     "x=3x32;type=q4_0;layout=x:broadcast",
+    "x=3x64;type=q8_0;fill=extreme",
 ]
 FULL = ["x=2x12288;type=q8_0", "x=65537x32;type=q4_0"]
+WITHOUT = {"NaN, inf": "what a block with NaN becomes is no rule that libraries share"}

@@ -9,3 +9,4 @@ STANDARD = [
     "x=4x19;fill=signs;layout=transposed",
 ]
 FULL = full_elementwise()
+WITHOUT = {"negative": "of negative numbers it is 0"}

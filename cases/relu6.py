@@ -9,3 +9,4 @@ STANDARD = [
     "x=5x9;fill=subnormal",
 ]
 FULL = full_elementwise()
+WITHOUT = {"negative": "of negative numbers it is 0"}

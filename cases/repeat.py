@@ -23,5 +23,6 @@ STANDARD = [
     "x=2x3;repeats=(1031,1)",
     "x=3x2;repeats=(1,257)",
     "x=11x97;repeats=(2,1)",
+    "x=2x3;repeats=(4099,1);f16,bf16",
 ]
 FULL = ["x=2x1031;repeats=(2,1)", "x=2x3;repeats=(1,12289)", "x=1x3;repeats=(65537,1)"]

@@ -24,6 +24,7 @@ STANDARD = [
     "x=3x2;repeats=257;dim=1",
     "x=2x3;repeats=1031;dim=0",
     "x=11x97;repeats=2;dim=0;layout=transposed",
+    "x=2x3;repeats=4099;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x1031;repeats=2;dim=0",

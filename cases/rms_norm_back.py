@@ -3,5 +3,10 @@
 from opproof.cases._backward import full, rows
 
 SMOKE = ["grad=7x33;x=7x33"]
-STANDARD = [*rows("grad", "x", ("", "eps=0.1", "eps=1e-05")), "grad=4x13;x=4x13;eps=0.1;fill=zeros"]
+STANDARD = [
+    *rows("grad", "x", ("", "eps=0.1", "eps=1e-05")),
+    "grad=4x13;x=4x13;eps=0.1;fill=zeros",
+    "grad=65x3;x=65x3;fill=special",
+    "grad=2x1031;x=2x1031;bf16",
+]
 FULL = full("grad", "x")

@@ -22,6 +22,7 @@ STANDARD = [
     "x=4x7;shifts=3;dims=1;fill=exact",
     "x=65x3;shifts=-64;dims=0",
     "x=2x1031;shifts=1;dims=1",
+    "x=2x3x5;shifts=(1,-2,3);dims=(1,2,0)",
 ]
 FULL = [
     "x=2x12289;shifts=5;dims=1",

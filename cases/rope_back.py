@@ -6,5 +6,6 @@ SMOKE = smoke("grad")
 STANDARD = [
     *rows("grad"),
     "grad=2x5x3x24;positions=4x5;n_dims=24;mode=imrope;sections=(4,3,3,2);layout=positions:gapped",
+    "grad=1x8209x1x8;positions=8209,;freq_factors=4,;n_dims=8;freq_base=10.0;needs=freq_factors;f16,bf16",
 ]
 FULL = full("grad")

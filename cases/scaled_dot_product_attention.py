@@ -2,6 +2,8 @@
 rows that see nothing, head sizes around vector widths.
 """
 
+from opproof.cases._without import PRODUCTS
+
 
 def _qkv(n: int, heads: int, groups: int, q: int, k: int, e: int, f: int, rest: str = "", tensors: str = "") -> str:
     """A row: `tensors` stand behind query, key and value, then enable_gqa where heads are grouped, then `rest`."""
@@ -45,5 +47,10 @@ STANDARD = [
     "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=query:broadcast,attn_mask:broadcast,keep:broadcast,sinks:sliced",
     "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=attn_mask:gapped,keep:sliced,sinks:offset",
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
+    "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
 ]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
+WITHOUT = {
+    **PRODUCTS,
+    "NaN, inf": "fused kernels take the largest score before all are known: NaN and infinity come out differently",
+}

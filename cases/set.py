@@ -28,3 +28,4 @@ FULL = [
     "a=2x12289;b=1x12288;offset=(1,1)",
     "a=65537x3;b=65536x1;offset=(1,2)",
 ]
+WITHOUT = {"given twice": "a tensor written over itself is a copy"}

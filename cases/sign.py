@@ -9,3 +9,4 @@ STANDARD = [
     "x=5x13;fill=tiny",
 ]
 FULL = full_elementwise()
+WITHOUT = {"negative": "of negative numbers it is one constant"}

@@ -8,5 +8,6 @@ STANDARD = [
     "grad=4x9;x=4x9;fill=offset;f32",
     "grad=5x9;x=5x9;needs=x",
     "grad=15,;x=15,;fill=candle-2114",
+    "grad=66,;x=66,;fill=special",
 ]
 FULL = full("grad", "x")

@@ -22,5 +22,6 @@ STANDARD = [
     "x=2x1031;dim=-1;f32,f16",
     "x=2x4099;dim=-1;f32",
     "x=65x3;dim=-1;fill=special",
+    "x=2x1031;dim=-1;bf16",
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

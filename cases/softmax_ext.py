@@ -35,5 +35,6 @@ STANDARD = [
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:broadcast",
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:sliced",
     "x=2x3x17x3;mask=2x1x17x3;fill=special",
+    "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
 ]
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]

@@ -25,5 +25,6 @@ STANDARD = [
     "x=1x1031x5;weight=1031x4;f32",
     "x=2x7x8;weight=7x4;layout=weight:broadcast",
     "x=2x9x11;weight=9x2;fill=special",
+    "x=1x2x4099;weight=2x4;f16,bf16",
 ]
 FULL = ["x=1x2x12289;weight=2x4", "x=1x65537x4;weight=65537x3"]

@@ -1,5 +1,7 @@
 """Cases of ssm_scan: Mamba-1 (one channel per head) and Mamba-2, groups, starting states shared and out of order."""
 
+from opproof.cases._without import RECURRENCE
+
 
 def _row(m: int, n: int, t: int, h: int, g: int, p: int, d: int, rest: str = "", columns: int | None = None) -> str:
     """A row; A has `columns`, d where None."""
@@ -37,5 +39,7 @@ STANDARD = [
     _row(2, 0, 4, 4, 2, 3, 5, columns=1),
     _row(1, 1, 17, 2, 1, 2, 4, columns=1),
     _row(1, 1, 2, 127, 1, 1, 4),
+    _row(1, 1, 2, 1, 1, 1, 4099, "f16,bf16"),
 ]
 FULL = [_row(1, 1, 130, 2, 1, 2, 4, columns=1), _row(1, 1, 2, 12289, 1, 1, 2)]
+WITHOUT = {rule: RECURRENCE[rule] for rule in ("extreme", "NaN, inf")}

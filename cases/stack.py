@@ -26,6 +26,7 @@ STANDARD = [
     "a=3x97;b=3x97;c=3x97;dim=1",
     "a=7x33;b=7x33;dim=0;layout=a:gapped,b:broadcast",
     "a=7x33;b=7x33;dim=0;layout=b:sliced",
+    "a=3x97;b=3x97;dim=1;fill=extreme",
 ]
 FULL = [
     "a=2x12289;b=2x12289;dim=2",

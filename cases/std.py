@@ -22,6 +22,7 @@ STANDARD = [
     "x=5x11;dim=-1;fill=small;f32,bf16",
     "x=4x1;dim=-1;correction=0",
     "x=1031x5;dim=-1",
+    "x=33x2062;dim=-1;fill=extreme;bf16",
 ]
 FULL = [
     "x=2x12289;dim=-1",

@@ -22,5 +22,7 @@ STANDARD = [
     "timesteps=1031,;dim=6",
     "timesteps=65,;dim=5",
     "timesteps=33,;dim=12;fill=special",
+    "timesteps=33,;dim=4100;max_period=2.0;f16,bf16",
 ]
 FULL = ["timesteps=2,;dim=12289", "timesteps=65537,;dim=4"]
+WITHOUT = {"leading": "vectors have one axis"}

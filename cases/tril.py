@@ -24,6 +24,7 @@ STANDARD = [
     "x=3x65;diagonal=20",
     "x=2x1031;diagonal=1",
     "x=5x7x99;diagonal=97",
+    "x=5x7;diagonal=0;fill=negative",
 ]
 FULL = [
     "x=3x12289;diagonal=1",

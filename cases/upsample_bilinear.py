@@ -28,8 +28,10 @@ STANDARD = [
     "x=1x2x9x17;size=(16,31);align_corners=true",
     "x=2x3x6x33;size=(9,65);align_corners=false",
     "x=0x2x3x4;size=(5,7);align_corners=false",
+    "x=1x2x5x97;size=(8,97);align_corners=false",
 ]
 FULL = [
     "x=1x2x33x65;size=(129,97);align_corners=false",
     "x=65537x1x2x2;size=(3,3);align_corners=true",
 ]
+WITHOUT = {"NaN, inf": "neighbours of weight 0 are multiplied by it, or left out"}

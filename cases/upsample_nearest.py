@@ -30,6 +30,7 @@ STANDARD = [
     "x=2x3x4x5;size=(5,7);fill=special",
     "x=2x3x6x33;size=(9,65)",
     "x=0x2x3x4;size=(5,7)",
+    "x=1x2x5x97;size=(3,130)",
 ]
 FULL = [
     "x=1x2x33x65;size=(129,97)",

@@ -24,3 +24,4 @@ STANDARD = [
     "x=6x5x5x3;size=(9,12);layout=transposed",
 ]
 FULL = ["x=4x2x2x12289;size=(3,4)", "x=1369x7x7x1;size=(257,256)"]
+WITHOUT = {"leading": "windows are as high as wide"}

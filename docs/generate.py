@@ -1,6 +1,6 @@
 """Writes the pages of docs/ that list what is in the code; `--check` says which are out of date.
 
-python docs/generate.py            writes docs/operators.md
+python docs/generate.py            writes docs/operators.md and docs/coverage.md
 python docs/generate.py --check    exit status 1 when a page differs
 """
 
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from opproof.cases import Case, cases_of
+from opproof.cases import Case, cases_of, left_out
 from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 
@@ -65,13 +65,15 @@ def coverage_page() -> str:
     """docs/coverage.md."""
     found = [load(n) for n in names()]
     numbered = list(enumerate(RULES, 1))
+    cases = {(op.name, level): cases_of(op.name, level) for op in found for level in {rule.level for rule in RULES}}
+    owing = {rule.name: [op for op in found if rule.owed(op, cases[op.name, rule.level])] for rule in RULES}
     lines = [
         "# Coverage",
         "",
         "Generated from the cases by `docs/generate.py`; do not edit.",
         "",
-        "Which rule is exercised by how many cases of each operator (dtypes counted apart), empty where it does not",
-        "apply. A test fails where an operator misses an applicable rule, or a part of one: a layout is owed by every",
+        "Which rule is exercised by how many cases of each operator (dtypes counted apart), empty where none is owed.",
+        "A test fails where an operator misses a rule that applies to it, or a part of one: a layout is owed by every",
         "tensor, and every parameter another value. Rules are ranked by the number of catalogued bugs that need them;",
         "those without a number are conjunctions.",
         "",
@@ -82,15 +84,31 @@ def coverage_page() -> str:
     ]
     for i, rule in numbered:
         cells = (str(i), rule.name, rule.text, str(rule.bugs) if rule.bugs else "",
-                 str(sum(rule.applies(op) for op in found)), rule.level)  # fmt: skip
+                 str(len(owing[rule.name])), rule.level)  # fmt: skip
         lines.append(_cells(cells))
-    lines += ["", _cells(["operator", *(str(i) for i, _ in numbered)]), "| --- |" + " ---: |" * len(RULES)]
+    lines += [
+        "",
+        *_left_out(found),
+        "",
+        _cells(["operator", *(str(i) for i, _ in numbered)]),
+        "| --- |" + " ---: |" * len(RULES),
+    ]
     for op in found:
-        cases = {level: cases_of(op.name, level) for level in {rule.level for rule in RULES}}
-        lines.append(
-            _cells([op.name, *(str(_met(rule, op, cases[rule.level])) if rule.applies(op) else "" for rule in RULES)])
-        )
+        met = (str(_met(r, op, cases[op.name, r.level])) if op in owing[r.name] else "" for r in RULES)
+        lines.append(_cells([op.name, *met]))
     return "\n".join(lines) + "\n"
+
+
+def _left_out(ops: Iterable[Op]) -> list[str]:
+    """The rules that apply to operators which yet have no row for them, and why."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for op in ops:
+        for rule, why in left_out(op.name).items():
+            reasons.setdefault((rule, why), []).append(op.name)
+    ranks = [rule.name for rule in RULES]
+    found = sorted(reasons.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1])))
+    lines = ["Left out, since no row could show anything:", "", _cells(("rule", "operators", "why"))]
+    return [*lines, "| --- | --- | --- |", *(_cells((rule, ", ".join(names), why)) for (rule, why), names in found)]
 
 
 def _met(rule: Rule, op: Op, cases: list[Case]) -> int:

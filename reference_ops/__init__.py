@@ -6,8 +6,9 @@ them into an `Op`. A file whose name begins with an underscore is not an operato
 
 from opproof.reference_ops._kept import refuse_backends
 from opproof.reference_ops._op import Op, load, load_file, load_folder, names, summary
+from opproof.reference_ops._traits import Trait
 from opproof.reference_ops._vjp import gradients_of
 
-__all__ = ["Op", "gradients_of", "load", "load_file", "load_folder", "names", "summary"]
+__all__ = ["Op", "Trait", "gradients_of", "load", "load_file", "load_folder", "names", "summary"]
 
 refuse_backends()

@@ -14,7 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from opproof.reference_ops._traits import Trait
 from opproof.vocabulary.errors import OpError
+from opproof.vocabulary.levels import LEVELS
 
 FOLDER = Path(__file__).parent
 
@@ -26,6 +28,9 @@ FACTS: dict[str, Any] = {
     "TRIVIAL": {},  # {"forward": {"copy"}, "vjp": {"zeros"}}: trivial answers that are right
     "DETERMINISTIC": True,  # the same call gives the same bits
     "OUTPUTS": ("y",),  # names of the outputs
+    "TRAITS": (),  # words of Trait, for what no signature tells
+    "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
+    "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
 
@@ -53,6 +58,8 @@ class Op:
     variadic: bool
     params: Mapping[str, Any]
     facts: Mapping[str, Any] = field(repr=False)
+    traits: frozenset[Trait]
+    rows: Mapping[str, tuple[str, ...]]  # by level, of a user's file: built-in operators have theirs in cases/
 
     @property
     def analytic(self) -> bool:
@@ -74,9 +81,18 @@ class Op:
         """Names of the outputs."""
         return tuple(self.facts["OUTPUTS"])
 
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        """Operators of the same tensors that this one is easily taken for."""
+        return tuple(self.facts["NEIGHBOURS"])
+
     def is_exact(self, mode: str) -> bool:
         """Whether `mode` ("forward" or "gradient") commits no rounding error."""
         return ("vjp" if mode == "gradient" else mode) in self.facts["EXACT"]
+
+    def repeats(self, mode: str) -> bool:
+        """Whether indices that name one place twice add up there in `mode`."""
+        return bool(self.facts["REPEATS"] == ("vjp" if mode == "gradient" else mode))
 
     def trivial(self, mode: str) -> frozenset[str]:
         """Which trivial answers ("zeros", "constant", "copy") are the right ones in `mode`."""
@@ -153,4 +169,13 @@ def _build(module: ModuleType, path: Path) -> Op:
         variadic=bool(star),
         params={p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY},
         facts={fact: getattr(module, fact, default) for fact, default in FACTS.items()},
+        traits=_traits(module, path),
+        rows={level: tuple(getattr(module, level.upper(), ())) for level in LEVELS},
     )
+
+
+def _traits(module: ModuleType, path: Path) -> frozenset[Trait]:
+    words = getattr(module, "TRAITS", ())
+    if isinstance(words, str) or not set(words) <= set(Trait):
+        raise OpError(f"{path}: TRAITS is {words!r}; expected a tuple of words among {', '.join(Trait)}.")
+    return frozenset(map(Trait, words))

@@ -14,6 +14,8 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
+TRAITS = ("pointwise", "broadcasts")
+NEIGHBOURS = ("sub",)
 
 
 def forward(a: Array, b: Array) -> Array:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
+TRAITS = ("pointwise", "broadcasts")
 
 
 def forward(a: Array, b: Array) -> Array:

@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}  # da alone, where only that is asked for
+TRAITS = ("long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

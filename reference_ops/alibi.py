@@ -19,6 +19,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("copy",)}
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array, *, max_bias: float = 8.0, n_past: int = 0) -> Array:

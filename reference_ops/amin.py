@@ -16,6 +16,8 @@ from opproof.reference_ops._axes import Dim, count, kept
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("rowwise", "ordered")
+NEIGHBOURS = ("amax",)
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:

@@ -14,6 +14,8 @@ from opproof.reference_ops._axes import Dim
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("rowwise", "jumps at zero")
+NEIGHBOURS = ("all",)
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:

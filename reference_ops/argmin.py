@@ -13,6 +13,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("rowwise", "ordered")
+NEIGHBOURS = ("argmax",)
 
 
 def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:

@@ -13,6 +13,7 @@ from opproof.reference_ops._order import gaps, order
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("rowwise", "ordered")
 
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> Array:

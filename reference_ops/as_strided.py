@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+TRAITS = ("long sum",)
 
 
 def _elements(size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array) -> Array:

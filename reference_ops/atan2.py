@@ -15,6 +15,8 @@ import numpy as np
 from opproof.reference_ops._arrays import nearest, unbroadcast
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"b": "nonzero"}

@@ -15,6 +15,7 @@ from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("long sum",)
 
 
 def forward(

@@ -16,6 +16,7 @@ from opproof.reference_ops._norm import affine, affine_vjp, per_channel, standar
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

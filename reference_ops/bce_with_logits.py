@@ -17,6 +17,8 @@ from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("broadcasts", "rowwise", "long sum")
+
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"target": (0.0, 1.0), "weight": (0.0, np.inf), "pos_weight": (0.0, np.inf)}

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRIVIAL = {"forward": ("copy",), "vjp": ("copy",)}  # into a wider dtype
+TRAITS = ("pointwise",)
 
 
 def _there_and_back(x: Array, to: str) -> Array:

@@ -13,6 +13,9 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("elu",)
+
 
 def forward(x: Array, *, alpha: float = 1.0) -> Array:
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))

@@ -16,6 +16,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
 TRIVIAL = {"forward": ("copy",), "vjp": ("copy",)}
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array) -> Array:

@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("long sum",)
 
 
 def forward(

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("rowwise", "long sum")
 
 
 def forward(x: Array, *, dim: int) -> Array:

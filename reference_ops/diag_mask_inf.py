@@ -13,6 +13,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("diag_mask_zero",)
 
 
 def _masked(x: Array, n_past: int) -> Array:

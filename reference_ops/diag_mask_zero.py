@@ -15,6 +15,8 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("diag_mask_inf",)
 
 
 def _masked(x: Array, n_past: int) -> Array:

@@ -12,6 +12,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise", "broadcasts", "jumps at zero")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"forward": ("zeros",), "vjp": ("zeros", "constant", "copy")}  # one number may happen to be 0, or g 1
+TRAITS = ("long sum",)
 
 
 def forward(a: Array, b: Array) -> Array:

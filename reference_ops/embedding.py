@@ -15,6 +15,8 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+TRAITS = ("long sum", "indexed")
+REPEATS = "vjp"
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

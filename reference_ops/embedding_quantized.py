@@ -14,6 +14,8 @@ import numpy as np
 from opproof.reference_ops._quant import blocks, decode
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("indexed",)
+
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"weight": blocks(params["type"]), "indices": range(shapes["weight"][0])}

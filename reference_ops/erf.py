@@ -15,6 +15,7 @@ from opproof.reference_ops._arrays import erf
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array) -> Array:

@@ -13,6 +13,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("exp2", "expm1")
 
 
 def forward(x: Array) -> Array:

@@ -13,6 +13,9 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("exp",)
+
 
 def forward(x: Array) -> Array:
     return np.exp2(x)

@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+TRAITS = ("long sum",)
 
 
 def forward(x: Array, *, shape: tuple[int, ...]) -> Array:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 EXACT = ("forward", "vjp")
 TRIVIAL = {"forward": ("constant", "zeros"), "vjp": ("constant", "zeros")}
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array, *, value: float) -> Array:

@@ -16,6 +16,8 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("zeros", "constant")}
+TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+NEIGHBOURS = ("div",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

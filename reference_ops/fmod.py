@@ -17,6 +17,8 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRIVIAL = {"vjp": ("copy",)}
+TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+NEIGHBOURS = ("remainder",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from opproof.reference_ops._gated import chunks, gradients, halves
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("geglu_erf", "geglu_quick")
 
 
 def forward(x: Array, gate: Array | None = None, *, swapped: bool = False) -> Array:

@@ -13,6 +13,8 @@ from opproof.reference_ops._gated import chunks, gradients, halves
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("geglu", "swiglu")
 
 
 def forward(x: Array, gate: Array | None = None, *, swapped: bool = False) -> Array:

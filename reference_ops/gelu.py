@@ -18,6 +18,8 @@ from opproof.reference_ops._arrays import erf
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("gelu_quick",)
 
 _C = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715

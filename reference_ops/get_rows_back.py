@@ -16,6 +16,8 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)
+TRAITS = ("long sum", "indexed")
+REPEATS = "forward"
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from opproof.reference_ops._norm import affine, affine_vjp, standardise, standar
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def _grouped(x: Array, num_groups: int) -> Array:

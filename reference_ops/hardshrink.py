@@ -14,6 +14,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("softshrink",)
 
 
 def forward(x: Array, *, lambd: float = 0.5) -> Array:

@@ -13,6 +13,9 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("sigmoid",)
+
 
 def forward(x: Array) -> Array:
     return np.minimum(np.maximum(x + 3, 0), 6) / 6  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array, *, min_val: float = -1.0, max_val: float = 1.0) -> Array:

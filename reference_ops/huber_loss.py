@@ -15,6 +15,9 @@ import numpy as np
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("rowwise", "long sum")
+NEIGHBOURS = ("smooth_l1_loss",)
+
 
 def forward(x: Array, target: Array, *, delta: float = 1.0, reduction: str = "mean") -> Array:
     size = np.abs(x - target)

@@ -12,6 +12,7 @@ from opproof.reference_ops._norm import affine, affine_vjp, standardise, standar
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def forward(x: Array, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5) -> Array:

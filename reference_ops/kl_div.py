@@ -14,6 +14,8 @@ import numpy as np
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("rowwise", "long sum")
+
 
 def domain(shapes: dict[str, tuple[int, ...]], *, log_target: bool = False, **params: Any) -> dict[str, Any]:
     return {} if log_target else {"target": (0.0, 1.0)}

@@ -15,6 +15,8 @@ import numpy as np
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("rowwise", "long sum")
+
 
 def forward(x: Array, target: Array, *, reduction: str = "mean") -> Array:
     return reduced(np.abs(x - target), reduction)

@@ -13,6 +13,8 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("rowwise", "statistic", "long sum")
+
 
 def _length(x: Array, dim: int) -> Array:
     return np.sqrt(np.sum(x * x, axis=dim, keepdims=True))  # type: ignore[no-any-return]

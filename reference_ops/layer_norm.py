@@ -16,6 +16,7 @@ from opproof.reference_ops._norm import standardise, standardise_vjp
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def forward(

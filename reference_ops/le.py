@@ -11,6 +11,8 @@ from typing import Any
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("pointwise", "broadcasts")
+NEIGHBOURS = ("lt",)
 
 
 def forward(a: Array, b: Array) -> Array:

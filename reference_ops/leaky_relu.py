@@ -13,6 +13,8 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(x: Array, *, negative_slope: float = 0.01) -> Array:
     return np.where(x > 0, x, negative_slope * x)

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("long sum",)
 
 
 def forward(x: Array, weight: Array, bias: Array | None = None) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "long sum")
 
 
 def _gathered(v: Array, before: int, behind: int) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def forward(x: Array, *, dim: int) -> Array:

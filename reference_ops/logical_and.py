@@ -13,6 +13,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+NEIGHBOURS = ("logical_or",)
 
 
 def forward(a: Array, b: Array) -> Array:

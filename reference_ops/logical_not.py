@@ -13,6 +13,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("pointwise", "jumps at zero")
 
 
 def forward(x: Array) -> Array:

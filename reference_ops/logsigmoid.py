@@ -13,6 +13,8 @@ import numpy as np
 from opproof.reference_ops._arrays import sigmoid
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(x: Array) -> Array:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise", "broadcasts")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

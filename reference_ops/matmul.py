@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("broadcasts", "long sum")
 
 
 def forward(a: Array, b: Array) -> Array:

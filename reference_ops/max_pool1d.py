@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")
+TRAITS = ("ordered",)
 
 
 def forward(

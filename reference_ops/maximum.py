@@ -16,6 +16,8 @@ from opproof.reference_ops._arrays import nearest, unbroadcast
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
+TRAITS = ("pointwise", "broadcasts", "ordered")
+NEIGHBOURS = ("minimum",)
 
 
 def forward(a: Array, b: Array) -> Array:

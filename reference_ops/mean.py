@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRIVIAL = {"vjp": ("constant",)}
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:

@@ -13,6 +13,9 @@ import numpy as np
 from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("silu",)
+
 
 def forward(x: Array) -> Array:
     return x * np.tanh(softplus(x))

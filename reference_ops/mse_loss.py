@@ -12,6 +12,7 @@ from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "long sum")
 
 
 def forward(x: Array, target: Array, *, reduction: str = "mean") -> Array:

@@ -18,6 +18,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array) -> Array:

@@ -15,6 +15,8 @@ from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("rowwise", "long sum", "indexed")
+
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"target": range(shapes["x"][class_axis(shapes["x"])]), "weight": (0.0, np.inf)}

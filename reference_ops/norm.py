@@ -16,6 +16,7 @@ from opproof.reference_ops._axes import Dim, kept
 from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("zeros", "constant")}  # of p = 0, which is piecewise constant
+TRAITS = ("rowwise", "long sum")
 
 
 def forward(x: Array, *, p: float = 2.0, dim: Dim = None, keepdim: bool = False) -> Array:

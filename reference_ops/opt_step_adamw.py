@@ -18,6 +18,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
+TRAITS = ("pointwise",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

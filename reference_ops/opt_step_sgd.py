@@ -10,6 +10,8 @@ from typing import Any
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(param: Array, grad: Array, *, lr: float, weight_decay: float = 0.0) -> Array:
     return param * (1 - lr * weight_decay) - lr * grad

@@ -13,6 +13,8 @@ from opproof.reference_ops._torch import gradient, widened
 from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("ordered",)
+
 
 def forward(
     grad: Array, x: Array, *, op: str, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0

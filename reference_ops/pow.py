@@ -15,6 +15,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise", "broadcasts")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], *, exponent: float | None = None, **params: Any) -> dict[str, Any]:

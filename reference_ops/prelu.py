@@ -15,6 +15,8 @@ import numpy as np
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise", "broadcasts", "long sum")
+
 
 def _per_channel(weight: Array, x: Array) -> Array:
     return np.reshape(weight, (-1,) + (1,) * (x.ndim - 2) if x.ndim > 1 else (-1,) * x.ndim)

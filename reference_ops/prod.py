@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("rowwise",)
 
 
 def _before(x: Array) -> Array:

@@ -11,6 +11,7 @@ from typing import Any
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise", "jumps at zero")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

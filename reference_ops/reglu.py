@@ -15,6 +15,8 @@ from opproof.reference_ops import relu
 from opproof.reference_ops._gated import chunks, gradients, halves
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(x: Array, gate: Array | None = None, *, swapped: bool = False) -> Array:
     a, b = halves(x, gate, swapped)

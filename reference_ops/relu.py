@@ -14,6 +14,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("relu6",)
 
 
 def forward(x: Array) -> Array:

@@ -16,6 +16,8 @@ from opproof.reference_ops._arrays import nearest, unbroadcast
 from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("copy",)}
+TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+NEIGHBOURS = ("fmod",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+TRAITS = ("long sum",)
 
 
 def _tiles(x: Array, repeats: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:

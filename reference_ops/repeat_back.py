@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)
+TRAITS = ("long sum",)
 
 
 def _repeats(grad: Array, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+TRAITS = ("long sum",)
 
 
 def forward(x: Array, *, repeats: int, dim: int) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def forward(x: Array, weight: Array | None = None, *, eps: float = 1e-6) -> Array:

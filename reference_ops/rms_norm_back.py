@@ -13,6 +13,7 @@ from opproof.reference_ops._torch import gradient, widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def forward(grad: Array, x: Array, *, eps: float = 1e-6) -> Array:

@@ -14,6 +14,8 @@ from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("long sum",)
+NEIGHBOURS = ("rope",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

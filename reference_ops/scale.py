@@ -11,6 +11,7 @@ from typing import Any
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
 
 
 def forward(x: Array, *, s: float = 1.0, b: float = 0.0) -> Array:

@@ -16,6 +16,9 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)
+TRAITS = ("long sum", "indexed")
+NEIGHBOURS = ("scatter",)
+REPEATS = "forward"
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

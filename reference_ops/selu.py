@@ -13,6 +13,8 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 _ALPHA = 1.6732632423543772848170429916717
 _SCALE = 1.0507009873554804934193349852946
 

@@ -19,6 +19,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 EXACT = ("forward", "vjp")
+TRAITS = ("indexed",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

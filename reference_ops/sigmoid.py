@@ -12,6 +12,8 @@ from opproof.reference_ops._arrays import sigmoid
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("hardsigmoid",)
 
 
 def forward(x: Array) -> Array:

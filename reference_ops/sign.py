@@ -15,6 +15,8 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRIVIAL = {"vjp": ("zeros", "constant")}
+TRAITS = ("pointwise", "jumps at zero")
+NEIGHBOURS = ("step",)
 
 
 def forward(x: Array) -> Array:

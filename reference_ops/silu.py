@@ -12,6 +12,8 @@ from opproof.reference_ops._arrays import sigmoid
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("gelu_quick", "mish")
 
 
 def forward(x: Array) -> Array:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 OUTPUTS = ("dx",)
+TRAITS = ("rowwise", "long sum")
 
 
 def _along(a: Array, b: Array) -> Array:

@@ -19,6 +19,7 @@ from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

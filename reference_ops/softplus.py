@@ -15,6 +15,8 @@ import numpy as np
 from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(x: Array, *, beta: float = 1.0, threshold: float = 20.0) -> Array:
     z = beta * x

@@ -14,6 +14,8 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("vjp",)
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("hardshrink",)
 
 
 def forward(x: Array, *, lambd: float = 0.5) -> Array:

@@ -13,6 +13,8 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(x: Array) -> Array:
     return x / (1 + np.abs(x))  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

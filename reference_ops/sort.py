@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")
+TRAITS = ("rowwise", "ordered")
 
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+TRAITS = ("long sum",)
 
 
 def _windows(x: Array, k: int) -> Array:

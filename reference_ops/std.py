@@ -14,6 +14,9 @@ import numpy as np
 from opproof.reference_ops._axes import Dim, count, kept
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("rowwise", "statistic", "long sum")
+NEIGHBOURS = ("var",)
+
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
     centred = x - np.mean(x, axis=dim, keepdims=True)

@@ -17,6 +17,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("constant",)}
+TRAITS = ("rowwise", "long sum")
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:

@@ -16,6 +16,8 @@ from opproof.reference_ops._arrays import sigmoid
 from opproof.reference_ops._gated import chunks, gradients, halves
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def forward(
     x: Array, gate: Array | None = None, *, alpha: float = 1.702, limit: float = 7.0, swapped: bool = False

@@ -17,6 +17,7 @@ from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("long sum",)
 
 
 def _frequencies(like: Array, half: int, max_period: float) -> Array:

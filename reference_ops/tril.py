@@ -15,6 +15,8 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("triu",)
 
 
 def forward(x: Array, *, diagonal: int = 0) -> Array:

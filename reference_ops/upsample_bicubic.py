@@ -16,6 +16,8 @@ from opproof.reference_ops._resize import coordinates, matrix, resize
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("resize",)
+NEIGHBOURS = ("upsample_bilinear",)
 
 
 def _near(t: Array, a: float = -0.75) -> Array:

@@ -16,6 +16,8 @@ from opproof.reference_ops._resize import coordinates, matrix, resize
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("resize",)
+NEIGHBOURS = ("upsample_bicubic",)
 
 
 def _weights(n: int, out: int, align_corners: bool, like: Array) -> Array:

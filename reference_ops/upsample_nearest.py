@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+TRAITS = ("resize",)
 
 
 def _cells(n: int, out: int) -> Array:

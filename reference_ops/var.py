@@ -14,6 +14,8 @@ from opproof.reference_ops._axes import Dim, count, kept
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+TRAITS = ("rowwise", "statistic", "long sum")
+NEIGHBOURS = ("std",)
 
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:

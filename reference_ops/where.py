@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 MULTILINEAR = True
+TRAITS = ("pointwise", "broadcasts")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

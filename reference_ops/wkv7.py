@@ -20,6 +20,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")
+TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

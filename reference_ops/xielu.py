@@ -14,6 +14,8 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+TRAITS = ("pointwise",)
+
 
 def _slopes(alpha_n: float, alpha_p: float, beta: float) -> tuple[float, float]:
     return math.log1p(math.exp(alpha_p)), beta + math.log1p(math.exp(alpha_n))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from opproof.cases import LEVELS, Case, cases_of, read_rows
 from opproof.cases._registry import all_names
+from opproof.reference_ops import load, load_file
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
 
@@ -181,3 +182,27 @@ def test_unknown_level():
 
 def test_operator_without_case_file():
     assert cases_of("no_such_operator") == []
+
+
+OWN = '"""pour: x.\n"""\n\nSMOKE = ["x={size},"]\nSTANDARD = ["x=9,;f32"]\n\n\ndef forward(x):\n    return x\n'
+
+
+def test_an_operator_of_ones_own_brings_its_rows(tmp_path):
+    """Each file its own, of whatever name others were loaded before."""
+    found = []
+    for size in (3, 4):
+        file = tmp_path / str(size) / "pour.py"
+        file.parent.mkdir()
+        file.write_text(OWN.format(size=size), encoding="utf-8")
+        found.append(load_file(file))
+    for op, size in zip(found, (3, 4), strict=True):
+        assert op.rows == {"smoke": (f"x={size},",), "standard": ("x=9,;f32",), "full": ()}
+        assert next(str(c) for c in cases_of(op.name, "smoke", op.rows)) == f"pour[x={size},;f32]"
+        assert len(cases_of(op.name, rows=op.rows)) == 5
+    assert cases_of("pour") == []
+
+
+def test_built_in_rows_stand_in_cases():
+    op = load("softmax")
+    assert not any(op.rows.values())
+    assert cases_of("softmax", rows=op.rows) == cases_of("softmax")

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from opproof.harness.commands.mutate import command
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
+from opproof.harness.prove.mutation.precision import _low, accumulated
 from opproof.harness.prove.mutation.report import (
     EQUIVALENT,
     Equivalent,
@@ -108,6 +109,64 @@ def test_names_are_unique_and_every_family_is_there():
                  "the call before's results", "NaN where an input is beyond 80",
                  "sums accumulated in f16"):  # fmt: skip
         assert name in found
+
+
+def mutants_named(name, mode="forward"):
+    op = load(name)
+    return {m.name: m for m in mutants_of(profile(op, mode, trials(op, mode, "standard")))}
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "not_there"),
+    [
+        ("geglu", {"geglu_erf instead", "geglu_quick instead"}, {"swiglu instead"}),
+        ("floor", {"-0 and 0 taken for a small negative number"}, {"the last of several equal elements"}),
+        ("argsort", {"the last of several equal elements"}, {"-0 and 0 taken for a small negative number"}),
+        ("topk", set(), {"the last of several equal elements"}),  # which one is left open
+        ("index_add", {"repeated indices overwrite"}, set()),
+        ("gather", set(), {"repeated indices overwrite"}),  # they do in its gradient alone
+        ("gelu", {"approximate always tanh", "approximate always none"}, set()),
+        ("rope", {"mode always neox", "mode always mrope"}, {"mode always reflect"}),
+        ("timestep_embedding", {"dim one more"}, {"dim: next axis"}),
+    ],
+)
+def test_facts_make_mutants(name, there, not_there):
+    found = set(mutants_named(name))
+    assert there <= found
+    assert not not_there & found
+
+
+@pytest.mark.parametrize("name", ["conv1d", "conv2d_depthwise", "conv_transpose1d", "get_rows_back", "ssm_conv"])
+def test_low_sums_die(name):
+    """Whatever sums: products of matrices, einsum, additions at indices."""
+    op = load(name)
+    for mode in ("forward", "gradient"):
+        posed = trials(op, mode, "standard")
+        found = {m.name: m for m in mutants_of(profile(op, mode, posed))}
+        for dtype in ("f16", "bf16") if not op.is_exact(mode) else ():
+            assert _fate(found[f"sums accumulated in {dtype}"], op, mode, posed).killed_by
+
+
+@pytest.mark.parametrize("name", ["sum", "conv2d", "cross_entropy", "rms_norm", "scatter_add", "wkv6"])
+def test_low_sums_are_computed_in_every_case(name):
+    """An exception would be a kill that no case deserves, of sums of nothing for instance."""
+    op = load(name)
+    for mode in ("forward", "gradient"):
+        for trial in trials(op, mode, "standard"):
+            if trial.case.dtype in ("f16", "bf16"):
+                accumulated(trial.case.dtype)(trial.call)
+
+
+def test_low_sums_are_low():
+    """4099 ones are 2048 in float16, 256 in bfloat16, however they are added."""
+    ones, where = np.ones((1, 4099), np.float32), np.zeros(4099, int)
+    for dtype, total in (("f16", 2048), ("bf16", 256)):
+        low = _low(ones, dtype)
+        target = _low(np.zeros(1, np.float32), dtype)
+        np.add.at(target, where, low[0])
+        sums = [np.sum(low), np.mean(low) * 4099, low @ low.T, np.einsum("ij,kj->ik", low, low), target]
+        assert [float(np.asarray(s).reshape(-1)[0]) for s in sums] == pytest.approx([total] * 5)
+        assert float(np.asarray(np.cumsum(low, axis=1))[0, -1]) == total
 
 
 def fate(name, killed=""):

@@ -9,7 +9,8 @@ import pytest
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.cases import cases_of
 from opproof.cases._registry import all_names
-from opproof.reference_ops import load, names, summary
+from opproof.reference_ops import Trait, load, load_file, names, summary
+from opproof.vocabulary.errors import OpError
 
 PACKAGES = ("vocabulary", "reference_ops", "cases", "backends", "harness", "reports")
 ROOT = {p: Path(importlib.import_module(f"opproof.{p}").__file__).parent for p in PACKAGES}
@@ -119,6 +120,56 @@ def test_facts_are_spelt_as_they_are_read(name):
             assert constants <= allowed
     assert set(load(name).facts["TRIVIAL"]) <= {"forward", "vjp"}
     assert set(load(name).facts["EXACT"]) <= {"forward", "vjp"}
+    assert load(name).facts["REPEATS"] in {"", "forward", "vjp"}
+    assert set(load(name).neighbours) <= set(names()) - {name}
+
+
+@pytest.mark.parametrize("traits", ['("windy",)', '"pointwise"'])
+def test_a_misspelt_trait_is_refused(traits, tmp_path):
+    file = tmp_path / "snap.py"
+    file.write_text(f'"""snap: x."""\n\nTRAITS = {traits}\n\n\ndef forward(x):\n    return x\n', encoding="utf-8")
+    with pytest.raises(OpError, match="expected a tuple of words among pointwise, broadcasts"):
+        load_file(file)
+
+
+def test_every_trait_is_somebodys():
+    assert {trait for name in names() for trait in load(name).traits} == set(Trait)
+
+
+#: Words that are an operator's name and something else, in harness/.
+OTHER_WORDS = {
+    "any": "the convention under which any subgradient passes",
+    "contiguous": "a layout",
+    "pad": "a parameter, and how others begin",
+    "sign": "a diagnosis",
+}
+
+
+def operators_named(text):
+    """Operators that a string constant of the source is the name of, or a list of."""
+    known = set(names())
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words = node.value.split()
+            if node.value in known or (len(words) > 1 and known.issuperset(words)):
+                yield from words
+
+
+@pytest.mark.parametrize("path", [f for p, f in FILES if p == "harness"], ids=lambda f: f.stem)
+def test_the_harness_names_no_operator(path):
+    """What is true of an operator stands in its own files, so that adding one is adding two files."""
+    named = set(operators_named(path.read_text(encoding="utf-8"))) - set(OTHER_WORDS)
+    assert not named, f"{path} names {', '.join(sorted(named))}: state the fact in the operator's own file"
+
+
+def test_named_operators_are_seen():
+    text = 'A = "relu"\nB = frozenset("conv1d matmul".split())\nC = "a row of relu"\n# softmax\n'
+    assert list(operators_named(text)) == ["relu", "conv1d", "matmul"]
+
+
+def test_other_words_are_used():
+    found = {w for p, f in FILES if p == "harness" for w in operators_named(f.read_text(encoding="utf-8"))}
+    assert found == set(OTHER_WORDS)
 
 
 @pytest.mark.parametrize(("package", "path"), FILES, ids=lambda v: v if isinstance(v, str) else v.stem)

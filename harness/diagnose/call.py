@@ -86,7 +86,7 @@ def terms_dropped(w: Wrong) -> str | None:
                     changed = v.copy()
                     np.moveaxis(changed, axis, 0)[dropped] = neutral
                     if w.explained(**_with(w, place, changed)):
-                        verb = "does" if said.endswith("slice") else "do"
+                        verb = "do" if said.endswith("s") else "does"
                         return f"the {said} along axis {axis} of {name} {verb} not enter {w.what}"
     return None
 

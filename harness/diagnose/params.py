@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from opproof.cases import Case, cases_of
+from opproof.cases import cases_of
 from opproof.cases._case import Param, format_param
 from opproof.harness.diagnose.wrong import Wrong
-from opproof.harness.run.user_ops import own_cases
 from opproof.reference_ops import Op
 
 #: Parameters that name axes.
@@ -87,8 +86,7 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, bool):
         yield not now
         return
-    own = own_cases(op, "standard")
-    yield from _values(own, name) if own else _built_in(op.name, name)
+    yield from _used(op.name, tuple(op.rows.items()), name)
     if isinstance(now, int):
         yield from (now - 1, now + 1)
     if isinstance(now, tuple) and all(isinstance(v, int) for v in now):
@@ -100,13 +98,10 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
 
 
 @functools.cache
-def _built_in(op: str, name: str) -> tuple[Param, ...]:
-    return _values(cases_of(op), name)
-
-
-def _values(cases: Sequence[Case], name: str) -> tuple[Param, ...]:
-    """The values of a parameter among cases."""
-    return tuple({format_param(c.kwargs[name]): c.kwargs[name] for c in cases if name in c.kwargs}.values())
+def _used(op: str, rows: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> tuple[Param, ...]:
+    """The values that the operator's own cases give a parameter."""
+    values = [c.kwargs[name] for c in cases_of(op, rows=dict(rows)) if name in c.kwargs]
+    return tuple({format_param(v): v for v in values}.values())
 
 
 def _number(v: Any) -> bool:

@@ -78,6 +78,8 @@ def overflow(w: Wrong) -> str | None:
             for over, axis in keys(w, key):
                 least, right = float(over[bad].min()), float(over[~w.failing].max(initial=-np.inf))
                 if least >= _OVERFLOWS and (least >= right or w.failing.all()):
-                    rows = "where" if axis is None else "in rows where"
-                    return f"{w.what} is NaN or infinite {rows} {said} ≥ {least:.4g}: an intermediate value overflows"
+                    rows = "" if axis is None else "in rows "
+                    return (
+                        f"{w.what} is NaN or infinite {rows}where {said} ≥ {least:.4g}: an intermediate value overflows"
+                    )
     return None

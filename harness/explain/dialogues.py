@@ -12,12 +12,11 @@ from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
 from opproof.backends.protocol import float_name
 from opproof.harness.run.hosts.command import Command
+from opproof.reference_ops import Trait, load, names
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import BackendError
 
-#: One of these is asked for where no operator is named: pointwise, of one tensor, without parameters.
-SIMPLE = ("relu", "neg", "abs", "square", "exp", "tanh", "sigmoid", "sqrt")
 UNKNOWN = "no_such_operator"
 #: How far answers may be off: this is a check of frames, numbers are for `opproof run`.
 _LOOSE = {"f64": 1e-6, "f32": 1e-3, "f16": 3e-2, "bf16": 1e-1}
@@ -38,18 +37,28 @@ class Wrong(Exception):
 
 
 def check(backend: Command, op: str = "") -> Iterator[Step]:
-    """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first answered of SIMPLE."""
+    """The dialogues in order. `op` is a pointwise operator of one tensor; if "", the first of `simple` answered."""
     hello = _step("hello", "a frame of kind hello, with name and, if you like, version, device, ops", _hello, backend)
     yield hello
     if hello.state == "wrong":
         return
-    chosen = op or next((name for name in SIMPLE if _answers(backend, name)), "")
+    chosen = op or next((name for name in simple() if _answers(backend, name)), "")
     if not chosen:
-        expected = f"one of {', '.join(SIMPLE)} computed; name another pointwise operator of one tensor with --op"
+        expected = "some pointwise operator of one tensor without parameters computed; name one of yours with --op"
         yield Step("an operator to ask for", "wrong", expected, _reasons(backend))
         return
     for dialogue in (*_tensors(backend, chosen), *_behaviour(backend, chosen)):
         yield _step(*dialogue)
+
+
+def simple() -> Iterator[str]:
+    """Operators to ask for where none is named: pointwise, of one tensor, without parameters, defined on `_values`."""
+    for op in map(load, names()):
+        plain = Trait.POINTWISE in op.traits and op.tensors == ("x",) and not op.params
+        if plain and op.vjp is not None and not op.trivial("forward") and not op.trivial("gradient"):
+            (y,) = NumPy().forward(op.name, [_values((3, 4), "f64")], {})
+            if np.isfinite(y).all():
+                yield op.name
 
 
 def _step(what: str, expected: str, action: Callable[..., str], *arguments: Any) -> Step:
@@ -104,10 +113,11 @@ def _answers(backend: Command, op: str) -> bool:
 
 
 def _reasons(backend: Command) -> str:
+    first = next(simple())
     try:
-        _ask(backend, SIMPLE[0], _values((3, 4), "f32"))
+        _ask(backend, first, _values((3, 4), "f32"))
     except Unsupported as reason:
-        return f"all were declined, {SIMPLE[0]} because: {reason}"
+        return f"all were declined, {first} because: {reason}"
     return "all were declined"
 
 

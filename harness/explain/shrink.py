@@ -15,7 +15,6 @@ from itertools import combinations
 
 from opproof.cases import Case, cases_of
 from opproof.harness.explain.steps import simpler
-from opproof.harness.run.user_ops import own_cases
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.reference_ops import Op
@@ -59,7 +58,7 @@ def _allowed(case: Case, op: Op) -> Callable[[Case], bool]:
 
     Ranks are those that a tensor has there; sizes that are equal in each of them stay so.
     """
-    own = own_cases(op, "standard") or cases_of(op.name)
+    own = cases_of(op.name, rows=op.rows)
     ranks = _ranks(case).union(*map(_ranks, own))
     ties = _ties([*map(_sizes, own), _sizes(case)])
 

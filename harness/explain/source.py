@@ -13,8 +13,9 @@ from opproof.reference_ops._op import FOLDER, Op
 
 _PACKAGE = "opproof.reference_ops"
 
-#: The references take erf from SciPy; math's agrees to the last digits.
-_ERF = "erf = np.vectorize(math.erf, otypes=[np.float64])"
+#: What stands in the file instead of a definition, by the module and name of this. SciPy's erf: math's agrees to the
+#: last digits.
+_INSTEAD = {"_arrays.erf": "erf = np.vectorize(math.erf, otypes=[np.float64])"}
 
 
 class TooTangled(ValueError):
@@ -50,8 +51,8 @@ def _take(path: Path, name: str, called: str, joined: _Joined) -> None:
             raise TooTangled(f"{called} is defined in {joined.homes[called].name} and in {path.name}")
         return
     joined.homes[called] = path
-    if path == FOLDER / "_arrays.py" and name == "erf":
-        joined.pieces.append(_ERF)
+    if f"{path.stem}.{name}" in _INSTEAD:
+        joined.pieces.append(_INSTEAD[f"{path.stem}.{name}"])
         return
     for used in dict.fromkeys(_names(node)):
         if _definition(tree, used) is not None or _import_of(tree, used) is not None:

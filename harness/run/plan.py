@@ -61,17 +61,11 @@ def cases(selection: Selection) -> list[Case]:
     if selection.cases:
         chosen = [checked(Case.parse(text), selection.folders) for text in selection.cases]
     else:
-        chosen = [c for op in operators(selection) for c in _cases(op, selection.level)]
+        chosen = [c for op in operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
         if selection.seed:
             chosen = [c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
-
-
-def _cases(op: Op, level: str) -> list[Case]:
-    from opproof.harness.run.user_ops import own_cases
-
-    return own_cases(op, level) or cases_of(op.name, level)
 
 
 def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:

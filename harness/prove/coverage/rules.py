@@ -1,8 +1,10 @@
-"""The rules that say which cases an operator needs, ranked by how many catalogued bugs need each (the design's list).
+"""The rules that say which cases an operator needs, those first that most of the catalogued bugs need.
 
-A rule has parts (for layouts: every tensor that can lie so); an operator keeps it when every part is met by some
-case. Rules that the runner itself obeys in every case stand in `ALWAYS`. Two of the design's have no case: an output
-in the memory of an input, and a strided destination, for neither of which the backend protocol has a call.
+A rule applies to operators by their signatures and facts (ops.py). It has parts where one case is not enough: every
+tensor that can lie so, every parameter, each 16-bit dtype. An operator keeps a rule when every part is met by some
+case, or when its cases file says under WITHOUT why no row could show anything. Conjunctions of rules have no number
+of bugs of their own and stand last. What the runner does in every case stands in `ALWAYS`. There is no case of an
+output in the memory of an input, nor of a strided destination: the backend protocol has no call for either.
 """
 
 from __future__ import annotations

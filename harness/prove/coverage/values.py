@@ -9,12 +9,13 @@ from opproof.harness.prove.coverage.case import (
     broadcasts,
     fill,
     heads,
-    long,
     param_parts,
     params_met,
     strided,
     when,
 )
+from opproof.harness.prove.coverage.sizes import long
+from opproof.reference_ops import Trait
 
 
 def _masked(case: Case) -> object:
@@ -47,7 +48,7 @@ PARAMETERS = (
     ),
     Rule(
         *("given twice", "one tensor as both operands", 6),
-        on.named("add mul matmul geglu swiglu count_equal stack concat".split()),
+        on.paired,
         when(lambda case: any(isinstance(shape, str) for _, shape in case.tensors)),
     ),
 )
@@ -55,47 +56,54 @@ PARAMETERS = (
 VALUES = (
     Rule(
         *("zeros", "exact zeros", 20),
-        on.floats_but("log log2 rsqrt reciprocal topk count_equal"),
+        on.floats,
         fill("zeros", "ties", "halves", "kink", "exact", "signs", "special"),
     ),
-    Rule("ties", "ties where order counts", 20, on.named(on.ORDERED), fill("ties", "constant", "kink", "zeros")),
+    Rule("ties", "ties where order counts", 20, on.being(Trait.ORDERED), fill("ties", "constant", "kink", "zeros")),
     Rule(
         *("constant", "constant rows", 20),
-        on.named(on.NORMALISATIONS - {"batch_norm", "rms_norm_back"} | {"softmax", "log_softmax", "std", "var"}),
+        on.being(Trait.STATISTIC),
         fill("constant", "ties", "zeros"),
     ),
     Rule(
         *("kink", "inputs on the kink", 20),
-        lambda op: op.kinks is not None and op.vjp is not None,
+        on.kinked,
         fill("kink", "ties", "constant", "zeros", "halves", "signs"),
     ),
-    Rule("halves", "exact halves", 20, on.named(on.ROUNDING), fill("halves", "kink")),
-    Rule("extreme", "magnitudes of 15 to 1e7", 16, on.EXTREME, fill("extreme", "candle-2114")),
-    Rule("NaN, inf", "NaN and infinities", 12, on.SPECIAL, fill("special")),
-    Rule("masked", "rows masked in full", 12, on.named(on.ATTENTION), when(lambda case: "keep" in case.shapes)),
-    Rule("16-bit sums", "a sum of over 1000 terms in f16 or bf16", 10, on.named(on.LONG_SUMS), when(long)),
-    Rule("negative", "inputs all negative", 7, on.named(on.NEGATIVE), fill("negative")),
+    Rule("halves", "exact halves", 20, on.being(Trait.ROUNDING), fill("halves", "kink")),
+    Rule("extreme", "magnitudes of 15 to 1e7", 16, on.floats, fill("extreme", "candle-2114")),
+    Rule("NaN, inf", "NaN and infinities", 12, on.floats, fill("special")),
+    Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
+    Rule(
+        *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),
+        on.being(Trait.LONG_SUM),
+        long,
+        lambda op, cases: ("f16", "bf16"),  # noqa: ARG005
+    ),
+    Rule(
+        *("negative", "inputs all negative", 7),
+        on.either(on.unary, on.being(Trait.ROWWISE, Trait.ORDERED)),
+        fill("negative"),
+    ),
     Rule(
         *("offset mean", "large mean, small spread", 2),
-        on.named(
-            on.NORMALISATIONS - {"rms_norm_back"} | frozenset("var std softmax log_softmax logsumexp mean".split())
-        ),
+        on.being(Trait.STATISTIC),
         fill("offset"),
     ),
 )
 
 CONJUNCTIONS = (
     Rule("exact", "small integers, compared bit for bit", 0, on.multilinear, fill("exact", "signs")),
-    Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, on.named(on.ATTENTION), when(_masked)),
-    Rule("partial, strided", "partial rope of strided tensors", 0, on.named(on.ROPE), when(_partial)),
+    Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, on.masked, when(_masked)),
+    Rule("partial, strided", "partial rope of strided tensors", 0, on.taking("n_dims"), when(_partial)),
     Rule(
         *("causal, GQA", "causal with grouped heads and unequal lengths", 0),
-        on.named({"scaled_dot_product_attention"}),
+        on.taking("is_causal"),
         when(_causal),
     ),
     Rule(
         *("broadcast, strided", "operands of other shapes, strided: the gradient summed", 0),
-        on.named(on.BROADCASTING),
+        on.being(Trait.BROADCASTS),
         when(lambda case: broadcasts(case) and strided(case)),
     ),
 )

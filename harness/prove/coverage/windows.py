@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from opproof.cases import Case
-from opproof.harness.prove.coverage.case import pair
+from opproof.cases._case import Shape
+from opproof.harness.prove.coverage.sizes import pair
 from opproof.reference_ops import Op
+
+
+def sides(op: Op, cases: Sequence[Case]) -> tuple[str, ...]:
+    """H larger than W and W larger than H, where there are planes."""
+    del op
+    return ("H > W", "W > H") if any(map(_planes, cases)) else ()
+
+
+def _planes(case: Case) -> list[Shape]:
+    """Height and width of tensors that have them, and of a result whose size is asked for."""
+    asked = [pair(v) for n, v in case.params if n in ("size", "output_size")]
+    results = [tuple(n for n in v if isinstance(n, int)) for v in asked if len(v) > 1]
+    return [*(s[-2:] for s in case.shapes.values() if len(s) > 3), *results]
 
 
 def uneven(case: Case, op: Op) -> list[str]:
@@ -13,7 +29,7 @@ def uneven(case: Case, op: Op) -> list[str]:
     tuples = [v for _, v in case.params if isinstance(v, tuple) and len(set(v)) > 1]
     if not tuples and len(set(case.shapes.get("weight", ())[-2:])) < 2:
         return []
-    planes = [s[-2:] for s in case.shapes.values() if len(s) > 2]
+    planes = _planes(case)
     return [
         name
         for name, met in (("H > W", any(h > w for h, w in planes)), ("W > H", any(h < w for h, w in planes)))
@@ -23,21 +39,23 @@ def uneven(case: Case, op: Op) -> list[str]:
 
 def padded(case: Case) -> bool:
     """Padding, and where it has several numbers, not all alike."""
-    given = [v for n in ("padding", "pad") if (v := case.kwargs.get(n)) is not None]
+    given = [v for n, v in case.params if n.startswith("pad") and v is not None]
     flat = "x" in case.shapes and len(case.shapes["x"]) == 3 and "padding" in case.kwargs
     return any((len(set(v)) > 1 if isinstance(v, tuple) else v != 0 and flat) for v in given)
 
 
-def remainder(case: Case) -> bool:
-    """Some stride leaves cells over: (n + 2 p - d (k - 1) - 1) mod s is not 0."""
-    shape = next(iter(case.shapes.values()))
+def leftover(case: Case, op: Op) -> list[str]:
+    """Some stride leaves cells over: (n + 2 p - d (k - 1) - 1) mod s is not 0 where windows lie on n cells."""
+    if "output_padding" in op.params:  # how many cells are left over is given
+        return [""] if case.kwargs.get("output_padding") else []
     kernel = case.shapes["weight"][2:] if "weight" in case.shapes else pair(case.kwargs.get("kernel_size", 1))
-    plane = shape[2:]
+    asked = case.kwargs.get("output_size", case.kwargs.get("size"))
+    plane = spread(asked, len(pair(asked))) if asked is not None else case.shapes["x"][2:]
     rows = zip(
         plane, *(spread(v, len(plane)) for v in (kernel, stride(case), case.kwargs.get("padding", 0),
                                                   case.kwargs.get("dilation", 1))), strict=True
     )  # fmt: skip
-    return any(s > 1 and (n + 2 * p - d * (k - 1) - 1) % s for n, k, s, p, d in rows)
+    return ["" for n, k, s, p, d in rows if s > 1 and (n + 2 * p - d * (k - 1) - 1) % s]
 
 
 def stride(case: Case) -> object:

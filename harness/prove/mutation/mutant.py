@@ -1,8 +1,8 @@
 """Mutants of the reference backend: each is the honest backend with one defect of a kind that real libraries had.
 
-A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants stand
-in harness/mutants_*.py; each takes a `Profile`, which says what an operator's cases hold in one mode, and yields
-those of its mutants that make sense there.
+A mutant is a function from a `Call` to the results that the defective backend gives. Families of mutants are the
+files of this folder with a function `mutants`; each takes a `Profile`, which says what an operator's cases hold in
+one mode, and yields those of its mutants that make sense there.
 """
 
 from __future__ import annotations

@@ -11,23 +11,20 @@ from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
 
 Params = Mapping[str, Any]
 
-#: Choices by name of the parameter: what a mutant takes instead.
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "reduction": ("none", "mean", "sum"),
-    "approximate": ("none", "tanh"),
-    "mode": ("constant", "reflect", "replicate", "circular", "norm", "neox", "mrope", "imrope", "vision"),
-}
+#: Parameters that name axes, where the first tensor has several.
+_AXES = ("dim", "dims", "dim0", "dim1")
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     forward = profile.mode == "forward"
+    several_axes = any(len(case.shapes.get(profile.inputs[0], ())) > 1 for case in profile.cases if profile.inputs)
     for name, default in profile.op.params.items():
         seen = {case.kwargs[name] for case in profile.cases if name in case.kwargs}
         kinds = {type(v) for v in (*seen, default)}
         if default is not inspect.Parameter.empty:
             yield Mutant(f"{name} ignored", _with(name, _always(default)), must_show=forward)
-        if name in ("dim", "dims", "dim0", "dim1") and profile.op.name != "timestep_embedding":
+        if name in _AXES and several_axes:
             yield Mutant(f"{name}: next axis", _next_axis(name), must_show=forward)
         elif float in kinds:
             yield Mutant(
@@ -47,9 +44,9 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
                 _with(name, lambda v: v[:1] * len(v) if isinstance(v, tuple) else v),
                 must_show=False,
             )
-        for other in _CHOICES.get(name, ()):
-            if other in seen or other == default:
-                yield Mutant(f"{name} always {other}", _with(name, _always(other)))
+        choices = sorted({v for v in (*seen, default) if isinstance(v, str)})
+        for choice in choices if len(choices) > 1 else ():
+            yield Mutant(f"{name} always {choice}", _with(name, _always(choice)))
     for a, b in combinations(profile.op.params, 2):
         if any(_comparable(case.kwargs.get(a), case.kwargs.get(b)) for case in profile.cases):
             yield Mutant(f"{a} and {b} swapped", _swapped(a, b), must_show=False)

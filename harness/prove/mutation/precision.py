@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from opproof.harness.prove.coverage.ops import LONG_SUMS
 from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, of_results, on_floats
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -24,7 +24,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         yield Mutant(f"inputs rounded to {name}", _inputs(_rounded(name)), ("f32",))
         if profile.moving:
             yield of_results(f"results rounded to {name}", _rounded(name), dtypes=("f32",))
-        if profile.op.name in LONG_SUMS and profile.moving and not profile.op.is_exact(profile.mode):
+        if profile.moving and not profile.op.is_exact(profile.mode):
             yield Mutant(f"sums accumulated in {name}", accumulated(name), (name,), must_show=False)
     if profile.op.multilinear and len(profile.floats) > 1 and not profile.op.is_exact(profile.mode):
         yield Mutant("inputs truncated to tf32", _inputs(_tf32), ("f32",))
@@ -81,6 +81,8 @@ class Low(np.ndarray):
         if ufunc is np.add and method == "reduce" and plain[0].dtype.kind == "f" and "out" not in kwargs:
             axis, keepdims = kwargs.get("axis", 0), bool(kwargs.get("keepdims", False))
             return _low(_sum(plain[0], axis, keepdims, self.name), self.name)
+        if ufunc is np.add and method == "at" and plain[0].dtype.kind == "f":
+            return _add_at(plain[0], plain[1], plain[2], self.name)
         if ufunc is np.matmul and method == "__call__" and "out" not in kwargs:
             return _low(_matmul(plain[0], plain[1], self.name), self.name)
         return _low(getattr(ufunc, method)(*plain, **kwargs), self.name)
@@ -88,6 +90,8 @@ class Low(np.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func is np.cumsum:
             return _low(_cumsum(np.asarray(args[0]), kwargs["axis"], self.name), self.name)
+        if func is np.einsum:
+            return _low(_einsum(args[0], [np.asarray(x) for x in args[1:]], self.name), self.name)
         return _low(super().__array_function__(func, types, args, kwargs), self.name)  # np.where makes plain arrays
 
 
@@ -119,7 +123,8 @@ def _steps(terms: Array, name: str) -> Iterator[Array]:
 def _sum(x: Array, axis: Any, keepdims: bool, name: str) -> Array:
     axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in np.atleast_1d(axis))
     rest = tuple(a for a in range(x.ndim) if a not in axes)
-    terms = np.transpose(x, (*axes, *rest)).reshape(-1, *(x.shape[a] for a in rest))
+    count = math.prod(x.shape[a] for a in axes)
+    terms = np.transpose(x, (*axes, *rest)).reshape(count, *(x.shape[a] for a in rest))
     total = np.zeros(terms.shape[1:], np.float32)
     for total in _steps(terms, name):  # noqa: B007 - the last running sum
         pass
@@ -138,6 +143,21 @@ def _matmul(a: Array, b: Array, name: str) -> Array:
     found = total.astype(np.float32)
     found = found[..., 0] if b.ndim == 1 else found
     return found[..., 0, :] if a.ndim == 1 and b.ndim > 1 else found[..., 0] if a.ndim == 1 else found
+
+
+def _einsum(spec: str, operands: list[Array], name: str) -> Array:
+    left, right = spec.split("->")
+    summed = "".join(sorted({label for label in left if label.isalpha()} - set(right)))
+    terms = np.einsum(f"{left}->{right}{summed}", *operands)
+    return _sum(terms, tuple(range(-len(summed), 0)), keepdims=False, name=name) if summed else terms
+
+
+def _add_at(target: Array, index: Any, values: Array, name: str) -> None:
+    """`values` added to `target` one after another, in its own memory."""
+    kind = DTYPES[name].numpy
+    total = target.astype(kind)
+    np.add.at(total, index, np.asarray(values).astype(kind))
+    target[...] = total
 
 
 def _cumsum(x: Array, axis: int, name: str) -> Array:

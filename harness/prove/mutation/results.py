@@ -11,7 +11,7 @@ from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]
 
-#: Applied to every float result. Those of the second group need results with an axis.
+#: Applied to every float result.
 _ALL: tuple[tuple[str, Change], ...] = (
     ("zeros", np.zeros_like),
     ("doubled", lambda y: 2 * y),

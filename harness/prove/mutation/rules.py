@@ -7,51 +7,30 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, changed, is_float
-from opproof.reference_ops import load
+from opproof.reference_ops import Trait, load
 from opproof.vocabulary.arrays import Array
-
-#: Another operator of the same tensors that is easily taken for this one; parameters it lacks are left out.
-SIBLINGS: dict[str, tuple[str, ...]] = {
-    "silu": ("gelu_quick", "mish"), "gelu_quick": ("silu", "gelu"), "gelu": ("gelu_quick",), "mish": ("silu",),
-    "floor": ("trunc", "round"), "ceil": ("round",), "round": ("floor", "trunc"), "trunc": ("floor", "round"),
-    "fmod": ("remainder",), "remainder": ("fmod",), "amax": ("amin",), "amin": ("amax",), "argmax": ("argmin",),
-    "argmin": ("argmax",), "maximum": ("minimum",), "minimum": ("maximum",), "elu": ("selu", "celu"), "celu": ("elu",),
-    "log": ("log2", "log1p"), "log2": ("log",), "log1p": ("log",), "exp": ("exp2", "expm1"), "exp2": ("exp",),
-    "expm1": ("exp",), "gt": ("ge", "lt"), "ge": ("gt",), "lt": ("le", "gt"), "le": ("lt",), "eq": ("ne", "ge"),
-    "ne": ("eq", "lt"), "hardswish": ("silu",), "relu": ("relu6",), "relu6": ("relu",), "logical_and": ("logical_or",),
-    "logical_or": ("logical_and",), "std": ("var",), "var": ("std",), "tanh": ("hardtanh",),
-    "sigmoid": ("hardsigmoid",),
-    "hardsigmoid": ("sigmoid",), "sign": ("step",), "step": ("sign",), "geglu": ("geglu_erf", "geglu_quick"),
-    "geglu_erf": ("geglu", "geglu_quick"), "geglu_quick": ("geglu", "swiglu"), "swiglu": ("geglu_quick",),
-    "all": ("any",), "any": ("all",), "triu": ("tril",), "tril": ("triu",), "huber_loss": ("smooth_l1_loss",),
-    "hardshrink": ("softshrink",), "softshrink": ("hardshrink",), "sqrt": ("rsqrt",), "sub": ("add",), "add": ("sub",),
-    "floor_divide": ("div",), "scatter": ("scatter_add",), "scatter_add": ("scatter",), "rope": ("rope_back",),
-    "rope_back": ("rope",), "diag_mask_inf": ("diag_mask_zero",), "diag_mask_zero": ("diag_mask_inf",),
-    "upsample_bilinear": ("upsample_bicubic",), "upsample_bicubic": ("upsample_bilinear",), "sinh": ("sin",),
-    "cosh": ("cos",),
-}  # fmt: skip
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     op, forward = profile.op, profile.mode == "forward"
-    for name in SIBLINGS.get(op.name, ()):
+    for name in op.neighbours:
         if forward or (load(name).vjp is not None and profile.moving):
-            yield Mutant(f"{name} instead", _sibling(name), must_show=forward)
+            yield Mutant(f"{name} instead", _neighbour(name), must_show=forward)
     fills = {case.fill for case in profile.cases}
     if profile.floats and profile.moving and not op.multilinear and "extreme" in fills:
         yield Mutant("NaN where an input is beyond 80", _beyond(80))
         yield Mutant("NaN where an input is beyond 1e3", _beyond(1e3))
     if op.kinks is not None and profile.mode == "gradient":
         yield Mutant("gradient at kinks doubled and one more", _at_kinks, must_show=profile.moving)
-    if forward and op.name in _JUMP_AT_ZERO:
+    if forward and Trait.JUMPS_AT_ZERO in op.traits:
         yield Mutant("-0 and 0 taken for a small negative number", _zeros(-1))
         yield Mutant("-0 and 0 taken for a small positive number", _zeros(1))
-    if forward and op.name in _TIED:
+    if forward and Trait.ORDERED in op.traits and profile.discrete and op.settled is None:  # ties have a rule
         yield Mutant("the last of several equal elements", _last_of_ties)
 
 
-def _sibling(name: str) -> Callable[[Call], Arrays]:
+def _neighbour(name: str) -> Callable[[Call], Arrays]:
     other = load(name)
 
     def results(call: Call) -> Arrays:
@@ -102,21 +81,11 @@ def _at_kinks(call: Call) -> Arrays:
     return [changed(right[0], lambda d: np.where(at, 2 * np.abs(d) + 1, d)), *right[1:]]
 
 
-#: Operators whose value jumps where an input is zero.
-_JUMP_AT_ZERO = (
-    "sign step logical_and logical_or logical_not any all floor ceil reciprocal div log log2 rsqrt atan2 floor_divide "
-    "fmod remainder"
-).split()
-
-#: Operators whose tie rule is declared, and the parameter that names the axis.
-_TIED = ("argmax", "argmin", "sort", "argsort", "max_pool1d", "max_pool2d")
-
-
 def _last_of_ties(call: Call) -> Arrays:
     """The answer to the reversed input, its indices counted from the other end."""
     x = call.inputs[0]
     assert x is not None
-    if "pool" in call.op.name:
+    if "kernel_size" in call.op.params:
         return _last_in_windows(call, x)
     axis = call.params["dim"]
     count = x.size if axis is None else x.shape[axis]

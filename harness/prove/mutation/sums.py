@@ -17,7 +17,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         yield Mutant("broadcast gradient: first slice", _unsummed(0), must_show=False)
         yield Mutant("broadcast gradient: last slice", _unsummed(-1), must_show=False)
         yield Mutant("broadcast gradient: mean for sum", _unsummed(None), must_show=False)
-    if profile.op.name in _REPEATS:
+    if profile.op.repeats(profile.mode):
         yield Mutant("repeated indices overwrite", _overwriting, must_show=False)
 
 
@@ -64,37 +64,26 @@ def _folded(wide: Array, narrow: Array, end: int | None) -> Array:
     return values.reshape(narrow.shape).astype(narrow.dtype)
 
 
-#: Operators in which several indices may name one place: the mode, the input of indices, what they weigh.
-_REPEATS = {
-    "embedding": "gradient", "index_select": "gradient", "get_rows_back": "forward", "gather": "gradient",
-    "take_along_dim": "gradient", "scatter_add": "forward", "index_add": "forward", "get_rel_pos": "",
-}  # fmt: skip
-
-
 def _overwriting(call: Call) -> Arrays:
-    """Only the last of several contributions to one place arrives."""
-    gradient = call.cotangents is not None
-    if _REPEATS[call.op.name] != ("gradient" if gradient else "forward"):
-        return call.right
+    """Only the last of several contributions to one place arrives: of cotangents, or of what the index stands before.
+
+    Where nothing stands behind the index, the first input is what is added.
+    """
     where = next(i for i, x in enumerate(call.inputs) if x is not None and x.dtype.kind == "i")
     index = call.inputs[where]
     assert index is not None
-    along = call.op.name in ("gather", "take_along_dim", "scatter_add")
-    if gradient:
-        assert call.cotangents is not None
-        (g,) = call.cotangents
-        assert g is not None
-        return call.again(cotangents=[_last_only(g, index, call, along)])
-    source = len(call.inputs) - 1 if call.op.name != "get_rows_back" else 0
+    if call.cotangents is not None:
+        return call.again(cotangents=[None if g is None else _last_only(g, index, call) for g in call.cotangents])
+    source = where + 1 if where + 1 < len(call.inputs) else 0
     values = call.inputs[source]
     assert values is not None
-    kept = _last_only(values, index, call, along)
+    kept = _last_only(values, index, call)
     return call.again(inputs=[kept if i == source else x for i, x in enumerate(call.inputs)])
 
 
-def _last_only(values: Array, index: Array, call: Call, along: bool) -> Array:
+def _last_only(values: Array, index: Array, call: Call) -> Array:
     """`values` with zeros where a later index is the same."""
-    if along:
+    if "dim" in call.params and index.ndim == values.ndim > 1:  # an index for each element, not for each row
         dim = call.params["dim"]
         moved, kept = np.moveaxis(index, dim, 0), np.moveaxis(values.copy(), dim, 0)
         for k in range(len(moved)):

@@ -134,7 +134,7 @@ class Trial:
         try:
             with np.errstate(all="ignore"):
                 return mutant.results(replace(self.call, kept=kept))
-        except (ValueError, TypeError, IndexError, ZeroDivisionError, AssertionError, KeyError, OverflowError):
+        except Exception:  # the reference was not written for what a mutant makes of its arguments
             return None
 
 

@@ -47,7 +47,7 @@ def source_of(*values: Any) -> Any:
 
 
 def _accumulated(total: Any, squares: Any, terms: Any) -> Any:
-    """RMS rounding error, in roundings, of a sequential sum of `terms` terms (module docstring)."""
+    """RMS rounding error, in roundings, of a sequential sum of `terms` terms (derived at the head of array.py)."""
     return np.sqrt(np.where(np.asarray(terms) > 1, terms, 0) * (np.square(total) / 3 + squares / 2))
 
 
