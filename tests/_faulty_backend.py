@@ -121,6 +121,7 @@ FORWARD = {
 }
 VJP = {
     "neg": lambda right, inputs: [2 * right[0]],
+    "abs": lambda right, inputs: [right[0].T],
     "atan": lambda right, inputs: [right[0].T],
     "sum": lambda right, inputs: [np.ones_like(right[0])],
     "square": lambda right, inputs: [right[0].astype(np.float64)],
