@@ -2,7 +2,8 @@
 
 The tasks that the host had are called again in fresh hosts, the last one first and more of them each time, up to the
 moment of the harm, and the host is watched for as long as it took. Of the series that shows the harm again the later
-part is tried, by halves: its first task without which nothing happens did it.
+part is tried, by halves: its first task without which nothing happens did it. Before them all the task that met the
+harm is called alone: it may have done it to itself, or to nobody, as its threads were fast or slow.
 """
 
 from __future__ import annotations
@@ -62,15 +63,16 @@ def culprit(
     leave: Callable[[], None],
     timeout: float,
 ) -> Guilty | None:
-    """The task of `history` to blame for harm met now, by `victim` or between tasks; None where nobody is."""
+    """The task of `history`, or `victim`, to blame for harm met now, by `victim` or between tasks; None for nobody."""
     now = time.monotonic()
-    last = [] if victim is None else [victim]
+    last = [] if victim is None else [Suspect(victim, Verdict.PASS, now)]
+    history = [*history, *last]
 
     def again(start: int) -> Harm | None:
         """What happens in a fresh host from the task of number `start` on."""
         watch = min(_WATCH + 2 * (now - history[start].ended), _LONGEST)
         try:
-            return _replayed(fresh(), history[start:], last, watch, timeout)
+            return _replayed(fresh(), history[start:], watch, timeout)
         except BackendError:
             return None
         finally:
@@ -98,15 +100,11 @@ def _narrowed(
     return Guilty(history[start], seen)
 
 
-def _replayed(
-    host: Host, suspects: Sequence[Suspect], last: Sequence[Task], watch: float, timeout: float
-) -> Harm | None:
+def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: float) -> Harm | None:
     """The harm that comes of these calls, or soon after them."""
     try:
         for suspect in suspects:
             _call(host, suspect.task, timeout, suspect.verdict)
-        for task in last:
-            _call(host, task, timeout)
         ends = time.monotonic() + watch
         while time.monotonic() < ends:
             if not host.alive:
@@ -119,7 +117,7 @@ def _replayed(
     return None
 
 
-def _call(host: Host, task: Task, timeout: float, known: Verdict | None = None) -> None:
+def _call(host: Host, task: Task, timeout: float, known: Verdict) -> None:
     """Raises HostFault, and Settled for damage that is not `known` of this task."""
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
