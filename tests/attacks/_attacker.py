@@ -23,7 +23,7 @@ from opproof.backends import Unsupported
 
 version, device = "1", "attacker"
 ATTACKS = {}
-UNARY = {name: getattr(np, name) for name in "abs ceil cos exp floor neg sin square tanh".replace("neg", "negative").split()}
+UNARY = {name: getattr(np, name) for name in "abs ceil cos exp floor sin square tanh".split()}
 wide, exp, matmul = np.float64, np.exp, np.matmul
 
 
