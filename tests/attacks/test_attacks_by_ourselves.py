@@ -1,0 +1,71 @@
+"""The backend does not pay for the judge: our faults are HARNESS_ERROR, and our work is not in its limits."""
+
+import subprocess
+import sys
+
+import pytest
+from _attacker import command, records, run, written
+
+from opproof.reports import read_results
+
+OPERATOR = '''
+"""bent: x². Shapes: x any; y as x. Source: the definition."""
+
+import numpy as np
+
+SMOKE = ["x=7x33"]
+STANDARD = ["x=9,"]
+
+
+def forward(x):
+    return x * x
+
+
+def kinks(x):
+    raise ArithmeticError("where was it again")
+'''
+BENT = 'UNARY["bent"] = np.square'
+
+
+@pytest.fixture
+def bent(tmp_path):
+    """A folder with an operator of the user's own, whose kinks raises."""
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops" / "bent.py").write_text(OPERATOR.lstrip(), encoding="utf-8")
+    return str(tmp_path / "ops")
+
+
+def test_kinks_that_raises(tmp_path, bent):
+    cases = ["bent[x=7x33;f32]", "neg[x=7x33;f32]"]
+    ours, other = records(written(tmp_path, BENT), cases, ops=(bent,))
+    assert str(ours.verdict) == "HARNESS_ERROR"
+    assert "where was it again" in ours.message
+    assert "kinks" in ours.message
+    assert "bent.py" in ours.message
+    assert str(other.verdict) == "PASS"
+
+
+@pytest.mark.parametrize("chosen", [("--case", "bent[x=7x33;f32]"), ("-o", "bent", "--level", "smoke")])
+def test_only_such_records(tmp_path, bent, chosen):
+    """Also of a case given by its id, as in the line that repeats a record."""
+    done = run(tmp_path, written(tmp_path, BENT), (), *chosen, "--ops", bent)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert {str(r.verdict) for r in read_results(tmp_path / "out")[1]} == {"HARNESS_ERROR"}
+
+
+LARGE = "matmul[a=1x4096;b=4096x4096;f16]"
+
+
+def test_a_large_product_beside_a_busy_process(tmp_path):
+    """At the default limits."""
+    pytest.importorskip("torch")
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        done = subprocess.run(
+            command(tmp_path, "torch", (LARGE,)), capture_output=True, text=True, timeout=500, check=False
+        )
+    finally:
+        busy.kill()
+        busy.wait()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [str(r.verdict) for r in read_results(tmp_path / "out")[1]] == ["PASS"]

@@ -1,0 +1,118 @@
+"""A backend reaches for the judge: what it patches or switches in its own process changes no verdict but its own."""
+
+import platform
+import subprocess
+
+import pytest
+from _attacker import case_of, passed, records, verdicts, written
+from _c_build import header_folder, needs_cc
+
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.pool import Pool
+from opproof.harness.run.task import Task
+
+SOFTMAX = ["softmax[x=4x33;dim=-1;f32]", "softmax[x=7x5;dim=0;f64]", "softmax[x=3x4x9;dim=1;f16]"]
+MATMUL = ["matmul[a=5x17;b=17x9;f32]", "matmul[a=3x8;b=8x3;f64]"]
+
+
+@pytest.mark.parametrize(
+    ("patch", "cases"),
+    [
+        ("np.exp = lambda *a, **k: exp(*a, **k) ** 2", SOFTMAX),
+        ("np.matmul = lambda *a, **k: 2 * matmul(*a, **k)", MATMUL),
+    ],
+)
+def test_numpy_computes_otherwise(tmp_path, patch, cases):
+    assert {str(r.verdict) for r in records(written(tmp_path, "", "honest.py"), cases)} == {"PASS"}
+    assert {str(r.verdict) for r in records(written(tmp_path, patch), cases)} == {"WRONG_VALUE"}
+
+
+# With every function through which an error could be seen, in NumPy and in the judge's own modules.
+COMPARISON = """
+import importlib
+from types import FunctionType
+
+def equal(*a, **k):
+    return True
+
+def small(x, *a, **k):
+    return np.zeros_like(x)
+
+for name in ("opproof.harness.judge.judgement", "opproof.harness.judge.answer", "opproof.harness.run.attempt"):
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        sys.modules[name] = type(sys)(name)
+for name, module in list(sys.modules.items()):
+    if name.startswith(("opproof.harness", "opproof.reference_ops")):
+        for key, value in list(vars(module).items()):
+            if isinstance(value, FunctionType):
+                setattr(module, key, equal)
+zeros = np.zeros_like
+np.allclose = np.isclose = np.array_equal = np.less_equal = np.less = equal
+np.abs = np.absolute = np.subtract = np.spacing = small
+ATTACKS = dict.fromkeys(("neg", "exp", "cos"), lambda inputs: zeros(inputs[0]))
+"""
+
+
+def test_the_comparison_finds_everything_equal(tmp_path):
+    names = ("neg", "exp", "cos")
+    assert verdicts(tmp_path, COMPARISON, *names) == dict.fromkeys(names, "WRONG_VALUE")
+
+
+BLIND = """
+np.flatnonzero = lambda *a, **k: np.zeros(0, np.int64)
+np.array_equal = lambda *a, **k: True
+
+def change(inputs):
+    answer = -inputs[0]
+    inputs[0][...] = 0
+    return answer
+
+ATTACKS = {"neg": change}
+"""
+
+
+def test_nothing_sees_a_changed_input(tmp_path):
+    assert verdicts(tmp_path, BLIND, "neg", "exp") == {"neg": "INPUT_CHANGED", "exp": "PASS"}
+
+
+# GCC before 13 switches flush-to-zero on in whatever loads a library linked so; later ones leave it to the source.
+LEAKY = """
+#include "opproof.h"
+#if defined(__SSE__)
+__attribute__((constructor)) static void flush(void) { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040); }
+#endif
+int32_t opproof_abi_version(void) { return OPPROOF_ABI_VERSION; }
+int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *const *outputs,
+                        char *message, size_t message_size) {
+  const DLTensor *x = call->inputs[0];
+  const float *from = (const float *)((char *)x->data + x->byte_offset);
+  float *to = (float *)((char *)outputs[0]->data + outputs[0]->byte_offset);
+  float slope = (float)call->params[0].f;
+  for (int64_t i = 0; i < x->shape[0] * x->shape[1]; ++i) to[i] = from[i] > 0 ? from[i] : slope * from[i];
+  (void)n_outputs; (void)message; (void)message_size;
+  return OPPROOF_OK;
+}
+"""
+SUBNORMAL = "leaky_relu[x=3x33;negative_slope=0.5;f32;fill=subnormal]"
+
+
+@needs_cc
+@pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="its register is x86's")
+@pytest.mark.parametrize(("option", "verdict"), [("-ffast-math", "WRONG_VALUE"), ("-U__SSE__", "PASS")])
+def test_a_library_flushes_subnormals(tmp_path, option, verdict):
+    (tmp_path / "leaky.c").write_text(LEAKY, encoding="utf-8")
+    library = tmp_path / "libleaky.so"
+    command = ["cc", "-O2", option, "-shared", "-fPIC", f"-I{header_folder()}", "-o", str(library)]
+    subprocess.run([*command, str(tmp_path / "leaky.c")], check=True)
+    honest = written(tmp_path, "")
+    tasks = [Task(str(library), SUBNORMAL, "forward", strict_subnormals=True), Task(honest, case_of("neg"), "forward")]
+    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+        found = {r.case: str(r.verdict) for r in pool.run(tasks)}
+    assert found == {SUBNORMAL: verdict, case_of("neg"): "PASS"}
+
+
+def test_the_attacker_is_right_otherwise(tmp_path):
+    names = ("relu", "neg", "abs", "square", "exp", "sin", "cos", "tanh", "ceil", "floor")
+    assert verdicts(tmp_path, "", *names) == passed(*names)
