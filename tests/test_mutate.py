@@ -111,7 +111,7 @@ def test_names_are_unique_and_every_family_is_there():
         assert name in found
 
 
-def mutants_named(name, mode="forward"):
+def mutants_named(name, mode=Mode.FORWARD):
     op = load(name)
     return {m.name: m for m in mutants_of(profile(op, mode, trials(op, mode, "standard")))}
 
