@@ -34,6 +34,8 @@ def main() -> None:
         right, silent = sum(f.right for f in found), sum(f.silent for f in found)
         rows.append([defect.name, len(found), right, silent, len(found) - right - silent])
         said += [f for f in found if not f.right and (options.silent if f.silent else options.wrong)]
+    if not rows:
+        sys.exit(f"no defect has {options.only!r} in its name; there are {', '.join(d.name for d in DEFECTS)}.")
     total = ["all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])]
     print(tabulate([*rows, total], headers=["defect", "cases", "right", "silent", "wrong"]))
     n = max(total[1], 1)
