@@ -5,6 +5,7 @@ A call's fault depends on its operator, shapes, dtype and parameters, never on i
 
 import asyncio
 import ctypes
+import mmap
 import os
 import signal
 import subprocess
@@ -27,6 +28,7 @@ libc.free.argtypes = [ctypes.c_void_p]
 #: Seconds after its call at which what a thread left behind does harm.
 LATE = 0.05
 LONG = 600
+PAGE = mmap.PAGESIZE
 
 
 class Odd(BaseException):
@@ -103,13 +105,14 @@ def segfault_later(_):
 
 
 def write_later(inputs):
+    """Over whole pages: what is around the input is hit wherever it stands on them, so the verdict is one."""
     low, high = limits(first(inputs))
-    page = low // 4096 * 4096
+    start, end = low // PAGE * PAGE, -(-high // PAGE) * PAGE
 
     def write():
         while True:
             time.sleep(0.001)
-            ctypes.memset(page, 0x5A, high - page)
+            ctypes.memset(start, 0x5A, end - start)
 
     threading.Thread(target=write, daemon=True).start()
 

@@ -1,4 +1,7 @@
-"""The fault drill: 5,000 records, one in twenty of a call that goes wrong, in fifty ways; exactly these are named."""
+"""The fault drill: 5,000 records, one in twenty of a call that goes wrong, in fifty ways; exactly these are named.
+
+With two judges all of them; with one and with four some of every kind among fewer of the others, to the same verdicts.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,8 @@ from opproof.vocabulary.verdicts import FAILED
 RUN = Path(__file__).with_name("_drill_run.py")
 COUNT, FAULTS = 5000, 250
 TIMEOUT, MEMORY = 3.0, 2**29
+#: By the number of judges: records of each kind where not all take part.
+FEWER = {1: 1, 4: 2}
 MARKER = "OPPROOF_DRILL"
 
 #: Kinds whose harm comes after their call, and how many honest records follow each, in which it is to come.
@@ -56,7 +61,7 @@ def shows(kind: str, case: Case) -> bool:
 
 
 def chosen() -> tuple[list[str], dict[str, str]]:
-    """The cases in the order of the run, and the faults among them."""
+    """Cases without a fault, and cases with the kind of theirs, all kinds in turn."""
     honest: list[str] = []
     faulty: dict[str, list[str]] = defaultdict(list)
     for case in cases(Selection(level="standard")):
@@ -71,8 +76,7 @@ def chosen() -> tuple[list[str], dict[str, str]]:
         for i in range(max(map(len, faulty.values())))
     )
     faults = dict(islice(rounds, FAULTS))
-    honest = [honest[i * len(honest) // (COUNT - FAULTS)] for i in range(COUNT - FAULTS)]
-    return arranged(honest, faults), faults
+    return [honest[i * len(honest) // (COUNT - FAULTS)] for i in range(COUNT - FAULTS)], faults
 
 
 def arranged(honest: list[str], faults: dict[str, str]) -> list[str]:
@@ -131,9 +135,15 @@ def unlike(found: dict[str, list[str]], faults: dict[str, str]) -> dict[str, obj
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # data of an extreme fill in a narrow dtype
 @pytest.mark.skipif(sys.platform != "linux", reason="its faults are those of Linux")
 def test_exactly_the_faulty_cases_are_named(tmp_path: Path):
-    order, faults = chosen()
+    honest, faults = chosen()
+    order = arranged(honest, faults)
     assert len(set(order)) == len(order) == COUNT
     assert len(faults) == FAULTS
     found = records(tmp_path, order, jobs=2)
     assert sorted(found) == sorted(order)
     assert not unlike(found, faults)
+    for jobs, of_each in FEWER.items():
+        part = arranged(honest[::5], dict(islice(faults.items(), of_each * len(KINDS))))
+        again = records(tmp_path, part, jobs)
+        assert sorted(again) == sorted(part)
+        assert {case: again[case][0] for case in part} == {case: found[case][0] for case in part}

@@ -1,0 +1,43 @@
+"""Who is charged with harm that comes late, or not every time."""
+
+import pytest
+
+from opproof.harness.run.desk import Desk
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.task import Task
+
+BACKEND = """
+import ctypes, os, threading
+from pathlib import Path
+from opproof.backends.numpy import NumPy
+
+honest = NumPy()
+version, device = "1", "cpu"
+once = Path(__file__).with_name("once")
+
+
+def forward(op, inputs, params):
+    if op == "{culprit}":
+        if not once.exists() and {first_at_once}:
+            once.touch()
+            os.abort()
+        threading.Timer(0.1, os.abort).start()
+    return honest.forward(op, inputs, params)
+"""
+ORDER = ["abs[x=7x33;f32]", "exp[x=7x33;f32]", "neg[x=7x33;f32]", *(f"mul[a=7x{n};b=7x{n};f32]" for n in range(9, 99))]
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["at once, then late", "late"])
+def test_its_own_harm_is_charged_to_the_case_itself(tmp_path, at_once):
+    """A fast second look passes where the first one died: no reason to charge the case before."""
+    backend = tmp_path / "timed.py"
+    backend.write_text(BACKEND.format(culprit="exp", first_at_once=at_once))
+    desk = Desk(Limits(1, 20.0, 2**30))
+    try:
+        records = [r for case in ORDER for r in desk.results([Task(str(backend), case, "forward")])]
+    finally:
+        desk.close()
+    verdicts = {r.case: r.verdict for r in records}  # the last one counts
+    assert set(verdicts) == set(ORDER)
+    assert [case for case, verdict in verdicts.items() if verdict != "PASS"] == ["exp[x=7x33;f32]"]
+    assert verdicts["exp[x=7x33;f32]"] == "CRASH"
