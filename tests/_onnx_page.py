@@ -11,11 +11,11 @@ PAGE = Path(__file__).parent.parent / "docs" / "onnx.md"
 HEAD = """\
 # ONNX as an independent oracle
 
-<!-- Written by tests/_onnx_page.py, which tests/test_onnx_oracle.py compares with this page. -->
+<!-- Written by tests/_onnx_page.py, which tests/reference_ops/test_onnx_oracle.py compares with this page. -->
 
 The NumPy references are proved against PyTorch by `opproof selfcheck`. ONNX is a third party to both: its node
 cases (pip `onnx` {version}) hold inputs and expected outputs that its own reference computed.
-`tests/test_onnx_oracle.py` runs every one of them that our operators express, through tables
+`tests/reference_ops/test_onnx_oracle.py` runs every one of them that our operators express, through tables
 (`tests/_onnx_map.py`) that translate attributes and move axes but do no arithmetic.
 
 Inputs are widened to float64. Integers, indices, booleans and the outputs of operators that do not round are

@@ -23,7 +23,7 @@ from opproof.vocabulary.errors import BackendError
 os.environ.setdefault("TVM_FFI_DISABLE_TORCH_C_DLPACK", "1")  # it would import PyTorch
 tvm_ffi = pytest.importorskip("tvm_ffi", reason="the TVM-FFI adapter needs pip apache-tvm-ffi")
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 EXAMPLE = HERE.parent / "examples" / "tvm_ffi"
 OPS = ("gelu", "softmax", "rms_norm", "matmul")
 

@@ -14,7 +14,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "cuda_kernels"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cuda_kernels"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(BROKEN_\w+)` \|.*\| `(.*)` \| ([A-Z_]+) \|$", re.MULTILINE)
 BROKEN = {name: (case, verdict) for name, case, verdict in ROW.findall(README)}

@@ -18,7 +18,7 @@ from opproof.harness.run.pool import Pool
 from opproof.harness.run.status import Exit
 from opproof.reports import read_results
 
-SMALL = str(Path(__file__).parent / "_small_backend.py")
+SMALL = str(Path(__file__).parents[2] / "_small_backend.py")
 
 
 def call(*args):
@@ -141,7 +141,7 @@ def test_every_exit_status_is_told(capfd, place):
         assert call("run", "--help") == 0
         text = capfd.readouterr().out
     else:
-        text = (Path(__file__).parent.parent / place).read_text(encoding="utf-8")
+        text = (Path(__file__).parents[3] / place).read_text(encoding="utf-8")
     text = " ".join(text[text.lower().index("exit status") :][:900].split())
     assert all(re.search(rf"\b{status}\b", text) for status in Exit)
     assert "evidence" in text

@@ -58,7 +58,7 @@ def backend(kind, folder, pids):
     if kind == "python":
         path.write_text(breeds + PYTHON, encoding="utf-8")
         return str(path)
-    drill = Path(__file__).with_name("_exec_backend.py").read_text(encoding="utf-8")
+    drill = Path(__file__).parents[2].joinpath("_exec_backend.py").read_text(encoding="utf-8")
     hang = "lambda answer: time.sleep(60)"
     assert hang in drill
     text = drill.replace(hang, "lambda answer: (time.sleep(600) if HANGS else None) or answer")

@@ -13,7 +13,7 @@ from _adapters import results, unexpected
 pytest.importorskip("torch", reason="the Triton kernels need pip torch")
 pytest.importorskip("triton", reason="the Triton kernels need pip triton")
 
-FOLDER = Path(__file__).parent.parent / "examples" / "triton_kernels"
+FOLDER = Path(__file__).parents[2] / "examples" / "triton_kernels"
 BACKEND, BROKEN = str(FOLDER / "backend.py"), str(FOLDER / "broken.py")
 
 TWIN = """

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 ARGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-BESIDE = Path(__file__).parent / "browser"
+BESIDE = Path(__file__).parents[1] / "browser"
 AXE = Path(os.environ.get("AXE_CORE", BESIDE / "node_modules" / "axe-core" / "axe.min.js"))
 
 #: Milliseconds that anything awaited may take: a busy machine is not a defect.

@@ -14,7 +14,7 @@ from opproof.vocabulary.errors import BackendError
 
 pytestmark = needs_cc
 
-SOURCE = Path(__file__).with_name("device_library.c").read_text(encoding="utf-8")
+SOURCE = Path(__file__).parents[1].joinpath("device_library.c").read_text(encoding="utf-8")
 SMALL = """
 int32_t opproof_abi_version(void) { return OPPROOF_ABI_VERSION; }
 int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *const *outputs,

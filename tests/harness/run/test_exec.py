@@ -27,7 +27,7 @@ from opproof.vocabulary.verdicts import Verdict
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="exec: backends need POSIX")
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[2]
 DRILL = shlex.join([sys.executable, str(HERE / "_exec_backend.py")])
 EXAMPLES = HERE.parent / "examples"
 

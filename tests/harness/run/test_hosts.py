@@ -274,7 +274,7 @@ def test_supports_may_take_shapes(tmp_path):
 
 def test_a_host_that_speaks_another_language(tmp_path):
     """A command that says it is a host of ours, and does not say what a host says."""
-    text = Path(__file__).with_name("_exec_backend.py").read_text(encoding="utf-8")
+    text = Path(__file__).parents[2].joinpath("_exec_backend.py").read_text(encoding="utf-8")
     hello = '{"kind": "hello", "name": "drill", "version": "1", "device": "cpu"}'
     assert hello in text
     (tmp_path / "odd.py").write_text(text.replace(hello, hello[:-1] + ', "arena": "frames"}'), encoding="utf-8")

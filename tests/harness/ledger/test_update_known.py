@@ -13,7 +13,7 @@ from opproof.harness.ledger.proposals import add, propose, read
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import FAILED
 
-FAULTY = Path(__file__).parent / "_faulty_backend.py"
+FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
 
 
 def record(case, verdict="PASS", mode="forward", **more):

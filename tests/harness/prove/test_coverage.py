@@ -9,7 +9,7 @@ from opproof.cases import Case, cases_of, left_out
 from opproof.harness.prove.coverage.rules import RULES
 from opproof.reference_ops import load, names
 
-GENERATE = Path(__file__).parent.parent / "docs" / "generate.py"
+GENERATE = Path(__file__).parents[3] / "docs" / "generate.py"
 
 
 def rule(name):

@@ -25,7 +25,7 @@ from opproof.reference_ops import load
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.verdicts import FAILED
 
-RUN = Path(__file__).with_name("_drill_run.py")
+RUN = Path(__file__).parents[2].joinpath("_drill_run.py")
 COUNT, FAULTS = 5000, 250
 TIMEOUT, MEMORY = 3.0, 2**29
 #: By the number of judges: records of each kind where not all take part.

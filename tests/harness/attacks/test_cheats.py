@@ -17,7 +17,7 @@ from opproof.vocabulary.verdicts import Verdict
 
 pytestmark = pytest.mark.xdist_group("cheats")  # they share one run
 
-FOLDER = Path(__file__).parents[2] / "examples" / "cheats"
+FOLDER = Path(__file__).parents[3] / "examples" / "cheats"
 CASES = ("softmax[x=7x1023;dim=-1;f32]", "softmax[x=7x1023;dim=-1;f32;seed=1]")
 
 #: What must also be said.

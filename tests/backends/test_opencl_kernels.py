@@ -10,7 +10,7 @@ from _adapters import results, unexpected
 
 cl = pytest.importorskip("pyopencl", reason="the OpenCL kernels need pip pyopencl")
 
-FOLDER = Path(__file__).parent.parent / "examples" / "opencl_kernels"
+FOLDER = Path(__file__).parents[2] / "examples" / "opencl_kernels"
 BACKEND, BROKEN = str(FOLDER / "backend.py"), str(FOLDER / "broken.py")
 
 TWIN = """

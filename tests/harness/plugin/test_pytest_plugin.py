@@ -14,7 +14,7 @@ from opproof.vocabulary.errors import UsageError
 
 pytest_plugins = ["pytester"]
 
-FAULTY = Path(__file__).parent / "_faulty_backend.py"
+FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
 INI = "[pytest]\nfilterwarnings = error\n"
 
 

@@ -15,7 +15,7 @@ from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import MEANING
 
 TIMEOUT = 6
-BACKEND = str(Path(__file__).parent / "_faulty_backend.py")
+BACKEND = str(Path(__file__).parents[2] / "_faulty_backend.py")
 
 #: (case, mode): verdict, and how its message begins.
 EXPECTED = {

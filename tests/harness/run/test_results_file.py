@@ -221,7 +221,7 @@ except ResultsError as error:
 
 def filled(out, limit=0):
     """How many records were measured when no more fitted, and what was said."""
-    script = FILL.format(tests=str(Path(__file__).parent), out=str(out), limit=limit)
+    script = FILL.format(tests=str(Path(__file__).parents[2]), out=str(out), limit=limit)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     count, _, said = done.stdout.partition(" ")
     return int(count), said.strip()
