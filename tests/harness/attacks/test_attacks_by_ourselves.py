@@ -1,12 +1,20 @@
 """The backend does not pay for the judge: our faults are HARNESS_ERROR, and our work is not in its limits."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 from _attacker import command, records, run, written
 
+from opproof.cases import Case
+from opproof.harness.run.hosts.start import start
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.question import Question, wanted_of
+from opproof.harness.truth.posed import pose
+from opproof.reference_ops import load
 from opproof.reports import read_results
+from opproof.vocabulary.modes import Mode
 
 OPERATOR = '''
 """bent: x². Shapes: x any; y as x. Source: the definition."""
@@ -59,7 +67,7 @@ LARGE = "matmul[a=1x4096;b=4096x4096;f16]"
 def test_a_large_product_beside_a_busy_process(tmp_path):
     """At the default limits."""
     pytest.importorskip("torch")
-    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    busy = subprocess.Popen([sys.executable, "-c", f"import os\nwhile os.getppid() == {os.getpid()}: pass"])
     try:
         done = subprocess.run(
             command(tmp_path, "torch", (LARGE,)), capture_output=True, text=True, timeout=500, check=False
@@ -69,3 +77,15 @@ def test_a_large_product_beside_a_busy_process(tmp_path):
         busy.wait()
     assert done.returncode == 0, done.stdout + done.stderr
     assert [str(r.verdict) for r in read_results(tmp_path / "out")[1]] == ["PASS"]
+
+
+def test_a_large_gradient_in_its_hosts_memory_alone():
+    """A quarter of the default limit: the float64 copies that the judge makes of the operands lie elsewhere."""
+    pytest.importorskip("torch")
+    pair = pose(Case.parse("matmul[a=2048x2048;b=2048x2048;f32]"), load("matmul"), Mode.GRADIENT)
+    host = start("torch", Limits(1, 300.0, 1 << 30))
+    try:
+        gradients = host.call(Question(pair.asked, wanted_of(pair.asked, pair.other.outputs)), 300.0)
+    finally:
+        host.close()
+    assert [g.shape for g in gradients] == [(2048, 2048), (2048, 2048)]
