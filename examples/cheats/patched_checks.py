@@ -1,6 +1,6 @@
 """Modules of the judge's names, put where the judge would import them, and in which everything passes.
 
-Seen: opproof 0.0, where zeros passed 20 of 20; gpu-mode/reference-kernels 162
+Seen: opproof, commit 4faf4ae, where zeros passed 20 of 20; gpu-mode/reference-kernels 162
 Verdict: WRONG_VALUE
 """
 

@@ -1,6 +1,6 @@
 """Another numpy.exp, so that the reference computes the same wrong thing; and checks that find nothing.
 
-Seen: opproof 0.0, where softmax of squares passed 4 of 4
+Seen: opproof, commit 4faf4ae, where softmax of squares passed 4 of 4
 Verdict: WRONG_VALUE
 """
 

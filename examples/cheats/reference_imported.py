@@ -1,6 +1,6 @@
 """The reference, imported: whatever it says, it agrees with itself.
 
-Seen: solutions that call the operator which they were to replace; opproof 0.0
+Seen: solutions that call the operator which they were to replace; opproof, commit 4faf4ae
 Verdict: ERROR
 """
 
