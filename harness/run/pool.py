@@ -147,7 +147,8 @@ def _end(executor: ProcessPoolExecutor) -> None:
     """End the judges at once, with what they are at; their hosts end with them."""
     executor.shutdown(wait=False, cancel_futures=True)
     processes = [p for p in multiprocessing.active_children() if p.name.startswith(("ForkServer", "Spawn"))]
-    servers = {keeper.parent(p.pid) for p in processes if p.pid is not None} - {os.getpid(), 0, 1}
+    parents = {keeper.parent(p.pid) for p in processes if p.pid is not None}
+    servers = {parent for parent in parents if keeper.parent(parent) == os.getpid()}
     for process in processes:
         process.kill()
     executor.shutdown(wait=True)
