@@ -203,7 +203,7 @@ def test_a_folder_that_was_deleted_and_no_other_place(tmp_path, temporary):
 FILL = """
 import resource, sys, tempfile
 from pathlib import Path
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from test_results_file import HEADER, RECORDS
 from opproof.harness.run.results.file import results_file
 from opproof.reports import ResultsError
@@ -221,7 +221,7 @@ except ResultsError as error:
 
 def filled(out, limit=0):
     """How many records were measured when no more fitted, and what was said."""
-    script = FILL.format(tests=str(Path(__file__).parents[2]), out=str(out), limit=limit)
+    script = FILL.format(tests=[str(Path(__file__).parent), str(Path(__file__).parents[2])], out=str(out), limit=limit)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     count, _, said = done.stdout.partition(" ")
     return int(count), said.strip()
