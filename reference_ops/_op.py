@@ -40,7 +40,8 @@ class Op:
 
     Where equal elements of the first tensor may change places, `ties(*tensors, **params)` numbers their groups from 0,
     in the tensor's shape: gradients inside a group may stand in any order. `settled(outputs, *tensors, **params)`
-    puts the reference's own choice in place of another that is as right.
+    puts the reference's own choice in place of another that is as right. `conventions(*tensors, **params)` yields the
+    answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Op:
     kinks: Callable[..., Any] | None
     ties: Callable[..., Any] | None
     settled: Callable[..., Any] | None
+    conventions: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
@@ -163,6 +165,7 @@ def _build(module: ModuleType, path: Path) -> Op:
         kinks=getattr(module, "kinks", None),
         ties=getattr(module, "ties", None),
         settled=getattr(module, "settled", None),
+        conventions=getattr(module, "conventions", None),
         domain=getattr(module, "domain", None),
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),

@@ -79,7 +79,13 @@ class Result:
     backend: str
     mode: Mode
     verdict: Verdict
-    units: float | str | None = None  # largest error in units of honest rounding
+    units: float | str | None = None  # largest error in units of honest rounding, as a share of what is allowed there
+    limit: float | None = None  # how many units are allowed there; 0 where the bits must be met
+    rms: float | None = None  # of the units of a whole array, the largest such; None of few elements
+    bias: float | None = None  # the mean of its signed units, positive away from zero
+    rounding: str = ""  # nearest, truncate or away, where the array tells how it was stored
+    nonfinite: int = 0  # elements of a failure that are wrong because one of the two is no finite number
+    zeros: bool = False  # a failure whose wrong tensors are nothing but zeros
     worst: Worst | None = None
     message: str = ""  # what happened, one or two sentences
     diagnosis: str = ""  # the pattern of the error, where one fits
@@ -101,4 +107,14 @@ class Header:
     options: dict[str, Any] = field(default_factory=dict)  # of the command line
     started: str = ""  # ISO 8601, UTC
     cases: int = 0  # records planned
-    constant: float = 0.0  # C of the bound
+    constants: dict[str, float] = field(default_factory=dict)  # of the bound: C, stored, rms, bias
+
+    @property
+    def constant(self) -> float:
+        """C of the bound."""
+        return self.constants.get("C", 0.0)
+
+    @property
+    def bound(self) -> str:
+        """The constants in words."""
+        return ", ".join(f"{name} = {value:g}" for name, value in self.constants.items()) or "no constants"

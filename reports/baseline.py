@@ -32,7 +32,7 @@ from opproof.vocabulary.text import visible
 from opproof.vocabulary.verdicts import Verdict
 
 HEADER = "baseline.json"
-VERSION = 1
+VERSION = 2
 #: `updated` keeps the old figure where the error moved by less than this factor.
 STEADY = 2.0
 _OPTIONS = ("convention", "strict_subnormals", "selection")
@@ -55,7 +55,7 @@ def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> N
         "baseline": VERSION,
         "schema": header.schema,
         "opproof": header.opproof,
-        "constant": header.constant,
+        "constants": header.constants,
         "backends": header.backends,
         "options": options,
     }
@@ -100,7 +100,7 @@ def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
         backends=about["backends"],
         options=about["options"],
         cases=len(results),
-        constant=float(about["constant"]),
+        constants=about["constants"],
     )
     return header, results
 

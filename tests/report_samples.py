@@ -87,7 +87,7 @@ def header(records: int = 0, backends: tuple[str, ...] = ("torch",)) -> Header:
         options={"level": "standard", "seed": 0, "jobs": 2},
         started="2026-07-01T12:00:00Z",
         cases=records,
-        constant=16.0,
+        constants={"C": 16.0, "stored": 2.0, "rms": 3.0, "bias": 1.0},
     )
 
 

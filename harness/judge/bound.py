@@ -1,13 +1,15 @@
-"""Got against expected, element by element: one bound, one constant, every comparison fails closed.
+"""Got against expected, element by element: one bound for every operator, dtype and backend; comparisons fail closed.
 
-    |got - expected|  <=  C u(dtype) (scale + |expected|) + floor
+    |got - expected|  <=  u(dtype) (C scale + c |expected|) + floor
 
-`units` is (|got - expected| - floor) / (u (scale + |expected|)), so a value passes up to C units.
+c is what storing the result may cost: STORED where interior arithmetic is more precise than the dtype, C where it is
+not. `units` is (|got - expected| - floor) / (u (scale + |expected|)): 1 is as good as it gets, and `limit`, between
+c and C, is how many of them an element may have. What holds of arrays as a whole is in figures.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +18,45 @@ from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 
-#: The one constant of the bound, in units of honest rounding. Set by a soak (docs/soak.md).
+#: Units of honest rounding that an element may be off for what was computed before it was stored (docs/soak.md).
 C = 16.0
+#: Units that storing may cost where interior arithmetic is more precise than the dtype: any faithful rounding.
+STORED = 2.0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Per element: the error in units, the bound, and whether it passes.
+    """Per element: the error in units, how many are allowed, the bound, and whether it passes.
 
-    Units are at most C where it passes, more where it does not, and inf where no number says how far.
+    Units are at most `limit` where it passes, more where it does not, and inf where no number says how far. `signed`
+    has units too: positive away from zero, and nan where an element does not count in figures of the whole array.
     """
 
     units: NDArray[np.float64]
+    limit: NDArray[np.float64]
     bound: NDArray[np.float64]
     passed: NDArray[np.bool_]
+    signed: NDArray[np.float64]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The error as a share of what is allowed: above 1 where an element fails."""
+        share = np.divide(self.units, self.limit, out=np.zeros_like(self.units), where=self.limit > 0)
+        return np.where(self.passed, np.minimum(share, 1.0), np.where(share > 1, share, np.inf))
 
     @property
     def worst(self) -> tuple[int, ...] | None:
-        """Index of the largest error, a failing element where there is one; None for an empty array."""
+        """Index of the largest share, a failing element where there is one; None for an empty array."""
         if not self.units.size:
             return None
-        return tuple(int(i) for i in np.unravel_index(int(np.argmax(self.units)), self.units.shape))
+        return tuple(int(i) for i in np.unravel_index(int(np.argmax(self.shares)), self.units.shape))
+
+    def excusing(self, mask: NDArray[np.bool_]) -> Comparison:
+        """The same with the elements of `mask` right for another reason than the bound."""
+        if not mask.any():
+            return self
+        signed = np.where(mask, np.nan, self.signed)
+        return replace(self, units=np.where(mask, 0.0, self.units), passed=self.passed | mask, signed=signed)
 
 
 def floor_of(dtype: Dtype) -> float:
@@ -48,34 +68,66 @@ def bound_of(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
     """The bound of every element; zero where the array is to be met bit for bit."""
     if expected.exact:
         return np.zeros(expected.values.shape)
-    return C * (dtype.u * (expected.scale + np.abs(expected.values))) + floor_of(dtype)
+    return dtype.u * (C * expected.scale + stored_of(expected) * np.abs(expected.values)) + floor_of(dtype)
+
+
+def stored_of(expected: Expected) -> float:
+    """Units per |expected| that an element may be off."""
+    return STORED if expected.faithful else C
 
 
 def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bool = False) -> Comparison:
     """Compare arrays of one shape; `got` in its own dtype, `expected` in float64 (or int64, bool)."""
     if expected.values.dtype.kind != "f":
-        same = np.asarray(got == expected.values)
-        return Comparison(np.where(same, 0.0, np.inf), np.zeros(same.shape), same)
+        same, none = np.asarray(got == expected.values), np.zeros(expected.values.shape)
+        return Comparison(np.where(same, 0.0, np.inf), none, none, same, np.full(none.shape, np.nan))
     kind = DTYPES[dtype]
     with np.errstate(all="ignore"):
         value = np.asarray(got, dtype=np.float64)
         rounded = round_to(expected.values, kind)
+        size = np.abs(expected.values)
         error = np.abs(value - expected.values)
-        honest = kind.u * (expected.scale + np.abs(expected.values))
-        floor = 0.0 if expected.exact else floor_of(kind)
+        honest = kind.u * (expected.scale + size)
         bound = bound_of(expected, kind)
-        excess = np.maximum(error - floor, 0.0)
+        limit = _limit(expected, size)
+        excess = np.maximum(error - (0.0 if expected.exact else floor_of(kind)), 0.0)
         units = np.where(excess > 0, excess / honest, 0.0)
         equal = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
-        passed = np.isfinite(error) & np.isfinite(bound) & (error <= bound)
+        within = np.isfinite(error) & np.isfinite(bound) & (error <= bound)
+        passed = within
         if not expected.exact:
-            passed |= _overflows(value, expected.values, bound, kind)
+            passed = passed | _overflows(value, expected.values, bound, kind)
         if not strict_subnormals:
-            flushed = (value == 0) & (np.abs(expected.values) <= kind.tiny)
+            flushed = _flushed(value, expected, kind)
             passed, units = passed | flushed, np.where(flushed, 0.0, units)
-    passed |= equal
-    units = np.where(passed, np.where(units <= C, units, 0.0), np.where(units > C, units, np.inf))
-    return Comparison(units, np.where(np.isfinite(bound), bound, 0.0), passed)
+        signed = np.sign(expected.values) * (value - expected.values) / honest
+        counts = np.isfinite(signed) & (size >= kind.tiny) & (value != 0) & (not expected.exact)
+        over = np.where(np.isfinite(units), np.maximum(units, np.nextafter(limit, np.inf)), np.inf)
+        units = np.where(within, np.minimum(units, limit), np.where(passed | equal, 0.0, over))
+    passed = passed | equal
+    bound = np.where(np.isfinite(bound), bound, 0.0)
+    return Comparison(units, limit, bound, passed, np.where(counts, signed, np.nan))
+
+
+def _limit(expected: Expected, size: Array) -> NDArray[np.float64]:
+    """The units that the bound allows each element: C of scale, c of |expected|."""
+    if expected.exact:
+        return np.zeros(size.shape)
+    stored = stored_of(expected)
+    part = np.divide(expected.scale, expected.scale + size, out=np.ones_like(size), where=expected.scale + size > 0)
+    return np.where(np.isfinite(part), stored + (C - stored) * part, C)
+
+
+def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:
+    """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
+
+    In f16 alone the latter would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic holds them all.
+    """
+    size = np.abs(expected.values)
+    flushed = (value == 0) & (size <= dtype.tiny)
+    if expected.exact or dtype.name == "f16":
+        return flushed  # type: ignore[no-any-return]
+    return flushed | ((size < dtype.subnormal) & (np.abs(value) < dtype.tiny))  # type: ignore[no-any-return]
 
 
 def _overflows(value: Array, expected: Array, bound: Array, dtype: Dtype) -> NDArray[np.bool_]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.harness.judge import ties
+from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare
 from opproof.harness.truth import differences, kinks, reference
@@ -27,6 +28,7 @@ class Rules:
     strict_subnormals: bool = False
     convention: str = "any"  # at kinks: "any" subgradient, or "torch"
     declared: str | None = None  # the backend's lower compute precision for this op and dtype
+    rounding: str | None = None  # how the backend stores this op's results, where not to nearest
 
 
 def plain(case: Case, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:
@@ -58,8 +60,8 @@ def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
         if estimate is None or comparison is None:
             continue
         skipped, total = skipped + int((~estimate.smooth).sum()), total + estimate.smooth.size
-        units = np.where(estimate.smooth, comparison.units, 0.0)
-        comparisons[i] = Comparison(units, comparison.bound, comparison.passed | ~estimate.smooth)
+        counted = replace(comparison, signed=np.full(comparison.units.shape, np.nan))  # its scale is no roundings'
+        comparisons[i] = counted.excusing(~estimate.smooth)
     left_out = f", {skipped} of {total} elements near kinks left out" if skipped else ""
     doubt = "the function is not smooth enough within a difference step at any element"
     return Compared(
@@ -74,7 +76,8 @@ def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
 def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], rules: Rules) -> Compared:
     """By the reference's vjp, kinks and saved overflows allowed for."""
     op, case = posed.op, posed.case
-    comparisons = [plain(case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
+    compared = [plain(case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
+    comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
     notes: list[str] = []
     objections: list[str] = []
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
@@ -115,9 +118,13 @@ def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, case: Case
     u = DTYPES[case.dtype].u
     slack = np.maximum(comparison.bound, C * u * np.maximum(np.abs(kinked.low), np.abs(kinked.high))) + 1e-9
     inside = (value >= kinked.low - slack) & (value <= kinked.high + slack)
-    passed = np.where(kinked.mask, inside, comparison.passed)
-    units = np.where(kinked.mask, np.where(inside, 0.0, np.inf), comparison.units)
-    result = Comparison(units, np.where(kinked.mask, slack, comparison.bound), passed)
+    result = Comparison(
+        units=np.where(kinked.mask, np.where(inside, 0.0, np.inf), comparison.units),
+        limit=comparison.limit,
+        bound=np.where(kinked.mask, slack, comparison.bound),
+        passed=np.where(kinked.mask, inside, comparison.passed),
+        signed=np.where(kinked.mask, np.nan, comparison.signed),
+    )
     if not kinked.mask.any() or not inside[kinked.mask].all():
         return result, ""
     total = float(np.sum(value[kinked.mask]))
@@ -138,4 +145,4 @@ def _saved(posed: Posed, want: Expected, comparison: Comparison, i: int) -> Comp
     stored = [round_to(y, kind) if y.dtype.kind == "f" else y for y in posed.outputs]
     given = reference.vjp(posed.op, posed.inputs, posed.params, posed.cotangents, stored)[i]
     excused = ~np.isfinite(np.asarray(given)) & np.isfinite(want.values)
-    return Comparison(np.where(excused, 0.0, comparison.units), comparison.bound, comparison.passed | excused)
+    return comparison.excusing(excused)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.figures import NO_FIGURES, Figures, figures
 from opproof.harness.judge.gradient import Compared, Rules, by_differences, by_vjp, plain
 from opproof.harness.judge.vacuity import vacuous
 from opproof.harness.truth.posed import Posed, output_names
@@ -31,6 +33,7 @@ class Judged:
     got: Array
     expected: Expected
     comparison: Comparison
+    figures: Figures
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,11 @@ class Judgement:
 
     verdict: Verdict
     message: str = ""
-    units: float | None = None
+    units: float | None = None  # of the element that has the largest share of its bound
+    limit: float | None = None  # how many it may have
+    figures: Figures = NO_FIGURES  # of the array whose RMS is the largest
+    nonfinite: int = 0  # elements where a number and none meet
+    zeros: bool = False  # nothing but zeros came, and more was expected
     worst: Worst | None = None
     tensors: tuple[Judged, ...] = ()  # of a wrong answer, for the diagnosis
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
@@ -54,16 +61,51 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared)
+    objection = compared.objection or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
     failing = [j for j in tensors if not j.comparison.passed.all()]
-    units = max((_largest(j) for j in tensors), default=0.0)
-    farthest = max(failing or tensors, key=_largest, default=None)
-    worst = _worst(farthest) if farthest is not None and (failing or units > 0) else None
-    if failing or compared.objection:
+    judgement = _measured(tensors, failing)
+    if failing or objection:
         verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
-        return Judgement(verdict, compared.objection or compared.note, units, worst, tensors, _is_stale(answer))
+        message = objection or compared.note
+        return replace(judgement, verdict=verdict, message=message, tensors=tensors, stale=_is_stale(answer))
     if objection := vacuous(posed, compared.expected, rules.declared):
-        return Judgement(Verdict.MISTRUSTED, objection, units, worst)
-    return Judgement(Verdict.PASS, compared.note, units, worst)
+        return replace(judgement, verdict=Verdict.MISTRUSTED, message=objection)
+    return replace(judgement, message=compared.note)
+
+
+def _of_the_whole(judged: Judged, rules: Rules) -> str:
+    """What is wrong with an array all elements of which pass; empty where nothing is."""
+    if not judged.comparison.passed.all():
+        return ""
+    return judged.figures.objection or judged.figures.misrounded(rules.rounding)
+
+
+def _measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:
+    """A judgement that nothing is wrong, with the numbers of the answer."""
+    farthest = max(failing or tensors, key=_largest, default=None)
+    if farthest is None or farthest.comparison.worst is None:
+        return Judgement(Verdict.PASS, units=0.0 if tensors or farthest is None else None)
+    comparison, index = farthest.comparison, farthest.comparison.worst
+    units = float(comparison.units[index])
+    return Judgement(
+        Verdict.PASS,
+        units=units,
+        limit=float(comparison.limit[index]),
+        worst=element(farthest, index) if failing or units > 0 else None,
+        figures=max((j.figures for j in tensors), key=lambda f: -1.0 if f.rms is None else f.rms),
+        nonfinite=sum(_nonfinite(j) for j in failing),
+        zeros=bool(failing) and all(not j.got.any() and j.expected.values.any() for j in failing),
+    )
+
+
+def _nonfinite(judged: Judged) -> int:
+    """Elements that fail because one of the two is no finite number."""
+    both = _finite(judged.got) & _finite(judged.expected.values)
+    return int(np.count_nonzero(~both & ~judged.comparison.passed))
+
+
+def _finite(values: Array) -> Array:
+    return np.isfinite(values) if values.dtype.kind not in "iub" else np.ones(values.shape, dtype=bool)
 
 
 def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None) -> Compared:
@@ -75,26 +117,24 @@ def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Exp
     arrays = answer.arrays
     if posed.op.settled is not None:
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
-    comparisons = [plain(posed.case, g, e, rules) for g, e in zip(arrays, expected, strict=True)]
-    return Compared(arrays, expected, comparisons)
+    comparisons: Sequence[Comparison | None] = [
+        plain(posed.case, g, e, rules) for g, e in zip(arrays, expected, strict=True)
+    ]
+    return Compared(arrays, expected, excusing(posed, arrays, expected, comparisons, rules.strict_subnormals))
 
 
 def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:
     forward = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
     return tuple(
-        Judged(str(n), a, e, c)
+        Judged(str(n), a, e, c, figures(a, e, c, posed.case.dtype))
         for n, a, e, c in zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         if a is not None and e is not None and c is not None
     )
 
 
 def _largest(judged: Judged) -> float:
-    return float(np.max(judged.comparison.units, initial=0.0))
-
-
-def _worst(judged: Judged) -> Worst | None:
-    return None if judged.comparison.worst is None else element(judged, judged.comparison.worst)
+    return float(np.max(judged.comparison.shares, initial=0.0))
 
 
 def element(judged: Judged, index: tuple[int, ...]) -> Worst:

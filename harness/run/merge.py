@@ -65,7 +65,7 @@ def _differences(a: Header, b: Header) -> list[str]:
     """In what two headers disagree that parts of one run share."""
     differences = [
         f"{name} is {x!r} and {y!r}"
-        for name, x, y in (("the version of opproof", a.opproof, b.opproof), ("C", a.constant, b.constant))
+        for name, x, y in (("the version of opproof", a.opproof, b.opproof), ("the bound", a.bound, b.bound))
         if x != y
     ]
     old, new = _asked(a), _asked(b)

@@ -32,6 +32,12 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         mode=Mode(task.mode),
         verdict=judgement.verdict,
         units=None if judgement.units is None else number(round(judgement.units, 4)),
+        limit=_rounded(judgement.limit),
+        rms=_rounded(judgement.figures.rms),
+        bias=_rounded(judgement.figures.bias),
+        rounding=judgement.figures.rounding,
+        nonfinite=judgement.nonfinite,
+        zeros=judgement.zeros,
         worst=judgement.worst,
         message="; ".join(filter(None, notes)),
         diagnosis=diagnosis,
@@ -40,6 +46,10 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         in_process=in_process,
         evidence=evidence,
     )
+
+
+def _rounded(units: float | None) -> float | None:
+    return None if units is None else round(units, 4)
 
 
 def settled(task: Task, verdict: Verdict, message: str) -> Result:

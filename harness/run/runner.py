@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from opproof.harness import __version__
-from opproof.harness.judge.bound import C
+from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
 from opproof.harness.ledger.known import Known, built_in, mark, read_known
 from opproof.harness.run.finish import finish
@@ -128,6 +128,6 @@ def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> H
             options=options(settings),
             started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             cases=count,
-            constant=C,
+            constants=CONSTANTS,
         )
     )

@@ -38,6 +38,7 @@ class Expected:
     values: Array  # float64, int64 or bool
     scale: Array  # float64; zeros where the array is exact
     exact: bool = False  # to be met bit for bit
+    faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
 
 
 def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
@@ -169,7 +170,8 @@ def _scaled(values: Array, noisy: Any, case: Case, declared: str | None) -> Expe
     larger = max(compute_roundoff(dtype, declared), dtype.u)
     with quiet():
         rms = np.sqrt(np.mean(np.square(noisy.runs - noisy.exact), axis=0))
-    return Expected(values, np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0))
+    scale = np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0)
+    return Expected(values, scale, faithful=compute_roundoff(dtype, declared) < dtype.u)
 
 
 def saved_overflow(case: Case, outputs: Sequence[Array]) -> bool:

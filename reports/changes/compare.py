@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from opproof.reports._kinds import FAILING, Kind, kind, severity
 from opproof.reports._record import Header, Result
-from opproof.reports._text import line, number, plural
+from opproof.reports._text import line, plural
 from opproof.reports.changes.record import Change, Changed, Changes, Moved
 
 #: How many times larger an error may get.
@@ -24,8 +24,8 @@ Run = tuple[Header, Sequence[Result]]
 def unlike(before: Header, after: Header) -> list[str]:
     """Why the two runs cannot be compared, each as half a sentence; empty when they can."""
     differences = []
-    if before.constant != after.constant:
-        differences.append(f"their bounds differ (C = {number(before.constant)} and {number(after.constant)} units)")
+    if before.constants != after.constants:
+        differences.append(f"their bounds differ ({before.bound}; {after.bound})")
     if before.opproof != after.opproof:
         differences.append(
             f"they come from opproof {line(before.opproof)} and {line(after.opproof)}, "

@@ -58,7 +58,7 @@ HEADER = Header(
     options={NAME: NAME, "selection": {NAME: [NAME]}},
     started=NAME,
     cases=99,
-    constant=16.0,
+    constants={"C": 16.0},
 )
 BEFORE = (HEADER, [replace(r, verdict=Verdict.PASS) for r in RECORDS[:-1]] + [replace(RECORDS[0], case="gone" + EVIL)])
 SINCE = changes(BEFORE, (replace(HEADER, options={"selection": {NAME: [1]}}), RECORDS))

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from opproof.harness import __version__
-from opproof.harness.judge.bound import C
+from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key
 from opproof.harness.run.settings import Settings
@@ -84,9 +84,9 @@ def _other_version(before: Header) -> list[str]:
 
 
 def _other_bound(before: Header) -> list[str]:
-    if before.constant == C:
+    if before.constants == CONSTANTS:
         return []
-    return [f"the constant of its bound is {before.constant:g}, and this opproof's is {C:g}"]
+    return [f"its bound is {before.bound}, and this opproof's is {Header(opproof='', constants=CONSTANTS).bound}"]
 
 
 def _other_backend(before: Header, header: Header) -> list[str]:

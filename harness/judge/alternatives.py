@@ -1,0 +1,62 @@
+"""Answers as right as the reference's: numbers below the normal range taken for zero, other declared conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.harness.judge.bound import Comparison, compare
+from opproof.harness.truth import flushed
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.reference import Expected
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
+
+Comparisons = Sequence[Comparison | None]
+
+
+def excusing(
+    posed: Posed,
+    arrays: Sequence[Array | None],
+    expected: Sequence[Expected | None],
+    comparisons: Comparisons,
+    strict_subnormals: bool,
+) -> Comparisons:
+    """`comparisons`, the elements right that an alternative makes right; evaluated only where something fails.
+
+    Of flushed zeros every element by itself; a convention is one for the whole array.
+    """
+    if not strict_subnormals and _fails(comparisons):
+        for answer in flushed.answers(posed):
+            others = _against(answer, posed, arrays, expected)
+            comparisons = [
+                c if o is None or c is None else c.excusing(~c.passed & o.passed)
+                for c, o in zip(comparisons, others, strict=True)
+            ]
+    if posed.mode is Mode.FORWARD and posed.op.conventions is not None and _fails(comparisons):
+        for answer in posed.op.conventions(*posed.inputs, **posed.params):
+            others = _against(tuple_of(answer), posed, arrays, expected)
+            comparisons = [
+                c if o is None or c is None or not (c.passed | o.passed).all() else c.excusing(~c.passed)
+                for c, o in zip(comparisons, others, strict=True)
+            ]
+    return comparisons
+
+
+def _fails(comparisons: Comparisons) -> bool:
+    return any(c is not None and not c.passed.all() for c in comparisons)
+
+
+def _against(
+    answer: Sequence[Array | None], posed: Posed, arrays: Sequence[Array | None], expected: Sequence[Expected | None]
+) -> Comparisons:
+    """What came against another answer than the reference's, where that is wrong by the reference."""
+    return [
+        None
+        if got is None or want is None or values is None or np.shape(values) != want.values.shape
+        else compare(got, replace(want, values=np.asarray(values)), posed.case.dtype)
+        for got, want, values in zip(arrays, expected, answer, strict=True)
+    ]

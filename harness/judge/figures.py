@@ -1,0 +1,112 @@
+"""What holds of an answer's arrays as a whole: the RMS and the mean of their signed units, and how they were rounded.
+
+Every element may be within its bound and all be wrong together: times 1.004 in bf16, or truncated where storing should
+round. Independent errors go down with the root of their number, so the array as a whole is held to less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.harness.judge.bound import STORED, C, Comparison
+from opproof.harness.truth.reference import Expected
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+
+#: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
+RMS = 3.0
+BIAS = 1.0
+#: All that the bound is made of, as headers name it.
+CONSTANTS = {"C": C, "stored": STORED, "rms": RMS, "bias": BIAS}
+#: Of arrays of so many elements or more.
+LEAST = 16
+#: Results that a store could round to either side, at least so many different ones, tell how it does; by
+#: so many units, and so many standard errors, may their mean be off.
+TELLING = 256
+LEAN = 0.3
+ERRORS = 8.0
+
+
+class Rounding(StrEnum):
+    """How results are stored."""
+
+    UNKNOWN = ""
+    NEAREST = "nearest"
+    TRUNCATE = "truncate"  # towards zero
+    AWAY = "away"  # from zero
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one array; None where it has too few elements that count."""
+
+    rms: float | None = None  # of the units
+    bias: float | None = None  # the mean of the signed units, positive away from zero
+    factor: float | None = None  # the median of got / expected
+    rounding: Rounding = Rounding.UNKNOWN
+
+    @property
+    def objection(self) -> str:
+        """What is wrong with the whole, though each element may pass; empty where nothing is."""
+        if self.rms is None or self.bias is None or self.factor is None:
+            return ""
+        within = "every element is within its bound, but"
+        if abs(self.bias) > BIAS:
+            how = "large" if self.bias > 0 else "small"
+            return (
+                f"{within} all are {abs(self.factor - 1):.2g} of their size too {how} together: "
+                f"{abs(self.bias):.2g} units on average, at most {BIAS:g} are allowed"
+            )
+        if self.rms > RMS:
+            return f"{within} their RMS is {self.rms:.2g} units, at most {RMS:g} are allowed"
+        return ""
+
+    def misrounded(self, declared: str | None) -> str:
+        """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it."""
+        if self.rounding in (Rounding.UNKNOWN, Rounding.NEAREST, declared):
+            return ""
+        how = {Rounding.TRUNCATE: "towards zero (truncated)", Rounding.AWAY: "away from zero"}[self.rounding]
+        return (
+            f"every element is within its bound, but results are rounded {how}: "
+            f'round to nearest, or declare rounding = "{self.rounding}"'
+        )
+
+
+#: Of an answer without floats enough.
+NO_FIGURES = Figures()
+
+
+def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) -> Figures:
+    """The figures of one array, over its elements that count."""
+    counts = np.isfinite(comparison.signed)
+    if np.count_nonzero(counts) < LEAST:
+        return NO_FIGURES
+    signed = comparison.signed[counts]
+    values, given = expected.values[counts], np.asarray(got, dtype=np.float64)[counts]
+    return Figures(
+        rms=float(np.sqrt(np.mean(np.square(signed)))),
+        bias=float(np.mean(signed)),
+        factor=float(np.median(given / values)),
+        rounding=_rounding(given, values, expected.scale[counts], DTYPES[dtype]) if expected.faithful else Rounding(""),
+    )
+
+
+def _rounding(got: NDArray[np.float64], values: Array, scale: Array, dtype: Dtype) -> Rounding:
+    """By how far results are on average from those rounded to nearest, where storing is most of what is rounded.
+
+    Each value once: a constant that fills an array is rounded to the same side everywhere.
+    """
+    nearest = round_to(values, dtype)
+    open_ = (np.abs(values) > 8 * scale) & (nearest != values) & np.isfinite(nearest)
+    values, places = np.unique(values[open_], return_index=True)
+    if values.size < TELLING:
+        return Rounding.UNKNOWN
+    off = np.sign(values) * (got[open_][places] - nearest[open_][places]) / (dtype.u * np.abs(values))
+    mean, error = float(np.mean(off)), float(np.std(off)) / np.sqrt(off.size)
+    if abs(mean) <= LEAN or abs(mean) <= ERRORS * error:
+        return Rounding.NEAREST
+    return Rounding.AWAY if mean > 0 else Rounding.TRUNCATE

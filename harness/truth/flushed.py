@@ -1,0 +1,91 @@
+"""The reference as a machine computes it that takes numbers below the normal range for zero.
+
+Processors and compilers may do so with what is read, with what is computed on the way, or with both
+(flush-to-zero and denormals-are-zero of x86 and ARM; XLA and CUDA's -ftz=true as a matter of course).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.truth import reference
+from opproof.harness.truth.posed import Posed
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
+
+
+class Flushing(np.ndarray):
+    """A float64 array of which every result smaller than `tiny` is zero."""
+
+    tiny: float
+
+    def __array_finalize__(self, origin: Any) -> None:
+        self.tiny = getattr(origin, "tiny", 0.0)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        if out is not None:
+            kwargs["out"] = tuple(_plain(x) for x in out)
+        results = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+        if out is not None:
+            for array in out:
+                _plain(array)[...] = _zeroed(_plain(array), self.tiny)
+            return out[0] if len(out) == 1 else out
+        if isinstance(results, tuple):
+            return tuple(self._of(r) for r in results)
+        return None if results is None else self._of(results)
+
+    def _of(self, result: Any) -> Any:
+        return flushing(result, self.tiny) if np.asarray(result).dtype.kind == "f" else result
+
+
+def flushing(values: Any, tiny: float) -> Flushing:
+    """`values`, those smaller than `tiny` zero, as an array whose results are treated alike."""
+    array = _zeroed(np.asarray(values), tiny).view(Flushing)
+    array.tiny = tiny
+    return array
+
+
+def _plain(x: Any) -> Any:
+    return x.view(np.ndarray) if isinstance(x, Flushing) else x
+
+
+def _zeroed(values: Array, tiny: float) -> Array:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) < tiny, 0.0, values)
+
+
+def answers(posed: Posed) -> Iterator[Sequence[Array | None]]:
+    """Outputs, or gradients, with numbers below the normal range taken for zero: read, computed, or both."""
+    kind = DTYPES[posed.case.dtype]
+    interior = kind.tiny if kind.name == "f64" else DTYPES["f32"].tiny
+    read = posed.given(inputs=tuple(None if x is None else _read(x, kind.tiny) for x in posed.inputs))
+    pairs = zip(read.inputs, posed.inputs, strict=True)
+    if any(x is not None and y is not None and np.any(x != y) for x, y in pairs if x is not y):
+        yield _answer(read, 0.0)
+        yield _answer(read, interior)
+    yield _answer(posed, interior)
+
+
+def _read(x: Array, tiny: float) -> Array:
+    return _zeroed(x, tiny) if x.dtype.kind == "f" else x
+
+
+def _answer(posed: Posed, tiny: float) -> Sequence[Array | None]:
+    """What the operator gives where everything smaller than `tiny` is zero."""
+
+    def wrap(x: Array | None) -> Array | None:
+        return x if x is None or x.dtype.kind != "f" else flushing(x, tiny)
+
+    inputs = [wrap(x) for x in posed.inputs]
+    outputs = reference.forward(posed.op, inputs, posed.params)
+    if posed.mode is Mode.FORWARD:
+        return [_plain(y) for y in outputs]
+    kind = DTYPES[posed.case.dtype]
+    stored = [wrap(round_to(_plain(y), kind)) if y.dtype.kind == "f" else y for y in outputs]
+    gradients = reference.vjp(posed.op, inputs, posed.params, [wrap(g) for g in posed.cotangents], stored)
+    return [_plain(np.asarray(d)) if n else None for d, n in zip(gradients, posed.needs, strict=True)]
