@@ -87,9 +87,15 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
         return NO_FIGURES
     signed = comparison.signed[counts]
     values, given = expected.values[counts], np.asarray(got, dtype=np.float64)[counts]
+    rms, bias = float(np.sqrt(np.mean(np.square(signed)))), float(np.mean(signed))
+    if rms > RMS or abs(bias) > BIAS:  # that may be one error, where values repeat
+        _, places = np.unique(np.abs(values), return_index=True)
+        if places.size < LEAST:
+            return NO_FIGURES
+        rms, bias = float(np.sqrt(np.mean(np.square(signed[places])))), float(np.mean(signed[places]))
     return Figures(
-        rms=float(np.sqrt(np.mean(np.square(signed)))),
-        bias=float(np.mean(signed)),
+        rms=rms,
+        bias=bias,
         factor=float(np.median(given / values)),
         rounding=_rounding(given, values, expected.scale[counts], DTYPES[dtype]) if expected.faithful else Rounding(""),
     )
