@@ -10,6 +10,13 @@ def order(x: Array, dim: int, descending: bool) -> Array:
     return np.argsort(-x if descending else x, axis=dim, kind="stable")
 
 
+def order_with_nan(x: Array, dim: int, descending: bool, *, first: bool) -> Array:
+    """As `order`, NaN before or behind all else."""
+    nan = np.isnan(x)
+    keys = np.where(nan, 0, -x if descending else x)
+    return np.lexsort((keys, ~nan if first else nan), axis=dim)
+
+
 def equals(x: Array, dim: int) -> Array:
     """A number from 0 for every group of equal elements along `dim`, the same for all of the group; as x."""
     lines = np.moveaxis(x, dim, -1)

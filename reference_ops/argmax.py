@@ -6,6 +6,7 @@ Source: PyTorch's documentation of torch.argmax (the first of several).
 PyTorch: torch.argmax. ONNX: ArgMax. ggml: ggml_argmax (dim = -1).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ NEIGHBOURS = ("argmin",)
 
 def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:
     return np.argmax(x, axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Iterator[Array]:
+    yield np.argmax(np.where(np.isnan(x), -np.inf, x), axis=dim, keepdims=keepdim)  # NaN is ignored
 
 
 def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:

@@ -6,6 +6,7 @@ Source: PyTorch's documentation of torch.argmin (the first of several).
 PyTorch: torch.argmin. ONNX: ArgMin. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ NEIGHBOURS = ("argmax",)
 
 def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:
     return np.argmin(x, axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Iterator[Array]:
+    yield np.argmin(np.where(np.isnan(x), np.inf, x), axis=dim, keepdims=keepdim)  # NaN is ignored
 
 
 def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:

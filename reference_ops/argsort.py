@@ -7,9 +7,10 @@ Source: the definition.
 PyTorch: torch.argsort (stable = True). ONNX: TopK (its indices, k = the whole axis). ggml: ggml_argsort (dim = -1).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
-from opproof.reference_ops._order import gaps, order
+from opproof.reference_ops._order import gaps, order, order_with_nan
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
@@ -18,6 +19,11 @@ TRAITS = ("rowwise", "ordered")
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> Array:
     return order(x, dim, descending)
+
+
+def conventions(x: Array, *, dim: int = -1, descending: bool = False) -> Iterator[Array]:
+    for first in (False, True):  # NaN is the largest, the smallest, or stands behind everything
+        yield order_with_nan(x, dim, descending, first=first)
 
 
 def kinks(x: Array, *, dim: int = -1, descending: bool = False) -> Array:

@@ -9,6 +9,7 @@ Source: Bishop, Pattern Recognition and Machine Learning (2006), equation 4.90, 
 PyTorch: torch.nn.functional.binary_cross_entropy_with_logits. ONNX: none. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,19 @@ def forward(
     loss = (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
     loss = np.where(np.isinf(x) | np.isinf(target), _limit(x, target, pos_weight), loss)
     return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def conventions(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    pos_weight: Array | None = None,
+    *,
+    reduction: str = "mean",
+) -> Iterator[Array]:
+    tail = softplus(-x)
+    loss = (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
+    yield reduced(loss if weight is None else loss * weight, reduction)  # the formula as it stands: NaN at infinity
 
 
 def vjp(

@@ -22,7 +22,8 @@ def forward(x: Array, *, alpha: float = 1.0) -> Array:
 
 
 def vjp(g: Array, y: Array, x: Array, *, alpha: float = 1.0) -> Array:
-    return np.where(x > 0, g, g * alpha * np.exp(np.minimum(x, 0)))
+    # From the saved output, g (y + alpha), without its cancellation: y differs from forward(x) by its rounding.
+    return np.where(x > 0, g, g * (alpha * np.exp(np.minimum(x, 0)) + (y - forward(x, alpha=alpha))))
 
 
 def kinks(x: Array, *, alpha: float = 1.0) -> Array:

@@ -7,6 +7,7 @@ Source: Knuth, The Art of Computer Programming 1, 1.2.4 (floored division).
 PyTorch: torch.floor_divide, torch.div(rounding_mode="floor"). ONNX: none. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,10 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def forward(a: Array, b: Array) -> Array:
     return np.floor_divide(a, b)
+
+
+def conventions(a: Array, b: Array) -> Iterator[Array]:
+    yield np.floor(a / b)  # an infinite quotient stays infinite, where Python's has no remainder and is NaN
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:

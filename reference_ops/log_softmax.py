@@ -6,6 +6,7 @@ Source: Goodfellow, Bengio, Courville, Deep Learning (2016), section 6.2.2.3 (eq
 PyTorch: torch.log_softmax. ONNX: LogSoftmax. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,11 @@ TRAITS = ("rowwise", "statistic", "long sum")
 def forward(x: Array, *, dim: int) -> Array:
     shifted = x - np.max(np.real(x), axis=dim, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, dim: int) -> Iterator[Array]:
+    nothing = np.all(x == -np.inf, axis=dim, keepdims=True)
+    yield np.where(nothing, -np.inf, forward(x, dim=dim))  # the logarithm of no share
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:

@@ -6,6 +6,7 @@ Source: Blanchard, Higham, Higham, Accurately computing the log-sum-exp and soft
 PyTorch: torch.logsumexp. ONNX: ReduceLogSumExp. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,11 @@ def forward(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> A
     shift = np.where(np.isfinite(largest), largest, 0)  # of a row of -inf, or with an inf, nothing can be taken away
     total = np.log(np.sum(np.exp(x - shift), axis=dim, keepdims=True)) + shift
     return total if keepdim else np.squeeze(total, axis=dim)  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Iterator[Array]:
+    nothing = np.all(x == -np.inf, axis=dim, keepdims=keepdim)
+    yield np.where(nothing, np.nan, forward(x, dim=dim, keepdim=keepdim))  # as softmax of a row that is masked in full
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Array:

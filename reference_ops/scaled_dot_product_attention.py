@@ -13,6 +13,7 @@ PyTorch: torch.nn.functional.scaled_dot_product_attention. ONNX: Attention. ggml
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,29 @@ def forward(
     scores, _ = _capped(query, _grouped(key, heads, enable_gqa), scale, softcap)
     scores, _ = _masked(scores, attn_mask, keep, is_causal, max_bias)
     return np.matmul(softmax(scores, sinks)[0], _grouped(value, heads, enable_gqa))  # type: ignore[no-any-return]
+
+
+def conventions(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    keep: Array | None = None,
+    sinks: Array | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    softcap: float = 0.0,
+    max_bias: float = 0.0,
+) -> Iterator[Array]:
+    if sinks is not None:
+        return
+    heads = query.shape[-3]
+    scores, _ = _capped(query, _grouped(key, heads, enable_gqa), scale, softcap)
+    scores, _ = _masked(scores, attn_mask, keep, is_causal, max_bias)
+    y = np.matmul(softmax(scores)[0], _grouped(value, heads, enable_gqa))
+    yield np.where(np.all(scores == -np.inf, axis=-1, keepdims=True), np.nan, y)  # a row that is masked in full
 
 
 def vjp(

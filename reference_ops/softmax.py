@@ -6,6 +6,7 @@ Source: Goodfellow, Bengio, Courville, Deep Learning (2016), section 4.1 (shift)
 PyTorch: torch.softmax. ONNX: Softmax. ggml: ggml_soft_max (dim = -1).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ TRAITS = ("rowwise", "statistic", "long sum")
 def forward(x: Array, *, dim: int) -> Array:
     e = np.exp(x - np.max(np.real(x), axis=dim, keepdims=True))
     return e / np.sum(e, axis=dim, keepdims=True)  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, dim: int) -> Iterator[Array]:
+    yield np.where(np.all(x == -np.inf, axis=dim, keepdims=True), 0, forward(x, dim=dim))  # nothing is kept: no share
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:

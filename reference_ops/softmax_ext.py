@@ -9,6 +9,7 @@ Source: ggml.h, ggml_soft_max_ext and ggml_soft_max_add_sinks; Press, Smith, Lew
 PyTorch: none (torch.softmax of the sum). ONNX: none. ggml: ggml_soft_max_ext (keep: -inf in its mask).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,20 @@ def forward(
     max_bias: float = 0.0,
 ) -> Array:
     return softmax(_scores(x, mask, keep, scale, max_bias), sinks)[0]
+
+
+def conventions(
+    x: Array,
+    mask: Array | None = None,
+    sinks: Array | None = None,
+    keep: Array | None = None,
+    *,
+    scale: float = 1.0,
+    max_bias: float = 0.0,
+) -> Iterator[Array]:
+    if sinks is None:  # a row that is masked in full
+        scores = _scores(x, mask, keep, scale, max_bias)
+        yield np.where(np.all(scores == -np.inf, axis=-1, keepdims=True), np.nan, softmax(scores)[0])
 
 
 def vjp(

@@ -7,11 +7,12 @@ Source: the definition.
 PyTorch: torch.sort (stable = True). ONNX: TopK (k = the whole axis). ggml: none (ggml_argsort).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._order import equals, gaps, order
+from opproof.reference_ops._order import equals, gaps, order, order_with_nan
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
@@ -22,6 +23,12 @@ TRAITS = ("rowwise", "ordered")
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
     indices = order(x, dim, descending)
     return np.take_along_axis(x, indices, axis=dim), indices
+
+
+def conventions(x: Array, *, dim: int = -1, descending: bool = False) -> Iterator[tuple[Array, Array]]:
+    for first in (False, True):  # NaN is the largest, the smallest, or stands behind everything
+        indices = order_with_nan(x, dim, descending, first=first)
+        yield np.take_along_axis(x, indices, axis=dim), indices
 
 
 def vjp(g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, dim: int = -1, descending: bool = False) -> Array:

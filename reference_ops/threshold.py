@@ -7,6 +7,7 @@ Source: PyTorch's documentation of Threshold.
 PyTorch: torch.nn.functional.threshold. ONNX: ThresholdedRelu (value = 0). ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ TRAITS = ("pointwise",)
 
 def forward(x: Array, *, threshold: float, value: float) -> Array:
     return np.where((x <= threshold), value, x)
+
+
+def conventions(x: Array, *, threshold: float, value: float) -> Iterator[Array]:
+    yield np.where(x > threshold, x, value)  # NaN is not above the threshold
 
 
 def vjp(g: Array, y: Array, x: Array, *, threshold: float, value: float) -> Array:

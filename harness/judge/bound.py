@@ -68,7 +68,9 @@ def bound_of(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
     """The bound of every element; zero where the array is to be met bit for bit."""
     if expected.exact:
         return np.zeros(expected.values.shape)
-    return dtype.u * (C * expected.scale + stored_of(expected) * np.abs(expected.values)) + floor_of(dtype)
+    # By u first: 16 times the largest numbers of f64 is infinite.
+    rounding, stored = dtype.u * expected.scale, dtype.u * np.abs(expected.values)
+    return C * rounding + stored_of(expected) * stored + floor_of(dtype)
 
 
 def stored_of(expected: Expected) -> float:

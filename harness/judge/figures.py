@@ -18,8 +18,8 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
-RMS = 3.0
-BIAS = 1.0
+RMS = 2.5
+BIAS = 1.5
 #: All that the bound is made of, as headers name it.
 CONSTANTS = {"C": C, "stored": STORED, "rms": RMS, "bias": BIAS}
 #: Of arrays of so many elements or more.

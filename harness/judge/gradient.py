@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from opproof.harness.judge import ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare
-from opproof.harness.truth import differences, kinks, reference
+from opproof.harness.truth import differences, kinks, reference, subgradient
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected
@@ -75,29 +75,48 @@ def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
 
 def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], rules: Rules) -> Compared:
     """By the reference's vjp, kinks and saved overflows allowed for."""
-    op, case = posed.op, posed.case
+    case = posed.case
     compared = [plain(case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
     comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
     notes: list[str] = []
-    objections: list[str] = []
+    if posed.op.ties is not None and rules.convention == "any":
+        groups = posed.op.ties(*posed.inputs, **posed.params)
+        for i, (got, want, comparison) in enumerate(zip(answer.arrays, expected, comparisons, strict=True)):
+            if got is not None and want is not None and comparison is not None:
+                comparisons[i], note = ties.in_any_order(got, want, groups, comparison, case.dtype)
+                notes.append(note)
+    kinked = {} if posed.op.ties is not None or rules.convention != "any" else _kinked(posed, comparisons)
+    for i, k in kinked.items():
+        got, comparison = answer.arrays[i], comparisons[i]
+        assert got is not None
+        assert comparison is not None
+        slack = np.maximum(comparison.bound, C * DTYPES[case.dtype].u * _reach(k)) + 1e-9
+        comparisons[i] = _within(got, comparison, k, slack)
+        notes.append(kinks.convention(got, k))
+    objection = _together(posed, answer, comparisons, kinked)
+    for i, (want, comparison) in enumerate(zip(expected, comparisons, strict=True)):
+        if want is not None and comparison is not None:
+            comparisons[i] = _saved(posed, want, comparison, i)
+    return Compared(answer.arrays, expected, comparisons, next(filter(None, notes), ""), objection)
+
+
+def _kinked(posed: Posed, comparisons: Sequence[Comparison | None]) -> dict[int, kinks.Kinked]:
+    """By argument, the elements at kinks."""
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
-    at_kink = distances(case, op, values) == 0
-    for i, (got, want, comparison) in enumerate(zip(answer.arrays, expected, comparisons, strict=True)):
-        if got is None or want is None or comparison is None:
-            continue
-        if op.ties is not None and rules.convention == "any":
-            groups = op.ties(*posed.inputs, **posed.params)
-            comparison, note = ties.in_any_order(got, want, groups, comparison, case.dtype)  # noqa: PLW2901
-            notes.append(note)
-        elif at_kink.any() and rules.convention == "any":
-            mask = at_kink if i == 0 else _reached(at_kink, got.shape)
-            kinked = kinks.intervals(posed, i, mask)
-            comparison, objection = _within(got, comparison, kinked, case)  # noqa: PLW2901
-            objections.append(objection)
-            notes.append(kinks.convention(got, kinked))
-        comparisons[i] = _saved(posed, want, comparison, i)
-    first = [next((text for text in texts if text), "") for texts in (notes, objections)]
-    return Compared(answer.arrays, expected, comparisons, note=first[0], objection=first[1])
+    at_kink = distances(posed.case, posed.op, values) == 0
+    if not at_kink.any():
+        return {}
+    masks = {
+        i: at_kink if i == 0 else _reached(at_kink, comparison.units.shape)
+        for i, comparison in enumerate(comparisons)
+        if comparison is not None
+    }
+    return {i: kinks.intervals(posed, i, mask) for i, mask in masks.items()}
+
+
+def _reach(kinked: kinks.Kinked) -> Array:
+    """The size of the larger end of every interval."""
+    return np.asarray(np.maximum(np.abs(kinked.left).sum(axis=-1), np.abs(kinked.right).sum(axis=-1)))
 
 
 def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -112,29 +131,36 @@ def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.b
     return np.reshape(np.any(met, axis=axes), shape)
 
 
-def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, case: Case) -> tuple[Comparison, str]:
-    """Elements at kinks pass between their one-sided derivatives; their sum must lie between the limits too."""
+def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, slack: Array) -> Comparison:
+    """Elements at kinks pass between their one-sided derivatives."""
     value = np.asarray(got, dtype=np.float64)
-    u = DTYPES[case.dtype].u
-    slack = np.maximum(comparison.bound, C * u * np.maximum(np.abs(kinked.low), np.abs(kinked.high))) + 1e-9
     inside = (value >= kinked.low - slack) & (value <= kinked.high + slack)
-    result = Comparison(
+    return Comparison(
         units=np.where(kinked.mask, np.where(inside, 0.0, np.inf), comparison.units),
         limit=comparison.limit,
         bound=np.where(kinked.mask, slack, comparison.bound),
         passed=np.where(kinked.mask, inside, comparison.passed),
         signed=np.where(kinked.mask, np.nan, comparison.signed),
     )
-    if not kinked.mask.any() or not inside[kinked.mask].all():
-        return result, ""
-    total = float(np.sum(value[kinked.mask]))
-    room = float(np.sum(slack[kinked.mask])) + 1e-6 * (abs(total) + 1)
-    if kinked.total[0] - room <= total <= kinked.total[1] + room:
-        return result, ""
-    return result, (
-        f"at kinks the gradients add up to {total:.6g}, which is no subgradient: "
-        f"expected between {kinked.total[0]:.6g} and {kinked.total[1]:.6g}"
-    )
+
+
+def _together(
+    posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], kinked: Mapping[int, kinks.Kinked]
+) -> str:
+    """Why gradients that may stand at each kink by itself are no subgradient together; empty where they are one."""
+    if not all(c is None or c.passed.all() for c in comparisons):
+        return ""
+    u = DTYPES[posed.case.dtype].u
+    for limit in subgradient.limits(posed, kinked):
+        terms = [np.asarray(answer.arrays[i], dtype=np.float64) * d for i, d in limit.directions.items()]
+        total, size = (float(sum(np.sum(f(t)) for t in terms)) for f in (np.asarray, np.abs))
+        room = C * u * (size + abs(limit.low) + abs(limit.high)) + 1e-6 * max(abs(limit.low), abs(limit.high))
+        if not limit.low - room <= total <= limit.high + room:
+            return (
+                f"at kinks the gradients add up to {total:.6g}, which is no subgradient: "
+                f"expected between {limit.low:.6g} and {limit.high:.6g}"
+            )
+    return ""
 
 
 def _saved(posed: Posed, want: Expected, comparison: Comparison, i: int) -> Comparison:

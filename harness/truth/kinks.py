@@ -1,14 +1,14 @@
 """Gradients at kinks: any value between the one-sided derivatives passes.
 
 One-sided differences of the float64 reference, Richardson-extrapolated from two steps, of
-L = sum(g y) along one element at a time, and along all kinked elements together (so that a tie
-whose gradient went to nobody is seen). The positive and the negative cotangents make an interval
+L = sum(g y) along one element at a time. The positive and the negative cotangents make an interval
 each, and the two are added: an element that ties in two windows may win one and lose the other.
+What holds of all kinked elements together, of every input, is in subgradient.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,87 +16,127 @@ from numpy.typing import NDArray
 
 from opproof.harness.truth import reference
 from opproof.harness.truth.posed import Posed
+from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
 
 _STEP = 2.0**-20
 #: A one-sided slope beyond this is a jump of the function, not a derivative.
 _JUMP = 2.0**14
-_MOST = 4096
+#: Elements that are looked at one by one, where no formula has them all at once; the others only together.
+MOST = 4096
 
 
 @dataclass(frozen=True)
 class Kinked:
-    """Where one gradient may lie: `low <= gradient <= high` at the elements of `mask`."""
+    """Where the gradient of one argument may lie: `low <= gradient <= high` at the elements of `mask`.
+
+    `left` and `right` are the derivatives from either side, (..., 2): of positive and of negative cotangents. Where
+    `unseen`, nothing is known of an element by itself.
+    """
 
     mask: NDArray[np.bool_]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
     left: NDArray[np.float64]
     right: NDArray[np.float64]
-    total: tuple[float, float]  # limits of the sum of the gradient over the mask
+    unseen: NDArray[np.bool_]
+
+    @property
+    def low(self) -> NDArray[np.float64]:
+        """The least that a gradient may be."""
+        return np.where(self.unseen, -np.inf, np.minimum(self.left, self.right).sum(axis=-1))
+
+    @property
+    def high(self) -> NDArray[np.float64]:
+        """The most that a gradient may be."""
+        return np.where(self.unseen, np.inf, np.maximum(self.left, self.right).sum(axis=-1))
 
 
-def intervals(posed: Posed, which: int, mask: NDArray[np.bool_]) -> Kinked:
-    """The interval of every element of argument `which` in `mask` whose one-sided derivatives differ."""
+def intervals(posed: Posed, which: int, at_kink: NDArray[np.bool_]) -> Kinked:
+    """The interval of every element of argument `which` in `at_kink` whose one-sided derivatives differ."""
     x = posed.inputs[which]
     assert x is not None
-    base = posed.outputs
     left, right = np.zeros((*x.shape, 2)), np.zeros((*x.shape, 2))
-
-    def slope(direction: Array, sign: float) -> Array:
-        """What positive and what negative cotangents give; indices and other integers have none."""
-
-        def difference(step: float) -> Array:
-            moved = list(posed.inputs)
-            moved[which] = x + sign * step * direction
-            there = reference.forward(posed.op, moved, posed.params)
-            parts = [
-                [float(np.sum((f - b) * np.where(up, g, 0))) for up in (g > 0, g <= 0)]
-                for g, f, b in zip(posed.cotangents, there, base, strict=True)
-                if g is not None and b.dtype.kind == "f"
-            ]
-            return sign * np.sum(parts, axis=0) / step  # type: ignore[no-any-return]
-
-        return 2 * difference(_STEP / 2) - difference(_STEP)
-
-    for index in map(tuple, np.argwhere(mask)[:_MOST]):
-        direction = np.zeros(x.shape)
-        direction[index] = 1
-        left[index], right[index] = slope(direction, -1), slope(direction, 1)
+    unseen = np.zeros(x.shape, dtype=bool)
+    if Trait.POINTWISE in posed.op.traits:
+        left[...], right[...] = _everywhere(posed, which, -1), _everywhere(posed, which, 1)
+    else:
+        for number, index in enumerate(map(tuple, np.argwhere(at_kink))):
+            if number >= MOST:
+                unseen[index] = True
+                continue
+            direction = np.zeros(x.shape)
+            direction[index] = 1
+            left[index], right[index] = (slope(posed, {which: direction}, sign) for sign in (-1, 1))
     apart = np.abs(left - right) > 1e-7 * (1 + np.abs(left) + np.abs(right))
     smooth = (np.abs(left) < _JUMP) & (np.abs(right) < _JUMP)
-    kinked = mask & apart.any(axis=-1) & smooth.all(axis=-1)
-    limits = _limits(kinked, left, right, slope)
-    low, high = np.minimum(left, right).sum(axis=-1), np.maximum(left, right).sum(axis=-1)
-    return Kinked(kinked, low, high, left.sum(axis=-1), right.sum(axis=-1), limits)
+    return Kinked(at_kink & (unseen | (apart.any(axis=-1) & smooth.all(axis=-1))), left, right, unseen)
 
 
-def _limits(
-    kinked: NDArray[np.bool_], left: Array, right: Array, slope: Callable[[Array, float], Array]
-) -> tuple[float, float]:
-    """Limits of the gradient's sum over kinked elements; none where each element has its own kink.
+def slope(posed: Posed, directions: dict[int, Array], sign: float) -> Array:
+    """The derivative of L with arguments moved along `sign` times their directions, taken along the directions: (2,).
 
-    Elements that tie share one kink: moved together they show another slope than their sum one by one.
+    What positive and what negative cotangents give; indices and other integers have none.
     """
-    if not kinked.any():
-        return -np.inf, np.inf
-    together = kinked.astype(np.float64)
-    ends = np.stack([slope(together, -1), slope(together, 1)])
-    sums = np.stack([left[kinked].sum(axis=0), right[kinked].sum(axis=0)])
-    own = np.isclose(ends, sums, rtol=1e-6, atol=1e-6).all(axis=0)
-    if own.all():
-        return -np.inf, np.inf
-    least = np.where(own, np.minimum(left, right)[kinked].sum(axis=0), ends.min(axis=0))
-    most = np.where(own, np.maximum(left, right)[kinked].sum(axis=0), ends.max(axis=0))
-    return float(least.sum()), float(most.sum())
+
+    def parts(moved: Sequence[Array | None]) -> Array:
+        terms = _terms(posed, moved)
+        return np.sum([[float(t.sum()) for t in pair] for pair in terms], axis=0) if terms else np.zeros(2)
+
+    return _one_sided(posed, directions, sign, parts)
+
+
+def _everywhere(posed: Posed, which: int, sign: float) -> Array:
+    """The derivatives of a pointwise operator along every element of one argument, all at once: (..., 2)."""
+    x = posed.inputs[which]
+    assert x is not None
+
+    def parts(moved: Sequence[Array | None]) -> Array:
+        total = np.zeros((*x.shape, 2))
+        for pair in _terms(posed, moved):
+            for k, t in enumerate(pair):
+                total[..., k] += _summed_to(t, x.shape)
+        return total
+
+    return _one_sided(posed, {which: np.ones(x.shape)}, sign, parts)
+
+
+def _one_sided(
+    posed: Posed, directions: dict[int, Array], sign: float, parts: Callable[[Sequence[Array | None]], Array]
+) -> Array:
+    def difference(step: float) -> Array:
+        moved = list(posed.inputs)
+        for which, direction in directions.items():
+            x = moved[which]
+            assert x is not None
+            moved[which] = x + sign * step * direction
+        return sign * parts(moved) / step
+
+    return 2 * difference(_STEP / 2) - difference(_STEP)
+
+
+def _terms(posed: Posed, moved: Sequence[Array | None]) -> list[tuple[Array, Array]]:
+    """By how much moved inputs change every g y: where cotangents are positive, and where they are not."""
+    there = reference.forward(posed.op, moved, posed.params)
+    return [
+        ((f - b) * np.where(g > 0, g, 0), (f - b) * np.where(g > 0, 0, g))
+        for g, f, b in zip(posed.cotangents, there, posed.outputs, strict=True)
+        if g is not None and b.dtype.kind == "f"
+    ]
+
+
+def _summed_to(values: Array, shape: tuple[int, ...]) -> Array:
+    """`values` summed over the axes along which an argument of `shape` was broadcast."""
+    lead = values.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1 != values.shape[lead + i])
+    return np.reshape(values.sum(axis=axes), shape)
 
 
 def convention(gradient: Array, kinked: Kinked) -> str:
     """Which derivative a backend takes at kinks, in words; empty where it has none."""
-    if not kinked.mask.any():
+    seen = kinked.mask & ~kinked.unseen
+    if not seen.any():
         return ""
-    got = np.asarray(gradient, dtype=np.float64)[kinked.mask]
-    left, right = kinked.left[kinked.mask], kinked.right[kinked.mask]
+    got = np.asarray(gradient, dtype=np.float64)[seen]
+    left, right = kinked.left.sum(axis=-1)[seen], kinked.right.sum(axis=-1)[seen]
     candidates = {
         "the left derivative": left,
         "the right derivative": right,

@@ -11,9 +11,9 @@ NAN, INF = float("nan"), float("inf")
 F32, F16, BF16 = (DTYPES[d] for d in ("f32", "f16", "bf16"))
 
 
-def judged(got, expected, dtype="f32", scale=0.0, *, exact=False, strict=False):
+def judged(got, expected, dtype="f32", scale=0.0, *, exact=False, strict=False, faithful=False):
     """The comparison of one element."""
-    want = Expected(np.array([expected], np.float64), np.array([scale], np.float64), exact)
+    want = Expected(np.array([expected], np.float64), np.array([scale], np.float64), exact, faithful)
     stored = np.array([got]).astype(DTYPES[dtype].numpy)
     return compare(stored, want, dtype, strict_subnormals=strict)
 
@@ -60,7 +60,15 @@ RULES = {
     "subnormal one step off": (1e-40 + F32.subnormal, 1e-40, {"strict": True}, True),
     "subnormal ten steps off": (1e-40 + 10 * F32.subnormal, 1e-40, {}, False),
     "zero for a normal number": (0.0, 2e-38, {}, False),
-    "subnormal for zero": (1e-40, 0.0, {}, False),
+    "subnormal for zero": (1e-40, 0.0, {}, True),
+    "subnormal for zero, strictly": (1e-40, 0.0, {"strict": True}, False),
+    "subnormal for zero in f16": (1e-5, 0.0, {"dtype": "f16"}, False),
+    "subnormal for zero, exact": (1e-40, 0.0, {"exact": True}, False),
+    "a normal number for zero": (2e-38, 0.0, {}, False),
+    "stored once": (1 + 2 * BF16.u, 1.0, {"dtype": "bf16", "faithful": True}, True),
+    "stored wrong": (1 + 4 * BF16.u, 1.0, {"dtype": "bf16", "faithful": True}, False),
+    "stored once, of a scale": (1 + 16 * F16.u, 1.0, {"dtype": "f16", "faithful": True, "scale": 1.0}, True),
+    "stored wrong, of a scale": (1 + 20 * F16.u, 1.0, {"dtype": "f16", "faithful": True, "scale": 1.0}, False),
     "sign of a small number": (-1e-37, 1e-37, {}, False),
     "exact": (7.0, 7.0, {"exact": True}, True),
     "exact, one bit off": (7.0 + 4 * F32.u * 2, 7.0, {"exact": True}, False),
@@ -81,7 +89,8 @@ def test_rule(rule):
     found = judged(got, expected, **options)
     assert bool(found.passed[0]) is passes
     assert np.isfinite(found.bound[0])
-    assert bool(found.units[0] <= C) is passes  # units and verdict never disagree, nor are they NaN
+    assert bool(found.shares[0] <= 1) is passes  # units and verdict never disagree, nor are they NaN
+    assert bool(found.units[0] <= found.limit[0]) is passes
     assert not np.isnan(found.units[0])
 
 

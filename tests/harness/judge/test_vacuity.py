@@ -39,7 +39,7 @@ def vacuous_of(text, mode, expected, inputs):
         ("step[x=5x9;f32;fill=positive]", "forward", "constant"),
         ("clamp[x=5x9;min=90.0;max=99.0;f32]", "forward", "constant"),
         ("softmax[x=5x9;dim=-1;f16;fill=constant]", "forward", "constant"),
-        ("sigmoid[x=5x9;f16;fill=small]", "forward", "constant"),
+        ("sigmoid[x=5x9;bf16;fill=small]", "forward", "constant"),
     ],
 )
 def test_mistrusted(text, mode, answer):

@@ -154,3 +154,48 @@ def test_two_tensors_share_a_kink():
     assert verdict(m.judged(half[0])) == "PASS"
     m.gradients[1] = np.where(equal, m.g * 1.5, m.gradients[1])
     assert verdict(m.judged(half[0])) == "WRONG_GRADIENT"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "passes"), [(1, 0, True), (0, 1, True), (0.3, 0.7, True), (1, 1, False), (0, 0, False)]
+)
+@pytest.mark.parametrize("text", ["maximum[a=6x11;b=6x11;f32;fill=ties]", "minimum[a=6x11;b=6x11;bf16;fill=ties]"])
+def test_the_gradients_of_a_tie_are_one_subgradient(text, first, second, passes):
+    """maximum(a, a) whose two gradients are both g: each may stand by itself, not both."""
+    m = Gradients(text)
+    m.gradients[1] = np.where(m.kinked, m.g * second, m.gradients[1])
+    found = m.judged(m.with_kinks(m.g * first))
+    assert verdict(found) == ("PASS" if passes else "WRONG_GRADIENT")
+    assert passes or "which is no subgradient" in found.message
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0, 1.1])
+def test_every_kink_of_a_pointwise_operator_is_seen(share):
+    """Also past the first 4,096."""
+    a = Gradients("relu[x=130x65;f32;fill=zeros]")
+    assert a.kinked.sum() > 4096
+    last = np.zeros(a.g.shape)
+    last[tuple(np.argwhere(a.kinked)[-1])] = 1
+    values = np.where(last == 1, share * a.g, 0)
+    assert verdict(a.judged(a.with_kinks(values))) == ("PASS" if share <= 1 else "WRONG_GRADIENT")
+
+
+def test_past_the_first_ties_too_nobody_is_no_answer():
+    a = Gradients("amax[x=3x4099;dim=-1;f32;fill=constant]")
+    g = a.g.reshape(-1, 1)
+    assert a.kinked.sum() > 4096
+    assert verdict(a.judged(np.repeat(g / 4099, 4099, axis=1))) == "PASS"
+    first = np.zeros((3, 4099))
+    first[:, 0] = 1
+    assert verdict(a.judged(g * first)) == "PASS"
+    assert verdict(a.judged(0 * g * first)) == "WRONG_GRADIENT"
+    assert verdict(a.judged(2 * g * first)) == "WRONG_GRADIENT"
+
+
+def test_shares_too_small_to_store_are_still_somebodys():
+    """Each is below the normal range of f16, where a zero is forgiven; all zeros lose the gradient."""
+    a = Gradients("amax[x=2x30000;dim=-1;f16;fill=constant]")
+    g = a.g.reshape(-1, 1)
+    # The bound by itself would let zeros pass, so the case is no evidence of much; it does fail them.
+    assert verdict(a.judged(np.repeat(g / 30000, 30000, axis=1))) == "MISTRUSTED"
+    assert verdict(a.judged(np.zeros((2, 30000)))) == "WRONG_GRADIENT"

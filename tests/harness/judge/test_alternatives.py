@@ -1,0 +1,143 @@
+"""What is as right as the reference's answer: flushed zeros unless they are forbidden, and declared conventions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case, cases_of
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.truth import flushed
+from opproof.harness.truth.posed import pose
+from opproof.reference_ops import load, names
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+
+NAN, INF = float("nan"), float("inf")
+TINY = DTYPES["f32"].tiny
+
+
+def answered(text, inputs, *outputs, strict=False):
+    """The judgement of `outputs` for a case whose data are `inputs`."""
+    case = Case.parse(text)
+    kind = DTYPES[case.dtype].numpy
+    posed = pose(case, load(case.op), Mode.FORWARD).asked.given(inputs=tuple(map(np.asarray, inputs)))
+    stored = [np.asarray(y).astype(kind if np.asarray(y).dtype.kind == "f" else np.int64) for y in outputs]
+    return judge(posed, Answer(stored), Rules(strict_subnormals=strict)).verdict
+
+
+def test_inputs_below_the_normal_range_may_be_taken_for_zero():
+    x = np.array([[TINY / 4, 1.0, -TINY / 8]])
+    read, zeros = 1e37 * x, np.array([[0.0, 1e37, 0.0]])
+    for got, strict, verdict in [
+        (read, False, "PASS"),
+        (zeros, False, "PASS"),
+        (zeros, True, "WRONG_VALUE"),
+        (np.array([[0.0, 0.0, 0.0]]), False, "WRONG_VALUE"),
+        (2 * read, False, "WRONG_VALUE"),
+    ]:
+        assert answered("scale[x=1x3;s=1e37;f32]", [x], got, strict=strict) == verdict
+
+
+def test_a_result_on_the_way_may_be_taken_for_zero():
+    """logsumexp of numbers far from the largest: their exponentials are below the normal range."""
+    case = Case.parse("logsumexp[x=33x3;dim=-1;f32;fill=extreme;seed=5]")
+    posed = pose(case, load("logsumexp"), Mode.GRADIENT).asked
+    ways = list(flushed.answers(posed))
+    assert ways
+    for way in ways:
+        answer = Answer([None if d is None else np.asarray(d).astype(np.float32) for d in way])
+        assert judge(posed, answer, Rules()).verdict == "PASS"
+
+
+def test_flushing_is_not_asked_of_what_passes(monkeypatch):
+    monkeypatch.setattr(flushed, "answers", lambda posed: pytest.fail("nothing failed"))
+    x = np.array([[0.5, 1.0, 2.0]])
+    assert answered("scale[x=1x3;s=3.0;f32]", [x], 3 * x) == "PASS"
+
+
+CONVENTIONS = [
+    ("threshold[x=3,;threshold=0.5;value=-7.0;f32]", [[NAN, 1.0, 0.0]], [[NAN, 1.0, -7.0]], [[-7.0, 1.0, -7.0]]),
+    ("sign[x=3,;f32]", [[NAN, -2.0, 3.0]], [[0.0, -1.0, 1.0]], [[NAN, -1.0, 1.0]]),
+    ("floor_divide[a=2,;b=2,;f32]", [[-INF, 7.0], [2.0, 2.0]], [[NAN, 3.0]], [[-INF, 3.0]]),
+    ("argmax[x=2x3;dim=-1;f32]", [[[1.0, NAN, 3.0], [5.0, 4.0, 6.0]]], [[1, 2]], [[2, 2]]),
+    ("argmin[x=2x3;dim=-1;f32]", [[[1.0, NAN, 3.0], [5.0, 7.0, 4.0]]], [[1, 2]], [[0, 2]]),
+    ("argsort[x=1x4;dim=-1;f32]", [[[3.0, NAN, 1.0, 2.0]]], [[[2, 3, 0, 1]]], [[[1, 2, 3, 0]]]),
+    ("softmax[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, 0.0]]], [[[NAN, NAN], [0.5, 0.5]]], [[[0, 0], [0.5, 0.5]]]),
+    ("logsumexp[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, -INF]]], [[-INF, 0.0]], [[NAN, 0.0]]),
+    (
+        "bce_with_logits[x=2,;target=2,;reduction=none;f32]",
+        [[INF, 0.0], [1.0, 0.0]],
+        [[0.0, np.log(2)]],
+        [[NAN, np.log(2)]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "inputs", "one", "other"), CONVENTIONS, ids=lambda v: v if isinstance(v, str) else "")
+def test_a_declared_convention_passes(text, inputs, one, other):
+    one, other = (list(map(np.asarray, some)) for some in (one, other))
+    assert answered(text, inputs, *one) == "PASS"
+    assert answered(text, inputs, *other) == "PASS"
+
+
+@pytest.mark.parametrize(("text", "inputs", "one", "other"), CONVENTIONS, ids=lambda v: v if isinstance(v, str) else "")
+def test_and_nothing_else(text, inputs, one, other):
+    """An answer that is wrong beside the place where definitions differ, under either convention."""
+    for values in (one, other):
+        wrong = np.array(values[0])
+        wrong.flat[-1] += 1
+        assert answered(text, inputs, wrong) == "WRONG_VALUE"
+
+
+def test_a_convention_is_one_for_the_whole_array():
+    """ggml's argsort(3, nan, 1, 2) puts 1, 3, nan, 2: no convention at all."""
+    assert answered("argsort[x=1x4;dim=-1;f32]", [[[3.0, NAN, 1.0, 2.0]]], np.array([[2, 0, 1, 3]])) == "WRONG_VALUE"
+    rows = [[[3.0, NAN, 1.0], [3.0, NAN, 1.0]]]
+    assert answered("argsort[x=2x3;dim=-1;f32]", rows, np.array([[2, 0, 1], [1, 2, 0]])) == "WRONG_VALUE"
+
+
+@pytest.mark.parametrize("name", [n for n in names() if load(n).conventions is not None])
+def test_conventions_differ_only_where_definitions_do(name):
+    """On numbers all of an operator's conventions are its reference."""
+    op = load(name)
+    case = next(c for c in cases_of(name) if c.dtype == "f32" and c.fill == "normal")
+    posed = pose(replace(case), op, Mode.FORWARD).asked
+    for answer in op.conventions(*posed.inputs, **posed.params):
+        outputs = answer if isinstance(answer, tuple) else (answer,)
+        for y, e in zip(outputs, posed.outputs, strict=True):
+            np.testing.assert_allclose(np.asarray(y, dtype=np.float64), np.asarray(e, dtype=np.float64), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("step", "verdict"), [(0, "PASS"), (1, "PASS"), (3, "WRONG_GRADIENT")])
+def test_pointwise_gradients_may_round_once(step, verdict):
+    """g sign(x) is g x / |x| to HIPS autograd, an ulp away from what the reference holds to be exact."""
+    posed = pose(Case.parse("abs[x=3x5;f32]"), load("abs"), Mode.GRADIENT).asked
+    d = (posed.cotangents[0] * np.sign(posed.inputs[0])).astype(np.float32)
+    for _ in range(step):
+        d = np.nextafter(d, np.float32(INF))
+    assert judge(posed, Answer([d]), Rules()).verdict == verdict
+
+
+def test_movement_may_not():
+    posed = pose(Case.parse("reshape[x=3x5;shape=(5,3);f32]"), load("reshape"), Mode.GRADIENT).asked
+    d = posed.cotangents[0].reshape(3, 5).astype(np.float32)
+    assert judge(posed, Answer([d]), Rules()).verdict == "PASS"
+    assert judge(posed, Answer([np.nextafter(d, np.float32(INF))]), Rules()).verdict == "WRONG_GRADIENT"
+
+
+@pytest.mark.parametrize("name", ["elu", "selu", "celu"])
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_a_backward_may_use_the_saved_output(name, dtype):
+    """g (y + alpha), with y as it was stored."""
+    posed = pose(Case.parse(f"{name}[x=31x33;{dtype}]"), load(name), Mode.GRADIENT).asked
+    kind = DTYPES[dtype].numpy
+    x, g = posed.inputs[0], posed.cotangents[0]
+    y = posed.outputs[0].astype(kind).astype(np.float32)
+    scale = 1.0507009873554805 if name == "selu" else 1.0
+    alpha = 1.6732632423543772 if name == "selu" else 1.0
+    d = np.where(x > 0, scale * g, g * (y + scale * alpha)).astype(kind)
+    assert judge(posed, Answer([d]), Rules()).verdict == "PASS"
+    wrong = np.where(x > 0, scale * g, g * (y + 1.2 * scale * alpha)).astype(kind)
+    assert judge(posed, Answer([wrong]), Rules()).verdict == "WRONG_GRADIENT"

@@ -1,0 +1,111 @@
+"""Arrays as a whole: what is off by the same factor everywhere, or truncated, fails though each element passes."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.bound import STORED, compare
+from opproof.harness.judge.figures import BIAS, LEAST, RMS, Rounding, figures
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.truth.posed import pose
+from opproof.harness.truth.reference import Expected
+from opproof.reference_ops import load
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
+
+BF16 = DTYPES["bf16"]
+
+
+def truncated(values, kind):
+    """Towards zero, to the digits of `kind`."""
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.trunc(np.ldexp(fraction, kind.digits)), exponent - kind.digits)
+
+
+def of(text, change, rules=None):
+    """The judgement of the reference's own forward, changed and stored."""
+    case = Case.parse(text)
+    posed = pose(case, load(case.op), Mode.FORWARD).asked
+    stored = [change(y).astype(DTYPES[case.dtype].numpy) for y in posed.outputs]
+    return judge(posed, Answer(stored), rules or Rules())
+
+
+@pytest.mark.parametrize(
+    ("text", "factor"),
+    [
+        ("softmax[x=7x33;dim=-1;bf16]", 1.02),
+        ("softmax[x=7x33;dim=-1;f16]", 1.003),
+        ("gelu[x=7x33;bf16]", 0.98),
+        ("exp[x=7x33;f16]", 0.997),
+        ("mean[x=31x65;dim=-1;bf16]", 1.02),
+        ("softmax[x=7x33;dim=-1;f32]", 1 + 2.0**-20),
+        ("exp[x=7x33;f32]", 1 - 2.0**-20),
+    ],
+)
+def test_a_factor_fails(text, factor):
+    assert of(text, lambda y: y).verdict == "PASS"
+    assert of(text, lambda y: y * factor).verdict == "WRONG_VALUE"
+
+
+def test_the_message_names_the_factor():
+    found = of("exp[x=7x33;f32]", lambda y: y * (1 + 2.0**-21))
+    assert found.verdict == "WRONG_VALUE"
+    assert found.message.startswith("every element is within its bound, but all are 4.8e-07 of their size too large")
+    assert found.figures.bias > BIAS
+
+
+@pytest.mark.parametrize("text", ["square[x=33x33;bf16]", "rms_norm[x=31x65;weight=65,;bf16]", "exp[x=33x33;f16]"])
+def test_a_store_that_truncates_fails_unless_it_is_declared(text):
+    kind = DTYPES[Case.parse(text).dtype]
+    honest = of(text, lambda y: round_to(y, kind))
+    assert (honest.verdict, honest.figures.rounding) == ("PASS", Rounding.NEAREST)
+    found = of(text, lambda y: truncated(y, kind))
+    assert (found.verdict, found.figures.rounding) == ("WRONG_VALUE", Rounding.TRUNCATE)
+    assert "rounded towards zero (truncated)" in found.message
+    assert of(text, lambda y: truncated(y, kind), Rules(rounding="truncate")).verdict == "PASS"
+
+
+def test_a_constant_that_fills_an_array_is_one_error():
+    """The same value everywhere is rounded to the same side everywhere."""
+    values = np.full(600, 1 + 0.9 * BF16.u)
+    want = Expected(values, np.zeros(600), faithful=True)
+    got = round_to(values, BF16)
+    found = figures(got, want, compare(got, want, "bf16"), "bf16")
+    assert found.rounding == Rounding.UNKNOWN
+    assert found.objection == ""
+
+
+@pytest.mark.parametrize(("size", "fails"), [(LEAST, True), (LEAST - 1, False)])
+def test_few_elements_have_no_figures(size, fails):
+    x = 1 + np.arange(size) / 64
+    want = Expected(x, np.zeros(size))
+    got = x * (1 + 2 * RMS * DTYPES["f32"].u)
+    assert bool(figures(got, want, compare(got, want, "f32"), "f32").objection) is fails
+
+
+def test_errors_of_both_signs_have_an_rms():
+    rng = np.random.default_rng(0)
+    x = 1 + rng.random(400)
+    want = Expected(x, np.zeros(400))
+    got = x * (1 + 1.5 * RMS * DTYPES["f32"].u * rng.choice([-1, 1], 400))
+    found = figures(got, want, compare(got, want, "f32"), "f32")
+    assert abs(found.bias) < BIAS
+    assert "their RMS is" in found.objection
+
+
+def test_flushed_results_do_not_count():
+    x = np.full(64, DTYPES["f32"].tiny / 3) * (1 + np.arange(64) / 64)
+    want = Expected(x, np.zeros(64))
+    assert figures(np.zeros(64), want, compare(np.zeros(64), want, "f32"), "f32").rms is None
+
+
+def test_any_faithful_rounding_passes():
+    """Of the two neighbours of a value, either one: within STORED units."""
+    x = 1 + np.random.default_rng(0).random(1000)
+    low = truncated(x, BF16)
+    want = Expected(x, np.zeros(1000), faithful=True)
+    for got in (low, low + 2.0**-7):
+        found = compare(got, want, "bf16")
+        assert found.passed.all()
+        assert found.units.max() <= STORED
