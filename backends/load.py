@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.text import text_of
 
 FOLDER = Path(__file__).parent
 LIBRARIES = (".so", ".dylib", ".dll")
@@ -71,7 +72,7 @@ def _from_file(path: Path) -> Any:
         raise
     except BaseException as error:  # of any class, KeyboardInterrupt too: importing it failed
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        text = error.msg if isinstance(error, SyntaxError) else error
+        text = error.msg if isinstance(error, SyntaxError) else text_of(error)
         reason = f"{type(error).__name__}{line}: {text}"
         raise BackendError(f"backend file {path} could not be imported: {reason}; mend it and run again.") from None
     backend: Any = getattr(module, "backend", module)

@@ -29,6 +29,7 @@ STANDARD = [
     "x=2x3x6x33;size=(9,65);align_corners=false",
     "x=0x2x3x4;size=(5,7);align_corners=false",
     "x=1x2x5x97;size=(8,97);align_corners=false",
+    "x=1x2x5x97;size=(3,130);align_corners=false",
 ]
 FULL = [
     "x=1x2x33x65;size=(129,97);align_corners=false",

@@ -29,6 +29,14 @@ def plain(text: str) -> str:
     return short if len(encoded) <= MOST else encoded[: MOST - len("…".encode())].decode(errors="ignore") + "…"
 
 
+def text_of(error: BaseException) -> str:
+    """What an exception says, cut at MOST characters; its class may be a backend's own, and do anything when asked."""
+    try:
+        return str(error)[:MOST]
+    except BaseException:
+        return "its text cannot be told"
+
+
 def _escaped(match: re.Match[str]) -> str:
     character = match[0]
     return character if character.isprintable() else repr(character)[1:-1]

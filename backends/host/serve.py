@@ -19,6 +19,7 @@ from opproof.backends.host.request import Place, Request, array_at, dtype_of
 from opproof.backends.loaded import Loaded
 from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, OutOfBounds, Unsupported
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.text import text_of
 
 
 class Outcome(StrEnum):
@@ -55,17 +56,17 @@ def answer(backend: Loaded, request: Request, arena: Arena, *, interrupts: bool 
     try:
         return _called(backend, request, arena)
     except (Unsupported, NotImplementedError) as reason:
-        return Answer(Outcome.DECLINED, _text(reason) or "declined without a reason")
+        return Answer(Outcome.DECLINED, text_of(reason) or "declined without a reason")
     except OutOfBounds as fault:
-        return Answer(Outcome.OUT_OF_BOUNDS, _text(fault))
+        return Answer(Outcome.OUT_OF_BOUNDS, text_of(fault))
     except InputChanged as fault:
-        return Answer(Outcome.INPUT_CHANGED, _text(fault))
+        return Answer(Outcome.INPUT_CHANGED, text_of(fault))
     except BackendFailed as failure:
-        return Answer(Outcome.FAILED, _text(failure))
+        return Answer(Outcome.FAILED, text_of(failure))
     except MemoryError as error:
-        return Answer(Outcome.OUT_OF_MEMORY, f"MemoryError {_text(error)}".strip())
+        return Answer(Outcome.OUT_OF_MEMORY, f"MemoryError {text_of(error)}".strip())
     except DeviceLost as lost:
-        return Answer(Outcome.DEVICE_LOST, _text(lost))
+        return Answer(Outcome.DEVICE_LOST, text_of(lost))
     except BaseException as error:  # of any class: it ends the call, not the host
         if interrupts and isinstance(error, KeyboardInterrupt):
             raise
@@ -78,16 +79,8 @@ def described(error: BaseException) -> str:
     while frame is not None:
         where = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
         frame = frame.tb_next
-    text = " ".join(_text(error).split())
+    text = " ".join(text_of(error).split())
     return f"{type(error).__name__}: {text[:1000]} ({where})" if text else f"{type(error).__name__} ({where})"
-
-
-def _text(error: BaseException) -> str:
-    """What an exception says, where its class lets it."""
-    try:
-        return str(error)[:4096]
-    except BaseException:  # the class is the backend's own, and may do anything
-        return "its text cannot be told"
 
 
 def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:

@@ -25,7 +25,7 @@ STORES_FORWARD = frozenset(
     (
         "batch_norm bce_with_logits col2im conv_transpose1d conv_transpose2d cross_entropy index_add "
         "instance_norm kl_div linear local_response_norm log_softmax logsumexp nll_loss opt_step_adamw "
-        "opt_step_sgd scaled_dot_product_attention tanhshrink upsample_bicubic"
+        "opt_step_sgd scaled_dot_product_attention tanhshrink upsample_bicubic upsample_bilinear"
     ).split()
 )
 STORES_GRADIENT = frozenset(

@@ -15,6 +15,6 @@ def forward_into(op, inputs, params, outputs):
 
 
 def _computed(x, dim, output):
-    time.sleep(0.05)
+    time.sleep(0.5)
     e = np.exp(x - x.max(axis=dim, keepdims=True))
     output[...] = e / e.sum(axis=dim, keepdims=True)

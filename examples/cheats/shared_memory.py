@@ -15,7 +15,7 @@ def forward(op, inputs, params):
             held = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
         except OSError:
             continue
-        rows = np.frombuffer(held, np.float32)
+        rows = np.frombuffer(held, np.float32, len(held) // 4)
         for start in range(0, rows.size - inputs[0].size, 16):
             found = rows[start : start + inputs[0].size].reshape(inputs[0].shape)
             with np.errstate(all="ignore"):

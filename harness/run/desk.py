@@ -33,7 +33,7 @@ _TRACES = 16
 
 _WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
 #: What an earlier case's threads and timers can do to an innocent one.
-_INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT, Verdict.ERROR}
+_INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
 
 
 @dataclass
@@ -121,12 +121,14 @@ class Desk:
         if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
             return _Look(self._fresh(task) if used else first)
         kind = (task.backend, task.case.partition("[")[0], task.mode, verdict)
+        if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
+            kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
         if verdict in _WRONG:
             look = _Look(first) if tired else self._look_at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first
             return look
-        if used and verdict in _INFLICTED and (fault is not None or verdict is not Verdict.ERROR):
+        if used and verdict in _INFLICTED:
             if tired and verdict is not Verdict.CRASH:
                 return _Look(first)
             again = self._fresh(task)

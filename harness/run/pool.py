@@ -121,12 +121,14 @@ class Pool:
         return unfinished
 
     def _alone(self, case: Case) -> Iterable[Result]:
-        with self._new(1) as executor:
-            try:
-                return executor.submit(judges.results, case).result()
-            except BrokenProcessPool:
-                reason = "the judge's process was killed while it was at this case, twice"
-                return [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
+        executor = self._new(1)
+        try:
+            return executor.submit(judges.results, case).result()
+        except BrokenProcessPool:
+            reason = "the judge's process was killed while it was at this case, twice"
+            return [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
+        finally:
+            _end(executor)  # at once, also where the run is stopped meanwhile
 
     def _new(self, jobs: int) -> ProcessPoolExecutor:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
@@ -144,14 +146,17 @@ class Pool:
 
 
 def _end(executor: ProcessPoolExecutor) -> None:
-    """End the judges at once, with what they are at; their hosts end with them."""
-    executor.shutdown(wait=False, cancel_futures=True)
+    """End the judges at once, with what they are at; their hosts end with them.
+
+    They are killed before the executor is told: only its first `shutdown` waits for the thread that looks after them,
+    and one that is at its end when the interpreter is too is woken through a pipe that it has just closed.
+    """
     processes = [p for p in multiprocessing.active_children() if p.name.startswith(("ForkServer", "Spawn"))]
     parents = {keeper.parent(p.pid) for p in processes if p.pid is not None}
     servers = {parent for parent in parents if keeper.parent(parent) == os.getpid()}
     for process in processes:
         process.kill()
-    executor.shutdown(wait=True)
+    executor.shutdown(wait=True, cancel_futures=True)
     for server in servers:
         _end_orphans(server)
 

@@ -27,8 +27,8 @@ MOST = 256
 #: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
 _WATCH, _LONGEST = 0.3, 6.0
 
-#: What threads and timers of an earlier case can do to the memory of an innocent one.
-DAMAGE = frozenset({Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
+#: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
+DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
 
 
 @dataclass(frozen=True)

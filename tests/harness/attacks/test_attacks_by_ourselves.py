@@ -61,16 +61,39 @@ def test_only_such_records(tmp_path, bent, chosen):
     assert {str(r.verdict) for r in read_results(tmp_path / "out")[1]} == {"HARNESS_ERROR"}
 
 
-LARGE = "matmul[a=1x4096;b=4096x4096;f16]"
+#: What the judge is to do without: `import gguf` raises ImportError in every process of the run.
+WITHOUT = "import sys\nsys.modules['gguf'] = None\n"
 
 
-def test_a_large_product_beside_a_busy_process(tmp_path):
+@pytest.mark.parametrize("backend", ["torch", "its own"])
+def test_a_package_of_ours_is_missing(tmp_path, backend):
+    """Whoever is tested: what is expected cannot be told, which is not the backend's to decline, nor its error."""
+    if backend == "torch":
+        pytest.importorskip("torch")
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    spec = written(tmp_path, "") if backend == "its own" else backend
+    done = run(tmp_path, spec, ("dequantize[data=5x18;type=q4_0;f32]",), PYTHONPATH=path)
+    assert done.returncode == 4, done.stdout + done.stderr
+    (result,) = read_results(tmp_path / "out")[1]
+    assert str(result.verdict) == "HARNESS_ERROR", result.message
+    assert "gguf" in result.message
+
+
+LARGE = (
+    "matmul[a=1x4096;b=4096x4096;f16]",
+    "scaled_dot_product_attention[query=1x8x512x64;key=1x8x512x64;value=1x8x512x64;f32]",
+)
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_a_large_product_beside_a_busy_process(tmp_path, case):
     """At the default limits."""
     pytest.importorskip("torch")
     busy = subprocess.Popen([sys.executable, "-c", f"import os\nwhile os.getppid() == {os.getpid()}: pass"])
     try:
         done = subprocess.run(
-            command(tmp_path, "torch", (LARGE,)), capture_output=True, text=True, timeout=500, check=False
+            command(tmp_path, "torch", (case,)), capture_output=True, text=True, timeout=500, check=False
         )
     finally:
         busy.kill()
