@@ -161,7 +161,7 @@ def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
     if not isinstance(y, Noisy):
         return y
     size = np.where((y.exact == 0) | np.isinf(y.exact), 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
-    return Noisy(y.exact, y.runs + amplitude * size * y.source.rng.standard_normal(y.runs.shape), y.source)
+    return Noisy(y.exact, y.source.disturbed(y.runs, amplitude * size), y.source)
 
 
 def _scaled(values: Array, noisy: Any, case: Case, declared: str | None) -> Expected:
@@ -171,7 +171,8 @@ def _scaled(values: Array, noisy: Any, case: Case, declared: str | None) -> Expe
     dtype = DTYPES[case.dtype]
     larger = max(compute_roundoff(dtype, declared), dtype.u)
     with quiet():
-        rms = np.sqrt(np.mean(np.square(noisy.runs - noisy.exact), axis=0))
+        deviations = noisy.runs - noisy.exact
+        rms = np.sqrt(np.mean(np.square(deviations, out=deviations), axis=0))
     scale = np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0)
     return Expected(values, scale, faithful=compute_roundoff(dtype, declared) < dtype.u)
 

@@ -57,13 +57,19 @@ class Source:
         size = np.abs(exact)
         if self.tiny and size.size and float(np.min(size)) < self.tiny:
             size = np.where((size == 0) | np.isinf(size), 0.0, np.maximum(size, self.tiny))
-            return runs + (self.amplitude * size) * self.rng.standard_normal(runs.shape)
+            return self.disturbed(runs, self.amplitude * size)
         return runs * (1 + self.amplitude * self.rng.standard_normal(runs.shape))
 
     def absolute(self, runs: Floats, size: Floats | float) -> Floats:
         """`runs` with the noise of `size` additions."""
-        xi = self.rng.standard_normal(runs.shape)
-        return runs + (self.summing * np.asarray(size)) * xi
+        return self.disturbed(runs, self.summing * np.asarray(size))
+
+    def disturbed(self, runs: Floats, size: Floats) -> Floats:
+        """`runs` with noise of this size, in one new array: the runs of large cases are gigabytes."""
+        noise = self.rng.standard_normal(runs.shape)
+        noise *= size
+        noise += runs
+        return noise
 
     def noisy(self, exact: Floats, runs: Floats) -> Noisy:
         """An array of given exact values and runs."""
@@ -163,6 +169,8 @@ class Noisy(NDArrayOperatorsMixin):
 
 def _each_run(func: Callable[..., Any], args: Any, kwargs: Any, source: Source) -> Any:
     exact = func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
+    if func is np.reshape and len(args) == 2 and not kwargs:  # a view, as NumPy's own
+        return Noisy(exact, args[0].runs.reshape(source.runs, *exact.shape), source)
     runs = [
         func(*mapped(partial(run_of, i=i), args), **mapped(partial(run_of, i=i), kwargs)) for i in range(source.runs)
     ]
