@@ -111,6 +111,17 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
     return Comparison(units, limit, bound, passed, np.where(counts, signed, np.nan))
 
 
+def far_off(got: Array, expected: Expected, dtype: str) -> bool:
+    """Whether an element is so plainly wrong that no rule of `compare` passes it; quick, and False where in doubt."""
+    if expected.values.dtype.kind != "f":
+        return bool(np.any(got != expected.values))
+    kind = DTYPES[dtype]
+    with np.errstate(all="ignore"):
+        value, size = np.asarray(got, dtype=np.float64), np.abs(expected.values)
+        beyond = np.abs(value - expected.values) > bound_of(expected, kind) + 2 * kind.u * size
+        return bool(np.any(beyond & (size > kind.tiny) & (size < kind.max / 2) & np.isfinite(value)))
+
+
 def _limit(expected: Expected, size: Array) -> NDArray[np.float64]:
     """The units that the bound allows each element: C of scale, c of |expected|."""
     if expected.exact:

@@ -46,16 +46,16 @@ class Figures:
 
     rms: float | None = None  # of the units
     bias: float | None = None  # the mean of the signed units, positive away from zero
-    factor: float | None = None  # the median of got / expected
+    factor: float | None = None  # the median of got / expected, where the bias is too large
     rounding: Rounding = Rounding.UNKNOWN
 
     @property
     def objection(self) -> str:
         """What is wrong with the whole, though each element may pass; empty where nothing is."""
-        if self.rms is None or self.bias is None or self.factor is None:
+        if self.rms is None or self.bias is None:
             return ""
         within = "every element is within its bound, but"
-        if abs(self.bias) > BIAS:
+        if self.factor is not None:
             how = "large" if self.bias > 0 else "small"
             return (
                 f"{within} all are {abs(self.factor - 1):.2g} of their size too {how} together: "
@@ -96,7 +96,7 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
     return Figures(
         rms=rms,
         bias=bias,
-        factor=float(np.median(given / values)),
+        factor=float(np.median(given / values)) if abs(bias) > BIAS else None,
         rounding=_rounding(given, values, expected.scale[counts], DTYPES[dtype]) if expected.faithful else Rounding(""),
     )
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.cases import Case
-from opproof.harness.judge.bound import compare
+from opproof.harness.judge.bound import compare, far_off
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
@@ -71,4 +71,4 @@ def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str
 def _passes(case: Case, expected: Expected, answer: Array) -> bool:
     with np.errstate(all="ignore"):
         got = to_dtype(answer.astype(expected.values.dtype), case.dtype)
-    return bool(np.all(compare(got, expected, case.dtype).passed))
+    return not far_off(got, expected, case.dtype) and bool(np.all(compare(got, expected, case.dtype).passed))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opproof.harness.judge.bound import C, compare, floor_of
+from opproof.harness.judge.bound import C, compare, far_off, floor_of
 from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -153,3 +153,24 @@ def test_rounding_to_a_dtype():
     assert round_to(np.array([257.0, 259.0]), BF16).tolist() == [256, 260]
     assert round_to(np.array([65519.9, 65520.0]), F16).tolist() == [65504, INF]
     assert round_to(np.array([1e-300]), F32).tolist() == [0]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_is_far_off_never_passes(rule):
+    got, expected, options, passes = RULES[rule]
+    options = {name: value for name, value in options.items() if name != "strict"}
+    kind = options.pop("dtype", "f32")
+    want = Expected(
+        np.array([expected], np.float64),
+        np.array([options.get("scale", 0.0)], np.float64),
+        options.get("exact", False),
+        options.get("faithful", False),
+    )
+    assert not (passes and far_off(np.array([got]).astype(DTYPES[kind].numpy), want, kind))
+
+
+def test_far_off_sees_what_is_plainly_wrong():
+    want = Expected(np.array([1.0, 2.0]), np.zeros(2))
+    assert far_off(np.array([1.0, 2.1], np.float32), want, "f32")
+    assert not far_off(np.array([1.0, 2.0], np.float32), want, "f32")
+    assert far_off(np.array([1, 3]), Expected(np.array([1, 2]), np.zeros(2)), "f32")
