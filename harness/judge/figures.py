@@ -18,8 +18,8 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
-RMS = 2.5
-BIAS = 1.5
+RMS = 3.0
+BIAS = 2.0
 #: All that the bound is made of, as headers name it.
 CONSTANTS = {"C": C, "stored": STORED, "rms": RMS, "bias": BIAS}
 #: Of arrays of so many elements or more.
@@ -69,11 +69,10 @@ class Figures:
         """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it."""
         if self.rounding in (Rounding.UNKNOWN, Rounding.NEAREST, declared):
             return ""
-        how = {Rounding.TRUNCATE: "towards zero (truncated)", Rounding.AWAY: "away from zero"}[self.rounding]
-        return (
-            f"every element is within its bound, but results are rounded {how}: "
-            f'round to nearest, or declare rounding = "{self.rounding}"'
-        )
+        within = "every element is within its bound, but results are rounded"
+        if self.rounding is Rounding.AWAY:
+            return f"{within} away from zero: round to nearest"
+        return f'{within} towards zero (truncated): round to nearest, or declare rounding -> "{self.rounding}"'
 
 
 #: Of an answer without floats enough.

@@ -1,0 +1,121 @@
+"""One record judged twice: by the precision that honest arithmetic has, and by a lower one that may be declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from opproof.harness.judge.figures import Rounding
+from opproof.harness.judge.judgement import Judged, Judgement, judge
+from opproof.harness.run.attempt import Attempt
+from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+from opproof.vocabulary.verdicts import Verdict
+
+#: Of results, the part that must be the next number towards zero where a store truncates.
+MOST = 0.9
+
+_WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a backend may say of an operator, a dtype and a mode; None where it says nothing."""
+
+    compute: str | None = None
+    rounding: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.compute is not None or self.rounding is not None
+
+    def __str__(self) -> str:
+        return " and ".join(word for word in (self.compute, self.rounding) if word is not None)
+
+
+@dataclass(frozen=True)
+class Twice:
+    """A record judged without a declaration, and with those that may help where that fails."""
+
+    without: Judgement
+    passing: Mapping[Declaration, Judgement] = field(default_factory=dict)  # the declarations by which it passes
+
+    @property
+    def by(self) -> Declaration:
+        """The least by which it passes; none where it needs none, or none helps."""
+        return next(iter(self.passing), Declaration())
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is wrong where nothing is declared."""
+        return self.without.verdict in _WRONG
+
+    @property
+    def mended(self) -> bool:
+        """Whether it passes by a declaration alone."""
+        return self.fails and bool(self.passing)
+
+    @property
+    def fails_either_way(self) -> bool:
+        """Whether no declaration makes it pass."""
+        return self.fails and not self.passing
+
+    @property
+    def is_ground(self) -> bool:
+        """Whether it is a reason to declare what makes it pass: infinities and NaN are no rounding errors."""
+        return self.mended and self.without.nonfinite == 0
+
+
+def declared_by(made: Attempt) -> Declaration:
+    """What the backend declared when it was asked."""
+    return Declaration() if made.rules is None else Declaration(made.rules.declared, made.rules.rounding)
+
+
+def twice(made: Attempt) -> Twice | None:
+    """The two judgements of an attempt; None where it did not come to numbers that could be judged."""
+    if made.posed is None or made.answer is None or made.rules is None:
+        return None
+    if made.judgement.verdict not in {*_WRONG, Verdict.PASS, Verdict.MISTRUSTED}:
+        return None
+    posed, answer, rules, declared = made.posed, made.answer, made.rules, declared_by(made)
+
+    def judged(by: Declaration) -> Judgement:
+        if by == declared:
+            return made.judgement
+        return judge(posed, answer, replace(rules, declared=by.compute, rounding=by.rounding))
+
+    without = judged(Declaration())
+    if without.verdict not in _WRONG:
+        return Twice(_slim(without))
+    made_by = {by: _slim(judged(by)) for by in _candidates(declared, posed.case.dtype, without)}
+    return Twice(_slim(without), {by: j for by, j in made_by.items() if j.verdict is Verdict.PASS})
+
+
+def _truncated(judged: Judged, dtype: Dtype) -> bool:
+    """Whether results are cut off, and not merely too small on average: they are the next number towards zero."""
+    if judged.figures.rounding is not Rounding.TRUNCATE or not judged.comparison.passed.all():
+        return False
+    values = judged.expected.values
+    nearest = round_to(values, dtype)
+    cut = np.where(
+        np.abs(nearest) > np.abs(values), np.nextafter(nearest.astype(dtype.numpy), dtype.numpy.type(0)), nearest
+    )
+    return bool(np.mean(np.asarray(judged.got, dtype=np.float64) == cut) > MOST)
+
+
+def _slim(judgement: Judgement) -> Judgement:
+    """Without the arrays, of which many records would be many."""
+    return replace(judgement, tensors=())
+
+
+def _candidates(declared: Declaration, dtype: str, without: Judgement) -> list[Declaration]:
+    """What may make a wrong record pass, the least first.
+
+    A rounding that is declared comes last: many an error passes by it that is something else.
+    """
+    candidates = []
+    if any(_truncated(j, DTYPES[dtype]) for j in without.tensors):
+        candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
+    usual = "f32" if dtype == "f64" else "storage" if DTYPES[dtype].digits < 24 else None
+    candidates += [Declaration(compute) for compute in (declared.compute, usual)]
+    return list(dict.fromkeys(c for c in (*candidates, declared) if c))
