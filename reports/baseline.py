@@ -24,7 +24,7 @@ from opproof.reports._kinds import Kind, kind, severity, share
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.reports._results import read_results
 from opproof.reports._summary import grouped
-from opproof.reports.changes.compare import LEAST_BIAS, LEAST_RMS
+from opproof.reports.changes.growth import LEAST_BIAS, LEAST_RMS
 from opproof.reports.files import replacing
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import ResultsError

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from opproof.reports._kinds import FAILING, Kind, allowed, kind, severity
+from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, plural
+from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
 
-#: How many times larger an error may get.
-UNITS_GROWTH = 8.0
-#: How many times larger the RMS or the bias of an array may get: they vary less than the largest error does, and have
-#: less room. Of 4,790 pairs of an operator, dtype and mode on two of our backends, 1.4 % and 1.1 % differ by more.
-RMS_GROWTH = 3.0
-#: An error below this many units of honest rounding is as good as none; growth is counted from here.
-LEAST_UNITS = 0.5
-#: The same for RMS, and for bias, which is about as large by chance in an array of 16 elements.
-LEAST_RMS = 0.25
-LEAST_BIAS = 0.15
 #: Seconds by which an operator must be slower in all: shorter durations are noise.
 LEAST_SECONDS = 0.25
 
@@ -61,15 +52,15 @@ def changes(
         was = old.pop((r.case, r.mode, names.get(r.backend, r.backend)), None)
         records.append(Changed(was, r, _change(was, r, units_growth)))
     passing = [c for c in records if c.before is not None and _both(c, Kind.PASSED)]
-    largest, grown = _grown(passing, units_growth, rms_growth)
+    shown, moved = grown(passing, units_growth, rms_growth)
     new = sum(c.before is None for c in records)
     notes += _set_notes(before, after, new, len(old))
     if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
         notes.append("The baseline holds no durations: how fast it is was not compared.")
     return Changes(
-        records=tuple(replace(c, change=Change.GROWN) if id(c) in largest else c for c in records),
+        records=tuple(replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
         vanished=tuple(old.values()),
-        grown=tuple(grown),
+        grown=tuple(moved),
         slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),
         cut_short=max(0, after[0].cases - len(after[1])),
         notes=tuple(notes),
@@ -95,10 +86,9 @@ def _change(was: Result | None, now: Result, growth: float) -> Change:
 
 def _otherwise(was: Result, now: Result, growth: float) -> bool:
     """Whether a known failure is another one now: of another verdict, or much larger."""
-    if was.verdict != now.verdict:
-        return True
-    old, new, least = severity(was.units) / _per(was), severity(now.units) / _per(now), LEAST_UNITS / _per(now)
-    return new > growth * max(old, least)
+    if was.verdict != now.verdict or now.units is None:
+        return was.verdict != now.verdict or was.units is not None
+    return was.units is not None and times(Figure.UNITS, was, now) > growth
 
 
 def _both(changed: Changed, what: Kind) -> bool:
@@ -135,76 +125,13 @@ def _set_notes(before: Run, after: Run, new: int, vanished: int) -> list[str]:
     return [f"The registry of cases changed ({counts}); `opproof baseline update` takes the new one over."]
 
 
-def _grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int], list[Moved]]:
-    """The ids of the records to show for what grew, one an operator, dtype and mode; and all that grew of it."""
-    limits = {Figure.UNITS: units, Figure.RMS: rms, Figure.BIAS: rms}
-    shown: set[int] = set()
-    moved: list[tuple[float, Moved]] = []
-    for what, some in _grouped(passing, lambda r: f"{r.op} {r.dtype} {r.mode}").items():
-        grown = [g for figure, limit in limits.items() if (g := _growth(what, figure, some, limit)) is not None]
-        shown.update(id(worst) for _, worst, _ in grown[:1])
-        moved += [(times, m) for times, _, m in grown]
-    return shown, [m for _, m in sorted(moved, key=lambda pair: -pair[0])]
-
-
-def _growth(what: str, figure: Figure, some: Sequence[Changed], limit: float) -> tuple[float, Changed, Moved] | None:
-    """How many times larger the largest figure of `some` is, whose it is, from what to what; None within `limit`."""
-    pairs = [(c.before, c) for c in some if c.before is not None]
-    pairs = [(was, c) for was, c in pairs if None not in (_value(figure, was), _value(figure, c.after))]
-    if not pairs:
-        return None
-    before = max((was for was, _ in pairs), key=lambda r: _size(figure, r))
-    worst = max((c for _, c in pairs), key=lambda c: _size(figure, c.after))
-    after = worst.after
-    base = max(_size(figure, before), _least(figure, after))
-    if _size(figure, after) <= limit * base:
-        return None
-    limits = (before.limit, after.limit) if figure is Figure.UNITS else (None, None)
-    was, now = (_value(figure, r) or 0.0 for r in (before, after))
-    return _size(figure, after) / base, worst, Moved(what, figure, was, now, limits, after.case)
-
-
-def _value(figure: Figure, result: Result) -> float | None:
-    """As the record has it."""
-    if figure is Figure.UNITS:
-        return 0.0 if result.units is None else severity(result.units)
-    return result.rms if figure is Figure.RMS else result.bias
-
-
-def _size(figure: Figure, result: Result) -> float:
-    """As it compares."""
-    size = abs(_value(figure, result) or 0.0)
-    return size / _per(result) if figure is Figure.UNITS else size
-
-
-def _least(figure: Figure, result: Result) -> float:
-    """A size below which growth is not counted."""
-    if figure is Figure.UNITS:
-        return LEAST_UNITS / _per(result)
-    return LEAST_RMS if figure is Figure.RMS else LEAST_BIAS
-
-
-def _per(result: Result) -> float:
-    """What units are counted in: the limit, or one where bits had to be met."""
-    return allowed(result) or 1.0
-
-
 def _slower(passing: Sequence[Changed], limit: float) -> list[Moved]:
     moved = []
-    for what, some in _grouped(passing, lambda r: r.op).items():
+    for what, some in grouped(passing, lambda r: r.op).items():
         was, now = _seconds(c.before for c in some), _seconds(c.after for c in some)
         if was > 0 and now > limit * was and now - was > LEAST_SECONDS:
             moved.append(Moved(what, Figure.SECONDS, was, now))
     return sorted(moved, key=lambda m: -m.after / m.before)
-
-
-def _grouped(passing: Sequence[Changed], key: Callable[[Result], str]) -> dict[str, list[Changed]]:
-    """By a text, with the backend where there are several; sorted by it."""
-    several = len({c.after.backend for c in passing}) > 1
-    groups: dict[str, list[Changed]] = {}
-    for c in passing:
-        groups.setdefault(f"{key(c.after)} {c.after.backend}" if several else key(c.after), []).append(c)
-    return dict(sorted(groups.items()))
 
 
 def _seconds(results: Iterable[Result | None]) -> float:
