@@ -47,7 +47,7 @@ _KINDS: dict[str, Kind] = {
     Verdict.HARNESS_ERROR: Kind.HARNESS_ERROR,
 }
 #: Units allowed in files from before records said how many.
-_ALLOWED = 16.0
+ALLOWED = 16.0
 _FAILED, _KNOWN = FAILING  # asked of every record many times, and slow as attributes of an enumeration
 _PLACE = {kind: place for place, kind in enumerate(KINDS)}
 
@@ -66,7 +66,7 @@ def severity(units: float | str | None) -> float:
 
 def allowed(result: Result) -> float:
     """Units allowed where the largest error is: 0 where the bits must be met."""
-    return _ALLOWED if result.limit is None else result.limit
+    return ALLOWED if result.limit is None else result.limit
 
 
 def share(result: Result) -> float:

@@ -75,8 +75,8 @@ def table(results: Iterable[Result]) -> list[Row]:
 
 
 def of_arrays(some: Tally) -> list[str]:
-    """RMS and bias for a table."""
-    return ["" if value is None else number(value, 2) for value in (some.rms, some.bias)]
+    """RMS and bias for a table, to a hundredth."""
+    return ["" if value is None else number(round(value, 2) + 0.0, 2) for value in (some.rms, some.bias)]
 
 
 def largest(some: Tally, *, failing: bool) -> list[str]:

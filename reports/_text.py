@@ -21,8 +21,11 @@ def number(value: float | str | None, digits: int = 9) -> str:
 
 def units(result: Result, digits: int = 3) -> str:
     """The largest error and its limit: 2.7 units of 2 allowed"""
-    most = "" if result.limit is None else f" of {number(result.limit, digits)} allowed"
-    return f"{number(result.units, digits)} units{most}"
+    if result.limit is None or result.units is None:
+        return f"{number(result.units, digits)} units"
+    if float(result.units) > result.limit:  # by how little, too
+        digits = next((n for n in range(digits, 9) if number(result.units, n) != number(result.limit, n)), digits)
+    return f"{number(result.units, digits)} units of {number(result.limit, digits)} allowed"
 
 
 def whole(result: Result, digits: int = 3) -> str:

@@ -39,28 +39,40 @@ def _some(results: Sequence[Result], noun: str, limit: int, where: str) -> list[
 def _table(results: Sequence[Result]) -> str:
     """A row an operator; RMS and bias have columns where there is room."""
     rows = table(results)
-    wide = _tabulated(results, rows, arrays=any(row.tally.rms is not None for row in rows))
-    return wide if max(map(len, wide.splitlines())) <= _WIDTH else _tabulated(results, rows, arrays=False)
+    known = any(row.tally.rms is not None for row in rows)
+    texts = [_tabulated(results, rows, arrays) for arrays in ((2, 1, 0) if known else (0,))]
+    return next((text for text in texts if max(map(len, text.splitlines())) <= _WIDTH), texts[-1])
 
 
-def _tabulated(results: Sequence[Result], rows: Sequence[Row], *, arrays: bool) -> str:
-    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
-
+def _tabulated(results: Sequence[Result], rows: Sequence[Row], arrays: int) -> str:
+    """The table with so many columns of figures of whole arrays."""
     count = tally(results)
     names = short_names({r.backend for r in results})
     shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or count.kinds[k]]
     several, failed = len(names) > 1, count.kinds[Kind.FAILED] > 0
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
-    heads += ["units, failing"] * failed + ["RMS", "bias"] * arrays
+    heads += ["units, failing"] * failed + ["RMS", "bias"][:arrays]
     lines = [
         [line(row.op), *[line(names[row.backend])] * several, str(row.tally.records)]
         + [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
         + largest(row.tally, failing=failed)
-        + (of_arrays(row.tally) if arrays else [])
+        + of_arrays(row.tally)[:arrays]
         for row in rows
     ]
-    align = ["left"] * (1 + several) + ["right"] * (len(heads) - 1 - several)
-    return str(tabulate(lines, heads, tablefmt="simple", colalign=align, disable_numparse=True))
+    return _aligned(heads, lines, left=1 + several)
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> str:
+    """Columns as wide as they must be, of which the first `left` are texts and the others numbers."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = [heads, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if place < left else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
 
 
 def failure(result: Result) -> str:
