@@ -93,7 +93,6 @@ def encode(
     before = None if changes is None else _changes(changes, verdicts)
     page = {
         "constant": header.constant or ALLOWED,
-        "stored": header.constants.get("stored", header.constant or ALLOWED),
         "schema": header.schema,
         "ops": ops.shown,
         "dtypes": dtypes.shown,

@@ -34,10 +34,20 @@ function heatMap(records, state) {
   return h("section", { "aria-labelledby": "heat" },
     h("div", { class: "head" }, h("h2", { id: "heat" }, "Operators"),
       h("p", { class: "hint" }, "Largest error in units of honest rounding; 1 is as good as it gets. ",
-        page.stored < page.constant ? `How many are allowed differs by element, from ${number(page.stored, 3)} to ${number(page.constant, 3)}; ` +
-          "colours go by that limit." : `More than ${number(page.constant, 3)} fail.`),
+        limits()),
       legend(), orderButton(state)),
     box);
+}
+
+// How many units are allowed, in words.
+function limits() {
+  let [least, most] = [Infinity, 0];
+  for (let i = 0; i < count; i++) {
+    const limit = limitOf(i);
+    if (limit > 0) [least, most] = [Math.min(least, limit), Math.max(most, limit)];
+  }
+  const [low, high] = [number(least, 2), number(most, 2)];
+  return !most ? "" : low === high ? `More than ${high} fail.` : `Each element has a limit of its own, from ${low} to ${high}, by which it is coloured.`;
 }
 
 let heatOrder = "name";
