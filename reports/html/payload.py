@@ -26,7 +26,7 @@ _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 _CASE = "\x01"
 _NOTHING = 0
 
-_ROOM = 2_000_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 1_900_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
 _PAGE = 5_200_000
 _LEAST = 400_000
@@ -79,8 +79,9 @@ def encode(
         columns["verdict"].append(verdicts.add(r.verdict))
         columns["kind"].append(_KIND[kind(r)])
         columns["units"].append(_units(r.units))
-        for name in ("limit", "rms", "bias"):
-            columns[name].append(_units(getattr(r, name)))
+        columns["limit"].append(_units(r.limit))
+        for name in ("rms", "bias"):
+            columns[name].append(_units(getattr(r, name), 3))
         columns["nonfinite"].append(r.nonfinite)
         columns["rounding"].append(strings.add(visible(r.rounding)))
         columns["seconds"].append(_units(r.seconds))
@@ -153,9 +154,9 @@ def _finite(value: float | str) -> float | str:
     return value if isinstance(value, str) or math.isfinite(value) else str(value)
 
 
-def _units(value: float | str | None) -> float | str | None:
+def _units(value: float | str | None, digits: int = 4) -> float | str | None:
     # Three digits are all that an error estimate holds
-    return _finite(float(f"{value:.4g}")) if isinstance(value, float | int) else value
+    return _finite(float(f"{value:.{digits}g}")) if isinstance(value, float | int) else value
 
 
 def _dtype_order(name: str) -> tuple[int, str]:
