@@ -79,9 +79,8 @@ def encode(
         columns["verdict"].append(verdicts.add(r.verdict))
         columns["kind"].append(_KIND[kind(r)])
         columns["units"].append(_units(r.units))
-        columns["limit"].append(_units(r.limit))
-        for name in ("rms", "bias"):
-            columns[name].append(_units(getattr(r, name), 3))
+        for name in ("limit", "rms", "bias"):
+            columns[name].append(_units(getattr(r, name)))
         columns["nonfinite"].append(r.nonfinite)
         columns["rounding"].append(strings.add(visible(r.rounding)))
         columns["seconds"].append(_units(r.seconds))
@@ -154,9 +153,9 @@ def _finite(value: float | str) -> float | str:
     return value if isinstance(value, str) or math.isfinite(value) else str(value)
 
 
-def _units(value: float | str | None, digits: int = 4) -> float | str | None:
+def _units(value: float | str | None) -> float | str | None:
     # Three digits are all that an error estimate holds
-    return _finite(float(f"{value:.{digits}g}")) if isinstance(value, float | int) else value
+    return _finite(float(f"{value:.4g}")) if isinstance(value, float | int) else value
 
 
 def _dtype_order(name: str) -> tuple[int, str]:
