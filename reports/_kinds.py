@@ -46,6 +46,8 @@ _KINDS: dict[str, Kind] = {
     Verdict.INCONCLUSIVE: Kind.NO_EVIDENCE,
     Verdict.HARNESS_ERROR: Kind.HARNESS_ERROR,
 }
+#: Units allowed in files from before records said how many.
+ALLOWED = 16.0
 _FAILED, _KNOWN = FAILING  # asked of every record many times, and slow as attributes of an enumeration
 _PLACE = {kind: place for place, kind in enumerate(KINDS)}
 
@@ -62,14 +64,28 @@ def severity(units: float | str | None) -> float:
     return math.inf if math.isnan(number) else number
 
 
-def worst_first(results: Sequence[Result]) -> list[int]:
-    """The places of `results` in the order of what they amount to, of one kind the larger error first."""
+def allowed(result: Result) -> float:
+    """Units allowed where the largest error is: 0 where the bits must be met."""
+    return ALLOWED if result.limit is None else result.limit
 
-    def key(place: int) -> tuple[int, float, str, str, str]:
+
+def share(result: Result) -> float:
+    """The largest error as a share of what is allowed there: inf where no number says how far, or bits are not met."""
+    size, most = severity(result.units), allowed(result)
+    if most > 0:
+        return size / most
+    return math.inf if size > 0 else 0.0
+
+
+def worst_first(results: Sequence[Result]) -> list[int]:
+    """The places of `results` in the order of what they amount to, of one kind the larger share of its limit first."""
+
+    def key(place: int) -> tuple[int, float, float, str, str, str]:
         r = results[place]
         what = kind(r)
         # A failure without a number is worse than any; what else has none is better than any.
-        size = severity(r.units) if r.units is not None or what in FAILING else -1.0
-        return (_PLACE[what], -size, r.case, r.mode, r.backend)
+        measured = r.units is not None or what in FAILING
+        part, size = (share(r), severity(r.units)) if measured else (-1.0, -1.0)
+        return (_PLACE[what], -part, -size, r.case, r.mode, r.backend)
 
     return sorted(range(len(results)), key=key)

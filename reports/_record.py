@@ -46,8 +46,9 @@ class Picture:
 
     `cells`, row by row, is a letter for each cell, followed by a count where the same one comes several times:
     a for no error, b up to 1 unit, c within the bound; then out of it, half a decade a letter: d up to √10 bounds,
-    e up to 10, ..., w for 10^9.5 bounds and more; z where no number says how far. Of n rows in h cells, cell k
-    holds those from ⌊kn/h⌋ up to the first of the next; columns alike.
+    e up to 10, ..., w for 10^9.5 bounds and more; z where no number says how far, or bits had to be met. A
+    bound is the limit of its own element. Of n rows in h cells, cell k holds those from ⌊kn/h⌋ up to the first of the
+    next; columns alike.
     """
 
     tensor: str  # name of the output, or of the input whose gradient it is

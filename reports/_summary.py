@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from opproof.reports._kinds import LABELS, Kind, kind, severity, worst_first
+from opproof.reports._kinds import LABELS, Kind, allowed, kind, severity, share, worst_first
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, number, plural, short_names
 from opproof.vocabulary.verdicts import MEANING
@@ -14,16 +14,20 @@ from opproof.vocabulary.verdicts import MEANING
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts of some records, and the largest error in units of those that pass and of those that fail unexpectedly.
+    """Counts of some records, and those with the largest error, as a share of its limit: of those that pass, and of
+    those that fail unexpectedly.
 
     Two errors, because the largest of a broken operator says nothing of what still passes; None where none has one.
+    RMS and bias are those of whole arrays that pass.
     """
 
     records: int
     kinds: Counter[Kind]
     verdicts: Counter[str]
-    passing: float | None
-    failing: float | None
+    passing: Result | None
+    failing: Result | None
+    rms: float | None  # the largest
+    bias: float | None  # the largest in size, with its sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +43,46 @@ def tally(results: Iterable[Result]) -> Tally:
     """Count records by kind and verdict."""
     kinds: Counter[Kind] = Counter()
     verdicts: Counter[str] = Counter()
-    largest: dict[Kind, float] = {}
+    largest: dict[Kind, tuple[tuple[float, ...], Result]] = {}
+    rms, biases = [], []
     for result in results:
         what = kind(result)
         kinds[what] += 1
         verdicts[result.verdict] += 1
-        if result.units is not None and (size := severity(result.units)) >= largest.get(what, 0.0):
-            largest[what] = size
-    return Tally(sum(kinds.values()), kinds, verdicts, largest.get(Kind.PASSED), largest.get(Kind.FAILED))
+        if result.units is not None:
+            size = (share(result), severity(result.units), allowed(result))
+            if what not in largest or size > largest[what][0]:
+                largest[what] = size, result
+        if what is Kind.PASSED and result.rms is not None and result.bias is not None:
+            rms.append(result.rms)
+            biases.append(result.bias)
+    worst = {what: result for what, (_, result) in largest.items()}
+    return Tally(
+        records=sum(kinds.values()),
+        kinds=kinds,
+        verdicts=verdicts,
+        passing=worst.get(Kind.PASSED),
+        failing=worst.get(Kind.FAILED),
+        rms=max(rms, default=None),
+        bias=max(biases, key=abs, default=None),
+    )
 
 
 def table(results: Iterable[Result]) -> list[Row]:
     """A row for each operator and backend, sorted by them."""
     groups = grouped(results, lambda r: f"{r.op}\0{r.backend}").values()
     return [Row(some[0].op, some[0].backend, tally(some)) for some in groups]
+
+
+def of_arrays(some: Tally) -> list[str]:
+    """RMS and bias for a table, to a hundredth."""
+    return ["" if value is None else number(round(value, 2) + 0.0, 2) for value in (some.rms, some.bias)]
+
+
+def largest(some: Tally, *, failing: bool) -> list[str]:
+    """The largest errors for a table: of those that pass, and of those that are `failing` where they have a column."""
+    records = [some.passing, *[some.failing] * failing]
+    return ["" if r is None else number(r.units, 2) for r in records]
 
 
 def grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
@@ -86,7 +116,7 @@ def sentence(header: Header, results: Sequence[Result]) -> str:
         return "No case ran, so nothing is known about the backend."
     names = short_names({r.backend for r in results})
     groups = grouped(results, lambda r: r.backend)
-    parts = [_outcome(line(names[backend]), some, header.constant) for backend, some in groups.items()]
+    parts = [_outcome(line(names[backend]), some) for backend, some in groups.items()]
     if (missing := header.cases - len(results)) > 0:
         parts.append(f"{plural(missing, 'planned record')} did not run")
     if text := own_faults(results):
@@ -113,7 +143,7 @@ def reach(results: Sequence[Result]) -> str:
     return f"{what} ran in opproof's own process, within reach of what judges it."
 
 
-def _outcome(name: str, results: Sequence[Result], constant: float) -> str:
+def _outcome(name: str, results: Sequence[Result]) -> str:
     count = tally(results)
     failed, passed = count.kinds[Kind.FAILED], count.kinds[Kind.PASSED]
     judged = count.records - count.kinds[Kind.HARNESS_ERROR]
@@ -130,10 +160,18 @@ def _outcome(name: str, results: Sequence[Result], constant: float) -> str:
         ops = sorted({r.op for r in _of(results, Kind.PASSED)})
         text = f"{name} passes {passed:,} of {records} in {plural(len(ops), 'operator')}"
         if count.passing is not None:
-            text += f", its largest error {number(count.passing, 2)} of {number(constant, 3)} units allowed"
+            text += f", {_nearest(count.passing)}"
     # What passed must say here what it did not prove.
     rest = [f"{count.kinds[k]:,} {name}" for k, name in _REST.items() if count.kinds[k]]
     return f"{text} ({', '.join(rest)})" if rest else text
+
+
+def _nearest(result: Result) -> str:
+    """How near to its limit the largest error of what passes is."""
+    most = allowed(result)
+    if not most:
+        return "bit for bit"
+    return f"its largest error {number(result.units, 2)} of {number(most, 3)} units allowed"
 
 
 _REST = {

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from opproof.reports._record import Header
+from opproof.reports._record import Header, Result
 from opproof.vocabulary.text import plain
 
 
@@ -17,6 +17,31 @@ def number(value: float | str | None, digits: int = 9) -> str:
         return "–"
     # 2.9e6 rather than Python's 2.9e+06
     return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{float(value):.{digits}g}")
+
+
+def units(result: Result, digits: int = 3) -> str:
+    """The largest error and its limit: 2.7 units of 2 allowed"""
+    if result.limit is None or result.units is None:
+        return f"{number(result.units, digits)} units"
+    if float(result.units) > result.limit:  # by how little, too
+        digits = next((n for n in range(digits, 9) if number(result.units, n) != number(result.limit, n)), digits)
+    return f"{number(result.units, digits)} units of {number(result.limit, digits)} allowed"
+
+
+def whole(result: Result, digits: int = 3) -> str:
+    """The figures of a whole array; nothing where it has none: RMS 1.4, bias -0.3 units"""
+    if result.rms is None or result.bias is None:
+        return ""
+    return f"RMS {number(result.rms, digits)}, bias {number(result.bias, digits)} units"
+
+
+def bound(header: Header) -> str:
+    """What is allowed: 2 to 16 units of honest rounding an element, RMS 2.5 and bias 1.5 an array"""
+    most = {name: number(value, 3) for name, value in header.constants.items()}
+    if not {"C", "stored", "rms", "bias"} <= most.keys():
+        return f"{number(header.constant or None, 3)} units of honest rounding"
+    element = f"{most['stored']} to {most['C']} units of honest rounding an element"
+    return f"{element}, RMS {most['rms']} and bias {most['bias']} an array"
 
 
 def short_names(backends: Iterable[str]) -> dict[str, str]:

@@ -3,12 +3,12 @@
 A folder with `baseline.json`, which says how it was made, and one file per operator with a line a record:
 
     # backend torch
-    PASS 1.2 forward softmax[x=7x33;dim=-1;f32]
-    WRONG_GRADIENT(known) 4.1e+03 gradient softmax[x=7x33;dim=-1;f32]
+    PASS 1.2/16 0.34 -0.012 forward softmax[x=7x33;dim=-1;f32]
+    WRONG_GRADIENT(known) 4.1e+03/16 - - gradient softmax[x=7x33;dim=-1;f32]
 
-verdict, largest error in units (two digits, `-` where there is none), mode, case id. No times, no durations, no
-messages: the files change when a verdict does, a case comes or goes, or an error moves. Backends that ran in opproof's
-own process are named in `baseline.json`.
+verdict, largest error in units and how many are allowed there, RMS and bias of a whole array (two digits each, `-`
+where there is none), mode, case id. No times, no durations, no messages: the files change when a verdict does, a case
+comes or goes, or an error moves. Backends that ran in opproof's own process are named in `baseline.json`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opproof.reports._kinds import Kind, kind, severity
+from opproof.reports._kinds import Kind, kind, severity, share
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
 from opproof.reports._results import read_results
 from opproof.reports._summary import grouped
+from opproof.reports.changes.growth import LEAST_BIAS, LEAST_RMS
 from opproof.reports.files import replacing
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import ResultsError
@@ -33,7 +34,7 @@ from opproof.vocabulary.verdicts import Verdict
 
 HEADER = "baseline.json"
 VERSION = 2
-#: `updated` keeps the old figure where the error moved by less than this factor.
+#: `updated` keeps an old figure where it moved by less than this factor.
 STEADY = 2.0
 _OPTIONS = ("convention", "strict_subnormals", "selection")
 
@@ -106,7 +107,7 @@ def read_baseline(folder: Path) -> tuple[Header, list[Result]]:
 
 
 def updated(before: Sequence[Result], after: Sequence[Result], *, prune: bool) -> list[Result]:
-    """The records of `after`, with the old figure where the error is about as it was.
+    """The records of `after`, with the old figures where they are about as they were.
 
     Those that the run did not try stay, unless `prune`; those that opproof itself failed on stay always.
     """
@@ -118,23 +119,48 @@ def updated(before: Sequence[Result], after: Sequence[Result], *, prune: bool) -
 def _steady(old: Result | None, new: Result) -> Result:
     if old is not None and kind(new) is Kind.HARNESS_ERROR:
         return old
-    if old is None or old.units is None or new.units is None:
+    if old is None:
         return new
-    low, high = sorted((severity(old.units), severity(new.units)))
-    return replace(new, units=old.units) if high <= low * STEADY else new
+    if old.units is not None and new.units is not None and _same_error(old, new):
+        new = replace(new, units=old.units, limit=old.limit)
+    if old.rms is not None and new.rms is not None and _near(max(old.rms, LEAST_RMS), max(new.rms, LEAST_RMS)):
+        new = replace(new, rms=old.rms)
+    if old.bias is not None and new.bias is not None and _leans_alike(old.bias, new.bias):
+        new = replace(new, bias=old.bias)
+    return new
+
+
+def _same_error(old: Result, new: Result) -> bool:
+    return _near(severity(old.units), severity(new.units)) and _near(share(old), share(new))
+
+
+def _near(old: float, new: float) -> bool:
+    low, high = sorted((old, new))
+    return high <= low * STEADY
+
+
+def _leans_alike(old: float, new: float) -> bool:
+    """Whether two biases are about the same; the sign of a small one is chance."""
+    small = max(abs(old), abs(new)) <= LEAST_BIAS
+    return small or (old * new > 0 and _near(max(abs(old), LEAST_BIAS), max(abs(new), LEAST_BIAS)))
 
 
 def _text(results: Sequence[Result]) -> str:
     lines: list[str] = []
     for backend, some in grouped(results, lambda r: r.backend).items():
-        lines += [f"# backend {_name(backend)}", *sorted(map(_line, some), key=lambda text: text.split(" ", 3)[::-1])]
+        lines += [f"# backend {_name(backend)}", *sorted(map(_line, some), key=lambda text: text.split(" ", 5)[::-1])]
     return "\n".join(lines) + "\n"
 
 
 def _line(r: Result) -> str:
     known = "(known)" if kind(r) is Kind.KNOWN else ""
-    units = "-" if r.units is None else f"{float(r.units):.2g}"
-    return f"{r.verdict}{known} {units} {r.mode} {_name(r.case)}"
+    most = "" if r.units is None or r.limit is None else f"/{_digits(r.limit)}"
+    figures = f"{_digits(r.units)}{most} {_digits(r.rms)} {_digits(r.bias)}"
+    return f"{r.verdict}{known} {figures} {r.mode} {_name(r.case)}"
+
+
+def _digits(value: float | str | None) -> str:
+    return "-" if value is None else f"{float(value):.2g}"
 
 
 def _name(text: str) -> str:
@@ -147,12 +173,14 @@ def _records(file: Path, text: str) -> Iterator[Result]:
         if row.startswith("# backend "):
             backend = row.removeprefix("# backend ")
             continue
-        parts = row.split(" ", 3)
-        if len(parts) != 4 or not backend:
+        parts = row.split(" ", 5)
+        if len(parts) != 6 or not backend:
             raise ResultsError(
-                f"{file}, line {number}: expected `VERDICT UNITS MODE CASE`, got {row[:60]!r}; mend or restore it."
+                f"{file}, line {number}: expected `VERDICT UNITS/LIMIT RMS BIAS MODE CASE`, "
+                f"got {row[:60]!r}; mend or restore it."
             )
-        verdict, units, mode, case = parts
+        verdict, units, rms, bias, mode, case = parts
+        units, _, limit = units.partition("/")
         yield Result(
             case=case,
             op=file.stem,
@@ -161,6 +189,9 @@ def _records(file: Path, text: str) -> Iterator[Result]:
             mode=_mode(mode, file, number),
             verdict=_verdict(verdict, file, number),
             units=_number(units, file, number),
+            limit=_finite(limit or "-", file, number),
+            rms=_finite(rms, file, number),
+            bias=_finite(bias, file, number),
             known="known in the baseline" if verdict.endswith("(known)") else "",
         )
 
@@ -186,6 +217,13 @@ def _number(text: str, file: Path, number: int) -> Any:
     except ValueError:
         raise ResultsError(f"{file}, line {number}: {text[:40]!r} is no number; mend or restore it.") from None
     return text if value is not None and not abs(value) < float("inf") else value
+
+
+def _finite(text: str, file: Path, number: int) -> float | None:
+    value = _number(text, file, number)
+    if isinstance(value, str):
+        raise ResultsError(f"{file}, line {number}: {text[:40]!r} is no finite number; mend or restore it.")
+    return None if value is None else float(value)
 
 
 def _dtype(case: str) -> str:

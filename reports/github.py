@@ -6,7 +6,7 @@ from opproof.reports import markdown
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, own_faults, reach, sentence
-from opproof.reports._text import line, number, place, plural
+from opproof.reports._text import line, number, place, plural, units
 from opproof.vocabulary.text import visible
 
 
@@ -40,7 +40,7 @@ def _text(result: Result) -> str:
     if result.worst is not None:
         w = result.worst
         got, expected = number(w.got), number(w.expected)
-        rows.append(f"{place(w.tensor, w.index)}: got {got}, expected {expected}, {number(result.units, 3)} units")
+        rows.append(f"{place(w.tensor, w.index)}: got {got}, expected {expected}, {units(result)}")
     rows += [line(result.message), line(result.diagnosis), " ".join(visible(result.repro).split())]
     return "\n".join(row for row in rows if row)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import grouped, reach, sentence
-from opproof.reports._text import line, number, place
+from opproof.reports._text import line, number, place, units, whole
 from opproof.vocabulary.text import plain, visible
 from opproof.vocabulary.verdicts import MEANING, Verdict
 
@@ -44,8 +44,19 @@ def _suite(header: Header, results: Sequence[Result]) -> ET.Element:
     for result in results:
         title = line(f"{result.case} {result.mode}")
         case = ET.SubElement(suite, "testcase", name=title, classname=name, time=f"{result.seconds:.6f}")
+        _measured(case, result)
         _outcome(case, result)
     return suite
+
+
+def _measured(case: ET.Element, result: Result) -> None:
+    """The numbers of a record as properties, which come before its outcome."""
+    values = {"units": result.units, "limit": result.limit, "rms": result.rms, "bias": result.bias}
+    shown = {name: number(value, 4) for name, value in values.items() if value is not None}
+    if shown:
+        properties = ET.SubElement(case, "properties")
+        for name, text in shown.items():
+            ET.SubElement(properties, "property", name=name, value=text)
 
 
 def _outcome(case: ET.Element, result: Result) -> None:
@@ -76,7 +87,8 @@ def _details(result: Result) -> str:
             f"got      {number(w.got, 17)}",
             f"bound    {number(w.bound, 3)}",
         ]
-        rows.append(f"{number(result.units, 3)} units of honest rounding")
+        rows.append(units(result))
+    rows.append(whole(result))
     return "\n".join(row for row in [*rows, visible(result.repro)] if row)
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from opproof.reports import rounding
-from opproof.reports._kinds import COLUMNS, LABELS, Kind
+from opproof.reports._kinds import COLUMNS, LABELS, Kind, share
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, grouped, reach, reasons, sentence, table, tally
-from opproof.reports._text import cell, described, host, line, number, place, plural, short_names, when
+from opproof.reports._summary import failures, grouped, largest, of_arrays, reach, reasons, sentence, table, tally
+from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
 
 _MARKS = {Kind.FAILED: "❌", Kind.HARNESS_ERROR: "❗", Kind.NO_EVIDENCE: "⚠️", Kind.PASSED: "✅"}
 
@@ -63,7 +63,7 @@ def _backends(header: Header, results: Sequence[Result]) -> list[str]:
         kinds = tally(some).kinds
         cells = " | ".join(f"{kinds[k]:,}" for k in shown)
         rows.append(f"| {cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
-    where = f"opproof {header.opproof}, {when(header)}, constant C = {number(header.constant, 3)}; {host(header)}"
+    where = f"opproof {header.opproof}, {when(header)}, allowed {bound(header)}; {host(header)}"
     return ["\n".join(rows)] * bool(results) + [f"<sub>{cell(where, 500)}</sub>"]
 
 
@@ -79,7 +79,8 @@ def _failures(failed: Sequence[Result]) -> list[tuple[int, str]]:
     for op, some in grouped(failed, lambda r: r.op).items():
         for start in range(0, len(some), 25):
             part = some[start : start + 25]
-            rows = ["| case | verdict | at | expected | got | bound | units |", "|:--|:--|:--|--:|--:|--:|--:|"]
+            rows = ["| case | verdict | at | expected | got | bound | units | allowed |"]
+            rows.append("|:--|:--|:--|--:|--:|--:|--:|--:|")
             rows += [_row(r) for r in part]
             repro = "\n".join(line(r.repro)[:400] for r in part if r.repro)
             body = "\n".join(rows) + (f"\n\n```sh\n{repro.replace('```', '')}\n```" if repro else "")
@@ -101,13 +102,15 @@ def _fitting(blocks: Sequence[tuple[int, str]], room: int) -> tuple[list[str], i
 
 
 def _row(r: Result) -> str:
-    texts = "".join(f"<br>{cell(text, 300)}" for text in (r.message, r.diagnosis) if text)
+    arrays = whole(r) if share(r) <= 1 else ""
+    texts = "".join(f"<br>{cell(text, 300)}" for text in (r.message, arrays, r.diagnosis) if text)
     case = f"{_code(r.case)} {cell(r.mode)}, {cell(short_names([r.backend])[r.backend], 60)}{texts}"
+    size = f"{number(r.units, 3)} | {number(r.limit, 3)}"
     if r.worst is None:
-        return f"| {case} | {cell(r.verdict)} | | | | | {number(r.units, 3)} |"
+        return f"| {case} | {cell(r.verdict)} | | | | | {size} |"
     w = r.worst
     at = cell(place(w.tensor, w.index), 100)
-    numbers = f"{number(w.expected)} | {number(w.got)} | {number(w.bound, 3)} | {number(r.units, 3)}"
+    numbers = f"{number(w.expected)} | {number(w.got)} | {number(w.bound, 3)} | {size}"
     return f"| {case} | {cell(r.verdict)} | {at} | {numbers} |"
 
 
@@ -124,12 +127,12 @@ def _operators(results: Sequence[Result]) -> str:
     shown, names = _shown(results), short_names({r.backend for r in results})
     several, failed = len(names) > 1, Kind.FAILED in tally(results).kinds
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
-    rows = [[*heads, *["units, failing"] * failed], [":--", *[":--"] * several, *["--:"] * (len(shown) + 2 + failed)]]
+    heads += [*["units, failing"] * failed, "RMS", "bias"]
+    rows = [heads, [":--", *[":--"] * several, *["--:"] * (len(heads) - 1 - several)]]
     for row in table(results):
         counts = [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
-        units = [row.tally.passing, *[row.tally.failing] * failed]
         first = [cell(row.op, 80), *[cell(names[row.backend], 60)] * several, str(row.tally.records)]
-        rows.append([*first, *counts, *("" if u is None else number(u, 2) for u in units)])
+        rows.append([*first, *counts, *largest(row.tally, failing=failed), *of_arrays(row.tally)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -13,10 +13,11 @@ from opproof.vocabulary.text import plain, visible
 
 #: The columns, in order. Those of the worst element are empty where a record has none.
 COLUMNS = tuple(
-    "case op dtype backend mode verdict kind units seconds "
+    "case op dtype backend mode verdict kind units limit rms bias rounding nonfinite zeros seconds "
     "tensor index got expected bound message diagnosis known repro in_process".split()
 )
-_NUMBERS = ("units", "seconds", "got", "expected", "bound")
+_NUMBERS = ("units", "limit", "rms", "bias", "nonfinite", "seconds", "got", "expected", "bound")
+_FLAGS = ("zeros", "in_process")
 # What spreadsheets take for the beginning of a formula, or drop before one.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -44,7 +45,7 @@ def write_parquet(results: Sequence[Result], path: Path | str) -> None:
     arrays = {
         name: pa.array([None if v is None else float(v) for v in column], pa.float64())
         if name in _NUMBERS
-        else pa.array(list(column), pa.bool_() if name == "in_process" else pa.string())
+        else pa.array(list(column), pa.bool_() if name in _FLAGS else pa.string())
         for name, column in zip(COLUMNS, columns, strict=True)
     }
     pq.write_table(pa.table(arrays), path)
@@ -55,7 +56,8 @@ def _row(r: Result) -> list[float | str | None]:
     where = [None] * 5 if w is None else [visible(w.tensor), " ".join(map(str, w.index)), w.got, w.expected, w.bound]
     head = [*map(visible, (r.case, r.op, r.dtype, r.backend)), str(r.mode), str(r.verdict), str(kind(r))]
     texts = [plain(r.message), plain(r.diagnosis), plain(r.known), visible(r.repro)]
-    return [*head, r.units, r.seconds, *where, *texts, r.in_process]
+    measured = [r.units, r.limit, r.rms, r.bias, visible(r.rounding), r.nonfinite, r.zeros]
+    return [*head, *measured, r.seconds, *where, *texts, r.in_process]
 
 
 def _text(column: str, value: float | str | None) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from opproof.reports import rounding
-from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity
+from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity, share
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, reach, reasons, sentence, table, tally
-from opproof.reports._text import line, number, place, plural, short_names
+from opproof.reports._summary import Row, failures, largest, of_arrays, reach, reasons, sentence, table, tally
+from opproof.reports._text import line, number, place, plural, short_names, units, whole
 from opproof.vocabulary.text import visible
 from opproof.vocabulary.verdicts import MEANING, Verdict
+
+#: Columns of a terminal that the table of operators keeps to.
+_WIDTH = 100
 
 
 def summary(header: Header, results: Sequence[Result], *, folder: Path | str | None = None, limit: int = 20) -> str:
@@ -35,24 +38,42 @@ def _some(results: Sequence[Result], noun: str, limit: int, where: str) -> list[
 
 
 def _table(results: Sequence[Result]) -> str:
-    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
+    """A row an operator; RMS and bias have columns where there is room."""
+    rows = table(results)
+    known = any(row.tally.rms is not None for row in rows)
+    texts = [_tabulated(results, rows, arrays) for arrays in ((2, 1, 0) if known else (0,))]
+    return next((text for text in texts if max(map(len, text.splitlines())) <= _WIDTH), texts[-1])
 
+
+def _tabulated(results: Sequence[Result], rows: Sequence[Row], arrays: int) -> str:
+    """The table with so many columns of figures of whole arrays."""
     count = tally(results)
     names = short_names({r.backend for r in results})
     shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or count.kinds[k]]
     several, failed = len(names) > 1, count.kinds[Kind.FAILED] > 0
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
-    heads += ["units, failing"] * failed
-    rows = []
-    for row in table(results):
-        units = [row.tally.passing, *[row.tally.failing] * failed]
-        rows.append(
-            [line(row.op), *[line(names[row.backend])] * several, str(row.tally.records)]
-            + [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
-            + ["" if u is None else number(u, 2) for u in units]
-        )
-    align = ["left"] * (1 + several) + ["right"] * (len(heads) - 1 - several)
-    return str(tabulate(rows, heads, tablefmt="simple", colalign=align, disable_numparse=True))
+    heads += ["units, failing"] * failed + ["RMS", "bias"][:arrays]
+    lines = [
+        [line(row.op), *[line(names[row.backend])] * several, str(row.tally.records)]
+        + [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
+        + largest(row.tally, failing=failed)
+        + of_arrays(row.tally)[:arrays]
+        for row in rows
+    ]
+    return _aligned(heads, lines, left=1 + several)
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> str:
+    """Columns as wide as they must be, of which the first `left` are texts and the others numbers."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    lines = [heads, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if place < left else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
 
 
 def failure(result: Result) -> str:
@@ -62,8 +83,10 @@ def failure(result: Result) -> str:
         w = result.worst
         rows.append(
             f"  {place(w.tensor, w.index)}: got {number(w.got)}, expected {number(w.expected)},"
-            f" bound {number(w.bound, 3)}, {number(result.units, 3)} units"
+            f" bound {number(w.bound, 3)}, {units(result)}"
         )
+    if share(result) <= 1 and (text := whole(result)):
+        rows.append(f"  {text}")
     rows += [f"  {line(text)}" for text in (result.message, result.diagnosis) if text]
     if not result.message and not result.diagnosis and result.worst is None:
         rows.append(f"  {MEANING.get(result.verdict, 'a verdict of another version of opproof')}")

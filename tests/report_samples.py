@@ -174,7 +174,7 @@ def _one(draw: random.Random, case: str, mode: str, backend: str, centre: float,
         message = f"{draw.randint(1, 99)} of 132 elements outside their bound"
         at = worst(draw, units)
         return result(case, mode, backend, verdict, units=units, worst=at, message=message, diagnosis=diagnosis,
-                      seconds=seconds, evidence=evidence(random.Random(case), at))  # fmt: skip
+                      seconds=seconds, evidence=evidence(random.Random(case), at), **figures(case, units))  # fmt: skip
     if (op, mode) in KNOWN and "bf16" in case:
         known = {"known": KNOWN[op, mode], "message": "12 of 132 elements outside their bound"}
         return result(case, mode, backend, "WRONG_GRADIENT", units=250.0, worst=worst(draw, 250.0), **known)
@@ -187,7 +187,16 @@ def _one(draw: random.Random, case: str, mode: str, backend: str, centre: float,
     if op == "tril" and mode == "gradient" and "zeros" in case:
         message = "the reference of tril raised ZeroDivisionError: division by zero"
         return result(case, mode, backend, "HARNESS_ERROR", message=message, seconds=seconds)
-    return result(case, mode, backend, units=units, worst=worst(draw, units), seconds=seconds)
+    measured = figures(case, units)
+    units = min(units, random.Random(case + mode).uniform(0.8, 0.98) * measured["limit"])
+    return result(case, mode, backend, units=units, worst=worst(draw, units), seconds=seconds, **measured)
+
+
+def figures(case: str, units: float) -> dict[str, float]:
+    """A limit, which is lower in 16 bits, and the RMS and bias of a whole array."""
+    draw = random.Random(case)
+    limit = 16.0 if "f32" in case else round(draw.uniform(2, 9), 3)
+    return {"limit": limit, "rms": round(units * 0.3, 4), "bias": round(draw.uniform(-0.1, 0.1) * units, 4)}
 
 
 def oddities() -> list[Result]:

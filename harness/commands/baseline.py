@@ -37,14 +37,14 @@ def save(*, run: Path, baseline: Path) -> None:
 def show(*, baseline: Path) -> None:
     """Print what BASELINE holds: operators, failures, largest errors."""
     from opproof.reports import terminal
-    from opproof.reports._text import described, line, number, options
+    from opproof.reports._text import bound, described, line, options
     from opproof.reports.baseline import read_baseline
 
     header, results = read_baseline(baseline)
     for backend in dict.fromkeys(r.backend for r in results):
         click.echo(described(header, backend))
     asked = "; ".join(f"{name} {value}" for name, value in options(header).items())
-    click.echo(f"opproof {line(header.opproof)}, C = {number(header.constant, 3)}; {asked}\n")
+    click.echo(f"opproof {line(header.opproof)}, allowed {bound(header)}; {asked}\n")
     click.echo(terminal.summary(header, results, folder=baseline))
 
 

@@ -26,6 +26,10 @@ def _number(_: click.Context, option: click.Parameter, value: float | None) -> f
     help="An operator whose largest error grows more than this is a regression, though it still passes.",
 )  # fmt: skip
 @click.option(
+    "--max-rms-growth", type=_FACTOR, default=3.0, show_default=True, metavar="X", callback=_number,
+    help="So is one of which the RMS or the bias of an array grows more than this.",
+)  # fmt: skip
+@click.option(
     "--max-slowdown", type=_FACTOR, metavar="X", callback=_number,
     help="So is one that takes X times as long (between two runs on one machine; not looked at by default).",
 )  # fmt: skip
@@ -37,6 +41,7 @@ def command(
     baseline: Path,
     new: Path,
     max_units_growth: float,
+    max_rms_growth: float,
     max_slowdown: float | None,
     markdown_file: Path | None,
     html_file: Path | None,
@@ -61,7 +66,7 @@ def command(
             f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
             "Make the baseline anew, or compare what they have in common with --anyway."
         )
-    since = changes(before, after, units_growth=max_units_growth, slowdown=max_slowdown)
+    since = changes(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown)
     if markdown_file is not None:
         write(markdown_file, changes_text.markdown(since))
     if html_file is not None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._layouts import layouts_of, storage_of
-from opproof.harness.judge.bound import C, Comparison
+from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import Judgement, element, number
 from opproof.harness.run.question import cotangent_layout
 from opproof.harness.truth.posed import Posed, output_names
@@ -32,7 +32,7 @@ def evidence(posed: Posed, judgement: Judgement) -> Evidence:
         return Evidence(inputs=inputs)
     comparison = shown[0].comparison
     failing = np.flatnonzero(~comparison.passed)
-    order = failing[np.argsort(-comparison.units.ravel()[failing], kind="stable")[:ELEMENTS]]
+    order = failing[np.argsort(-comparison.shares.ravel()[failing], kind="stable")[:ELEMENTS]]
     places = [tuple(int(i) for i in np.unravel_index(at, comparison.passed.shape)) for at in order]
     elements = tuple(element(shown[0], place) for place in places)
     return Evidence(inputs=inputs, elements=elements, pictures=pictures(shown[0].name, comparison))
@@ -94,10 +94,10 @@ def pictures(name: str, comparison: Comparison) -> tuple[Picture, ...]:
 
 def _levels(comparison: Comparison) -> NDArray[np.int64]:
     """The letter of every element, as its place in the alphabet."""
-    units = comparison.units
-    with np.errstate(all="ignore"):
-        decades = np.floor(2 * np.log10(np.where(np.isfinite(units) & (units > 0), units, C) / C))
-    out = np.where(np.isfinite(units), np.clip(_OUT + decades, _OUT, _LAST), _NO_NUMBER)
+    units, shares = comparison.units, comparison.shares
+    measured = np.isfinite(shares)
+    decades = np.floor(2 * np.log10(np.where(measured & (shares > 1), shares, 1.0)))
+    out = np.where(measured, np.clip(_OUT + decades, _OUT, _LAST), _NO_NUMBER)
     within = np.where(units <= 0, 0, np.where(units <= 1, 1, _WITHIN))
     return np.where(comparison.passed, within, out).astype(np.int64)
 

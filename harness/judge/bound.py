@@ -104,7 +104,7 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
             passed, units = passed | flushed, np.where(flushed, 0.0, units)
         signed = np.sign(expected.values) * (value - expected.values) / honest
         counts = np.isfinite(signed) & (size >= kind.tiny) & (value != 0) & (not expected.exact)
-        over = np.where(np.isfinite(units), np.maximum(units, np.nextafter(limit, np.inf)), np.inf)
+        over = np.where(np.isfinite(units) & ~np.isnan(error), np.maximum(units, np.nextafter(limit, np.inf)), np.inf)
         units = np.where(within, np.minimum(units, limit), np.where(passed | equal, 0.0, over))
     passed = passed | equal
     bound = np.where(np.isfinite(bound), bound, 0.0)

@@ -38,8 +38,9 @@ class Check(pytest.Item):
         """Pass, raise Failure, skip what proves nothing, xfail what is known."""
         result = self.registry.judged(self.task)
         self.user_properties += [("verdict", str(result.verdict))]  # xdist sends plain texts
-        if result.units is not None:
-            self.user_properties.append(("units", result.units))
+        for name in ("units", "limit", "rms", "bias"):
+            if (value := getattr(result, name)) is not None:
+                self.user_properties.append((name, value))
         if result.verdict in FAILED and result.known:
             pytest.xfail(f"{result.verdict}: {result.known}")
         if result.verdict in FAILED:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from opproof.reports._kinds import FAILING, Kind, kind, severity
+from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, plural
-from opproof.reports.changes.record import Change, Changed, Changes, Moved
+from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
+from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
 
-#: How many times larger an error may get.
-UNITS_GROWTH = 8.0
-#: An error below this many units of honest rounding is as good as none; growth is counted from here.
-LEAST_UNITS = 0.5
 #: Seconds by which an operator must be slower in all: shorter durations are noise.
 LEAST_SECONDS = 0.25
 
@@ -36,9 +33,17 @@ def unlike(before: Header, after: Header) -> list[str]:
     return differences + [f"{name} was {old[name]!r} and is {new[name]!r}" for name in both if old[name] != new[name]]
 
 
-def changes(before: Run, after: Run, *, units_growth: float = UNITS_GROWTH, slowdown: float | None = None) -> Changes:
-    """Compare two runs. `units_growth`: how many times larger the largest error of what passes in both may get, by
-    operator, dtype and mode. `slowdown`: how many times slower an operator may get; None: not looked at.
+def changes(
+    before: Run,
+    after: Run,
+    *,
+    units_growth: float = UNITS_GROWTH,
+    rms_growth: float = RMS_GROWTH,
+    slowdown: float | None = None,
+) -> Changes:
+    """Compare two runs. `units_growth`: how many times larger the largest error of what passes in both may get, as a
+    share of its limit, by operator, dtype and mode. `rms_growth`: the same of the largest RMS and bias of arrays.
+    `slowdown`: how many times slower an operator may get; None: not looked at.
     """
     names, notes = _names(before[1], after[1])
     old = {(r.case, r.mode, r.backend): r for r in before[1]}
@@ -47,15 +52,15 @@ def changes(before: Run, after: Run, *, units_growth: float = UNITS_GROWTH, slow
         was = old.pop((r.case, r.mode, names.get(r.backend, r.backend)), None)
         records.append(Changed(was, r, _change(was, r, units_growth)))
     passing = [c for c in records if c.before is not None and _both(c, Kind.PASSED)]
-    largest, grown = _grown(passing, units_growth)
+    shown, moved = grown(passing, units_growth, rms_growth)
     new = sum(c.before is None for c in records)
     notes += _set_notes(before, after, new, len(old))
     if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
         notes.append("The baseline holds no durations: how fast it is was not compared.")
     return Changes(
-        records=tuple(replace(c, change=Change.GROWN) if id(c) in largest else c for c in records),
+        records=tuple(replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
         vanished=tuple(old.values()),
-        grown=tuple(grown),
+        grown=tuple(moved),
         slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),
         cut_short=max(0, after[0].cases - len(after[1])),
         notes=tuple(notes),
@@ -81,7 +86,9 @@ def _change(was: Result | None, now: Result, growth: float) -> Change:
 
 def _otherwise(was: Result, now: Result, growth: float) -> bool:
     """Whether a known failure is another one now: of another verdict, or much larger."""
-    return was.verdict != now.verdict or severity(now.units) > growth * max(severity(was.units), LEAST_UNITS)
+    if was.verdict != now.verdict or now.units is None:
+        return was.verdict != now.verdict or was.units is not None
+    return was.units is not None and times(Figure.UNITS, was, now) > growth
 
 
 def _both(changed: Changed, what: Kind) -> bool:
@@ -118,38 +125,13 @@ def _set_notes(before: Run, after: Run, new: int, vanished: int) -> list[str]:
     return [f"The registry of cases changed ({counts}); `opproof baseline update` takes the new one over."]
 
 
-def _grown(passing: Sequence[Changed], limit: float) -> tuple[set[int], list[Moved]]:
-    """The ids of the records with the largest error of what grew, and by how much it grew."""
-    largest, moved = set(), []
-    for what, some in _grouped(passing, lambda r: f"{r.op} {r.dtype} {r.mode}").items():
-        worst = max(some, key=lambda c: _units(c.after))
-        was, now = max(_units(c.before) for c in some), _units(worst.after)
-        if now > limit * max(was, LEAST_UNITS):
-            largest.add(id(worst))
-            moved.append(Moved(what, was, now, worst.after.case))
-    return largest, sorted(moved, key=lambda m: -m.after / max(m.before, LEAST_UNITS))
-
-
 def _slower(passing: Sequence[Changed], limit: float) -> list[Moved]:
     moved = []
-    for what, some in _grouped(passing, lambda r: r.op).items():
+    for what, some in grouped(passing, lambda r: r.op).items():
         was, now = _seconds(c.before for c in some), _seconds(c.after for c in some)
         if was > 0 and now > limit * was and now - was > LEAST_SECONDS:
-            moved.append(Moved(what, was, now))
+            moved.append(Moved(what, Figure.SECONDS, was, now))
     return sorted(moved, key=lambda m: -m.after / m.before)
-
-
-def _grouped(passing: Sequence[Changed], key: Callable[[Result], str]) -> dict[str, list[Changed]]:
-    """By a text, with the backend where there are several; sorted by it."""
-    several = len({c.after.backend for c in passing}) > 1
-    groups: dict[str, list[Changed]] = {}
-    for c in passing:
-        groups.setdefault(f"{key(c.after)} {c.after.backend}" if several else key(c.after), []).append(c)
-    return dict(sorted(groups.items()))
-
-
-def _units(result: Result | None) -> float:
-    return 0.0 if result is None or result.units is None else severity(result.units)
 
 
 def _seconds(results: Iterable[Result | None]) -> float:

@@ -18,8 +18,17 @@ class Change(StrEnum):
     LOST = "lost"  # passed, and now proves nothing: declined, or no evidence
     MENDED = "mended"  # failed, and does not now
     OTHER = "other"  # any other change of verdict
-    GROWN = "grown"  # passes as before, and has the largest of errors that grew
+    GROWN = "grown"  # passes as before, and has the largest of errors that grew together
     SAME = "same"
+
+
+class Figure(StrEnum):
+    """What can grow."""
+
+    UNITS = "units"  # the largest error of an element, a share of its limit
+    RMS = "RMS"  # the largest of an array, in units
+    BIAS = "bias"  # the largest in size of an array, in units
+    SECONDS = "s"  # of all calls
 
 
 #: What a change is called, in every rendering and in this order.
@@ -50,12 +59,20 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A figure that grew: the largest error of an operator, dtype and mode in units, or an operator's seconds."""
+    """A figure that grew, of an operator, dtype and mode, or of an operator."""
 
     what: str  # operator, dtype, mode, backend
+    figure: Figure
     before: float
     after: float
-    case: str = ""  # the one with the largest error now
+    limits: tuple[float | None, float | None] = (None, None)  # units allowed where the largest error was, and is
+    case: str = ""  # the one with the largest figure now
+
+    @property
+    def times(self) -> float | None:
+        """How many times larger it is, as a share of its limit where that is known; None where it was nothing."""
+        was, now = (limit or 1.0 for limit in self.limits)
+        return abs(self.after / self.before) * (was / now) if self.before else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +81,7 @@ class Changes:
 
     records: tuple[Changed, ...]  # in the order of the new run
     vanished: tuple[Result, ...]
-    grown: tuple[Moved, ...]  # one for each record that is Change.GROWN
+    grown: tuple[Moved, ...]  # the figures that grew; of those of one operator, dtype and mode a record is Change.GROWN
     slower: tuple[Moved, ...]
     cut_short: int  # records planned that the new run does not have
     notes: tuple[str, ...]

@@ -7,7 +7,7 @@ import re
 from opproof.reports._record import Result
 from opproof.reports._summary import own_faults, reach
 from opproof.reports._text import cell, line, number, plural
-from opproof.reports.changes.record import TITLES, Change, Changed, Changes, Moved
+from opproof.reports.changes.record import TITLES, Change, Changed, Changes, Figure, Moved
 from opproof.vocabulary.text import visible
 
 #: A heading, and its rows; each row one line or more.
@@ -68,9 +68,9 @@ def _sections(changes: Changes) -> list[Section]:
     sections: list[Section] = []
     for change, title in TITLES.items():
         if change is Change.GROWN:
-            rows = [_moved(m, "units") for m in changes.grown]
+            rows = list(map(_moved, changes.grown))
             sections.append((f"{title}: the largest of what passes in both, in units of honest rounding", rows))
-            sections.append(("slower, in seconds of its calls", [_moved(m, "s") for m in changes.slower]))
+            sections.append(("slower, in seconds of its calls", list(map(_moved, changes.slower))))
         elif change is not Change.SAME:
             brief = change in (Change.OTHER, Change.MENDED)
             rows = [_changed(c) for c in changes.of(change)]
@@ -99,10 +99,21 @@ def _why(result: Result) -> list[str]:
     return [*texts, visible(result.repro)] if result.repro else texts
 
 
-def _moved(moved: Moved, unit: str) -> list[str]:
-    times = f", {number(moved.after / moved.before, 2)} times" if moved.before else ""
-    first = f"{line(moved.what)}: {number(moved.before, 3)} → {number(moved.after, 3)} {unit}{times}"
+def _moved(moved: Moved) -> list[str]:
+    figure = f"{number(moved.before, 3)} → {number(moved.after, 3)}"
+    if moved.figure is Figure.UNITS:
+        figure = f"{_of(moved.before, moved.limits[0])} → {_of(moved.after, moved.limits[1])} units"
+    elif moved.figure is Figure.SECONDS:
+        figure = f"{figure} s"
+    else:
+        figure = f"{moved.figure} {figure}"
+    times = "" if moved.times is None else f", {number(moved.times, 2)} times"
+    first = f"{line(moved.what)}: {figure}{times}"
     return [first, line(moved.case)] if moved.case else [first]
+
+
+def _of(size: float, limit: float | None) -> str:
+    return number(size, 3) if limit is None else f"{number(size, 3)} of {number(limit, 3)}"
 
 
 def _fenced(body: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from opproof.reports._kinds import KINDS, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import grouped, reach, sentence, tally
-from opproof.reports._text import described, host, line, number, options, when
+from opproof.reports._text import bound, described, host, line, options, when
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
 from opproof.vocabulary.verdicts import MEANING
@@ -42,7 +42,7 @@ def render(
     page: str = environment.get_template("page.html.j2").render(
         version=line(header.opproof),
         planned=header.cases,
-        constant=number(header.constant, 4),
+        bound=bound(header),
         sentence=sentence(header, results),
         reach=reach(results),
         state=_state(header, results),

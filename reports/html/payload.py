@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from opproof.reports._kinds import KINDS, LABELS, kind, worst_first
+from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
 from opproof.reports._text import plural, short_names
 from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
@@ -26,7 +26,7 @@ _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 _CASE = "\x01"
 _NOTHING = 0
 
-_ROOM = 2_000_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 1_900_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
 _PAGE = 5_200_000
 _LEAST = 400_000
@@ -79,6 +79,10 @@ def encode(
         columns["verdict"].append(verdicts.add(r.verdict))
         columns["kind"].append(_KIND[kind(r)])
         columns["units"].append(_units(r.units))
+        for name in ("limit", "rms", "bias"):
+            columns[name].append(_units(getattr(r, name)))
+        columns["nonfinite"].append(r.nonfinite)
+        columns["rounding"].append(strings.add(visible(r.rounding)))
         columns["seconds"].append(_units(r.seconds))
         columns["repro"].append(strings.add(_folded(visible(r.repro), r.case)))
         for name in ("message", "diagnosis", "known"):
@@ -88,7 +92,7 @@ def encode(
     columns["rank"] = _ranks(results)
     before = None if changes is None else _changes(changes, verdicts)
     page = {
-        "constant": header.constant,
+        "constant": header.constant or ALLOWED,
         "schema": header.schema,
         "ops": ops.shown,
         "dtypes": dtypes.shown,
@@ -116,7 +120,10 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-_COLUMNS = tuple("case op dtype mode backend verdict kind units seconds message diagnosis known repro worst".split())
+_COLUMNS = tuple(
+    "case op dtype mode backend verdict kind units limit rms bias rounding nonfinite seconds "
+    "message diagnosis known repro worst".split()
+)
 _KIND = {kind: place for place, kind in enumerate(KINDS)}
 
 
@@ -166,7 +173,7 @@ def _support(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _changes(changes: Changes, verdicts: _Texts) -> dict[str, Any]:
-    """The change of each record, its verdict (-1 where it is new) and units in the baseline, and what to say of all."""
+    """The change of each record, its verdict (-1 where it is new) and figures in the baseline; what to say of all."""
     names = list(TITLES)
     places = {change: place for place, change in enumerate(names)}
     before = [c.before for c in changes.records]
@@ -181,5 +188,8 @@ def _changes(changes: Changes, verdicts: _Texts) -> dict[str, Any]:
         "notes": [*changes.notes, *sizes],
         "change": [places[c.change] for c in changes.records],
         "verdict": [-1 if r is None else verdicts.add(r.verdict) for r in before],
-        "units": [None if r is None else _units(r.units) for r in before],
+        **{
+            name: [None if r is None else _units(getattr(r, name)) for r in before]
+            for name in ("units", "limit", "rms", "bias")
+        },
     }

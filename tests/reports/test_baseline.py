@@ -29,10 +29,12 @@ def test_save_show_and_compare(call, tmp_path, capsys):
     assert call("save", "run", "base") == (0, f"base: {len(RUN):,} records\n", "")
     texts = contents(tmp_path / "base")
     assert set(texts) == {"baseline.json", *(f"{op}.txt" for op in samples.OPS)}
-    assert sum(map(len, texts.values())) < 90 * len(RUN)
+    assert sum(map(len, texts.values())) < 100 * len(RUN)
     status, out, _ = call("show", "base")
     assert status == 0
-    assert out.startswith("torch 2.13.0 cpu\nopproof 0.1.0, C = 16; level standard")
+    assert out.startswith(
+        "torch 2.13.0 cpu\nopproof 0.1.0, allowed 2 to 16 units of honest rounding an element, RMS 3 and"
+    )
     assert "records: " in out
     status, out, _ = opproof(capsys, "compare", "base", "run")
     assert (status, out) == (0, f"No regression in {len(RUN)} records compared.\n")
@@ -61,6 +63,9 @@ def test_what_is_written_reads_back(tmp_path):
         assert (a.units is None) == (b.units is None)
         if a.units not in (None, "nan"):
             assert float(b.units) == pytest.approx(float(a.units), rel=0.05)
+        for name in ("limit", "rms", "bias"):
+            was, read = getattr(a, name), getattr(b, name)
+            assert read == (None if was is None else pytest.approx(was, rel=0.05))
     assert header.host == {}
     assert header.started == ""
 
@@ -76,12 +81,55 @@ def test_update_keeps_steady_figures_and_what_was_not_tried(call, tmp_path):
     assert "1 vanished" in out
     assert (tmp_path / "base" / "softmax.txt").read_text(encoding="utf-8").splitlines() == [
         "# backend torch",
-        f"PASS 0.8 forward {CASE}",
-        f"PASS 0.8 gradient {CASE}",
-        f"PASS 1.7 forward {other.case}",
+        f"PASS 0.8 - - forward {CASE}",
+        f"PASS 0.8 - - gradient {CASE}",
+        f"PASS 1.7 - - forward {other.case}",
     ]
     call("update", "b", "base", "--prune")
     assert "gradient" not in (tmp_path / "base" / "softmax.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        ({"units": 1.5, "rms": 0.7, "bias": -0.5}, "0.8/16 0.4 -0.3"),
+        ({"units": 1.5, "limit": 4.0}, "1.5/4 0.4 -0.3"),
+        ({"rms": 0.9}, "0.8/16 0.9 -0.3"),
+        ({"bias": -0.7}, "0.8/16 0.4 -0.7"),
+        ({"bias": 0.3}, "0.8/16 0.4 0.3"),
+        ({"rms": None, "bias": None}, "0.8/16 - -"),
+    ],
+)
+def test_figures_are_steady_each(call, tmp_path, changes, kept):
+    one = replace(PASS, limit=16.0, rms=0.4, bias=-0.3)
+    write_run(tmp_path / "a", [one])
+    write_run(tmp_path / "b", [replace(one, **changes)])
+    call("save", "a", "base")
+    text = (tmp_path / "base" / "softmax.txt").read_text(encoding="utf-8")
+    assert text == f"# backend torch\nPASS 0.8/16 0.4 -0.3 forward {CASE}\n"
+    assert call("update", "b", "base")[0] == 0
+    assert f"PASS {kept} forward {CASE}" in (tmp_path / "base" / "softmax.txt").read_text(encoding="utf-8")
+
+
+def test_small_figures_are_all_alike(call, tmp_path):
+    one = replace(PASS, limit=16.0, rms=0.02, bias=-0.01)
+    write_run(tmp_path / "a", [one])
+    write_run(tmp_path / "b", [replace(one, rms=0.2, bias=0.12)])
+    call("save", "a", "base")
+    before = contents(tmp_path / "base")
+    call("update", "b", "base")
+    assert contents(tmp_path / "base") == before
+
+
+def test_a_whole_array_that_grew_since_a_baseline_is_worse(call, tmp_path, capsys):
+    one = replace(PASS, limit=16.0, rms=0.4, bias=-0.1)
+    write_run(tmp_path / "a", [one])
+    write_run(tmp_path / "b", [replace(one, rms=1.9)])
+    call("save", "a", "base")
+    status, out, _ = opproof(capsys, "compare", "base", "b")
+    assert status == 1
+    assert "RMS 0.4 → 1.9" in out
+    assert opproof(capsys, "compare", "base", "a")[0] == 0
 
 
 def test_operators_that_are_gone_leave_no_file(call, tmp_path):
@@ -137,10 +185,13 @@ def test_bad_input_is_one_sentence(call, tmp_path, args, said):
     [
         ("baseline.json", "{", "is not JSON"),
         ("baseline.json", "[]", "has versions (None, None)"),
-        ("softmax.txt", "PASS 0.8 forward x[f32]\n", "line 1: expected `VERDICT UNITS MODE CASE`"),
-        ("softmax.txt", "# backend b\nFINE 0.8 forward x[f32]\n", "line 2: unknown verdict 'FINE'"),
-        ("softmax.txt", "# backend b\nPASS some forward x[f32]\n", "line 2: 'some' is no number"),
-        ("softmax.txt", "# backend b\nPASS 0.8 sideways x[f32]\n", "line 2: unknown mode 'sideways'"),
+        ("softmax.txt", "PASS 0.8 - - forward x[f32]\n", "line 1: expected `VERDICT UNITS/LIMIT RMS BIAS MODE CASE`"),
+        ("softmax.txt", "# backend b\nPASS 0.8 forward x[f32]\n", "line 2: expected `VERDICT"),
+        ("softmax.txt", "# backend b\nFINE 0.8 - - forward x[f32]\n", "line 2: unknown verdict 'FINE'"),
+        ("softmax.txt", "# backend b\nPASS some - - forward x[f32]\n", "line 2: 'some' is no number"),
+        ("softmax.txt", "# backend b\nPASS 1/few - - forward x[f32]\n", "line 2: 'few' is no number"),
+        ("softmax.txt", "# backend b\nPASS 1 inf - forward x[f32]\n", "line 2: 'inf' is no finite number"),
+        ("softmax.txt", "# backend b\nPASS 0.8 - - sideways x[f32]\n", "line 2: unknown mode 'sideways'"),
         ("softmax.txt", "# backend b\n<<<<<<< HEAD\n", "line 2: expected"),
     ],
 )

@@ -82,7 +82,7 @@ def test_growth_and_slowdown_have_limits_of_their_own(compare):
     assert compare([replace(PASS, seconds=0.01)], [replace(PASS, seconds=0.2)], "--max-slowdown", 3)[0] == 0
 
 
-@pytest.mark.parametrize("option", ["--max-units-growth", "--max-slowdown"])
+@pytest.mark.parametrize("option", ["--max-units-growth", "--max-rms-growth", "--max-slowdown"])
 @pytest.mark.parametrize("value", ["nan", "-1", "0.5", "-inf", "some"])
 def test_a_limit_that_is_none_is_refused(compare, option, value):
     status, out, err = compare([PASS], [FAIL], option, value)
@@ -109,6 +109,61 @@ def test_the_largest_error_of_an_operator_counts_not_that_of_a_case(compare):
     large = replace(PASS, case=CASE.replace("4x33", "9x33"), units=3.0)
     assert compare([PASS, large], [replace(PASS, units=7.0), large])[0] == 0
     assert compare([PASS, large], [replace(PASS, units=7.0), large], "--max-units-growth", 2)[0] == 1
+
+
+WHOLE = replace(PASS, rms=0.4, bias=0.1, limit=16.0)
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (replace(WHOLE, rms=1.3), "softmax f32 forward: RMS 0.4 → 1.3, 3.2 times"),
+        (replace(WHOLE, bias=-0.5), "softmax f32 forward: bias 0.1 → -0.5, 5 times"),
+        (replace(WHOLE, rms=2.2, bias=1.2), "softmax f32 forward: RMS 0.4 → 2.2, 5.5 times"),
+    ],
+)
+def test_a_whole_array_that_grew_is_worse_though_no_element_did(compare, after, said):
+    status, out, _ = compare([WHOLE], [after])
+    assert status == 1
+    assert said in out
+    assert out.splitlines()[-1] == "Regression: larger errors in 1 place, of 1 record compared."
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        replace(WHOLE, rms=1.19),
+        replace(WHOLE, bias=-0.44),
+        replace(WHOLE, rms=None, bias=None),
+        replace(WHOLE, rms=0.0, bias=0.0),
+    ],
+)
+def test_a_whole_array_may_vary(compare, after):
+    assert compare([WHOLE], [after])[0] == 0
+    assert compare([replace(WHOLE, rms=0.01, bias=0.001)], [replace(WHOLE, rms=0.7, bias=0.4)])[0] == 0
+    assert compare([replace(WHOLE, rms=None, bias=None)], [replace(WHOLE, rms=2.0, bias=1.0)])[0] == 0
+
+
+def test_the_growth_of_rms_and_bias_has_a_limit_of_its_own(compare):
+    grown = replace(WHOLE, rms=0.9)
+    assert compare([WHOLE], [grown], "--max-rms-growth", 2)[0] == 1
+    assert compare([WHOLE], [grown], "--max-units-growth", 2)[0] == 0
+    assert compare([WHOLE], [replace(WHOLE, rms=2.0)], "--max-rms-growth", 6)[0] == 0
+
+
+def test_errors_grow_as_shares_of_their_limits(compare):
+    large = replace(PASS, case=CASE.replace("4x33", "9x33"), units=2.0, limit=16.0)
+    small = replace(PASS, units=0.3, limit=3.0)
+    status, out, _ = compare([large, small], [large, replace(small, units=2.9)], "--max-units-growth", 4)
+    assert status == 1
+    assert "softmax f32 forward: 2 of 16 → 2.9 of 3 units, 7.7 times" in out
+    assert compare([large], [replace(large, units=2.9, limit=14.0)], "--max-units-growth", 4)[0] == 0
+
+
+def test_a_known_failure_may_not_grow_where_bits_had_to_be_met(compare):
+    known = replace(FAIL, known="it was known", limit=0.0)
+    assert compare([known], [replace(FAIL, limit=0.0, units=5e5)])[0] == 1
+    assert compare([known], [replace(FAIL, limit=0.0, units=6e3)])[0] == 0
 
 
 def test_a_failure_is_explained(compare):
@@ -142,7 +197,7 @@ def test_a_run_cut_short_is_worse(compare):
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ({"constant": 8.0}, "their bounds differ (C = 16 and 8 units)"),
+        ({"constants": {"C": 8.0}}, "their bounds differ (C = 16, stored = 2, rms = 3, bias = 1; C = 8)"),
         ({"opproof": "0.2.0"}, "they come from opproof 0.1.0 and 0.2.0"),
         ({"options": {"selection": {**SELECTION, "seed": 7}}}, "seed was 0 and is 7"),
         ({"schema": 2}, "schema version 2"),

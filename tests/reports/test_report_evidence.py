@@ -144,16 +144,25 @@ def test_index_tensors_and_empty_tensors_have_numbers_too():
     assert (empty.evidence.inputs[0].low, empty.evidence.inputs[0].first) == (None, ())
 
 
-def units_of(levels):
+def units_of(levels, limit=C):
     units = np.asarray(levels, dtype=np.float64)
-    return Comparison(units, np.ones(units.shape), units <= C)
+    limits = np.broadcast_to(np.asarray(limit, dtype=np.float64), units.shape)
+    return Comparison(units, limits, np.ones(units.shape), units <= limits, np.full(units.shape, np.nan))
 
 
 def test_letters():
-    exact = Comparison(np.array([0.0, np.inf]), np.zeros(2), np.array([True, False]))
-    assert pictures("y", exact)[0].cells == "az"
+    assert pictures("y", units_of([0.0, np.inf, 3.0], limit=0.0))[0].cells == "az2"
     units = C * np.array([0, 0.5 / C, 1 / C, 1, 1.001, 3.1, 3.2, 10.1, 1e5 + 1, 1e30, np.inf])
     assert pictures("y", units_of(units))[0].cells == "ab2cd2efnwz"
+
+
+def test_letters_go_by_the_limit_of_each_element():
+    assert pictures("y", units_of([1.5, 2.5, 2.5, 15.0, 17.0, 65.0], [2, 2, 16, 16, 16, 2]))[0].cells == "cdc2dg"
+
+
+def test_the_worst_element_is_the_farthest_beyond_its_own_limit():
+    comparison = units_of([20.0, 9.0, 15.0], [16, 2, 16])
+    assert comparison.worst == (1,)
 
 
 def test_a_large_tensor_is_shown_in_blocks_and_close_up():

@@ -15,6 +15,7 @@ import report_samples as samples
 from opproof.reports import (
     Header,
     Result,
+    Worst,
     github,
     html,
     junit,
@@ -24,7 +25,7 @@ from opproof.reports import (
     terminal,
     write_line,
 )
-from opproof.reports._kinds import Kind, kind, worst_first
+from opproof.reports._kinds import Kind, kind, share, worst_first
 from opproof.reports._summary import sentence, tally
 from opproof.reports._text import line, number, options, short_names
 from opproof.reports.changes import changes
@@ -85,8 +86,63 @@ def test_the_worst_come_first():
 
 def test_nan_units_are_the_worst():
     records = [samples.result("abs[x=3,;f32]", "forward", units=u) for u in (3.0, "nan", 5.0)]
-    assert tally(records).passing == float("inf")
+    assert tally(records).passing is records[1]
     assert tally(records).failing is None
+
+
+def test_the_largest_error_is_the_largest_share_of_its_limit():
+    one = samples.result("abs[x=3,;f32]", "forward", units=3.0, limit=16.0)
+    near = replace(one, units=1.8, limit=2.0)
+    assert (share(one), share(near)) == (3 / 16, 0.9)
+    assert share(replace(one, limit=None)) == 3 / 16
+    assert share(replace(one, limit=0.0)) == float("inf")
+    assert share(replace(one, units=0.0, limit=0.0)) == 0
+    assert tally([one, near, one]).passing is near
+    assert worst_first([one, near]) == [1, 0]
+    said = "torch passes 2 of 2 records in 1 operator, its largest error 1.8 of 2 units allowed."
+    assert sentence(samples.header(2), [one, near]) == said
+
+
+def test_exact_answers_have_no_largest_error():
+    one = samples.result("abs[x=3,;f32]", "forward", units=0.0, limit=0.0)
+    assert sentence(samples.header(1), [one]) == "torch passes 1 of 1 record in 1 operator, bit for bit."
+
+
+def test_a_failure_says_how_many_units_are_allowed():
+    at = Worst(tensor="y", index=(2,), got=1.5, expected=1.0, bound=0.1)
+    one = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", units=2.7, limit=2.0, worst=at)
+    assert "y[2]: got 1.5, expected 1, bound 0.1, 2.7 units of 2 allowed" in terminal.failure(one)
+    assert "2.0003 units of 2 allowed" in terminal.failure(replace(one, units=2.0003))
+    assert "2.7 units of 2 allowed" in github.annotations(HEADER, [one])
+    assert "| 0.1 | 2.7 | 2 |" in markdown.render(HEADER, [one])
+    assert "2.7 units of 2 allowed" in junit.render(HEADER, [one])
+
+
+def test_a_failure_of_the_whole_array_shows_its_figures():
+    one = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", units=1.2, limit=2.0, rms=1.02, bias=-1.6)
+    for text in (terminal.failure(one), markdown.render(HEADER, [one]), junit.render(HEADER, [one])):
+        assert "RMS 1.02, bias -1.6 units" in text
+    assert "RMS 1.02" not in terminal.failure(replace(one, units=2.1))
+
+
+def test_figures_of_arrays_have_columns_where_there_is_room():
+    one = samples.result("abs[x=3,;f32]", "forward", units=1.2, limit=2.0, rms=0.42, bias=0.1)
+    other = replace(one, rms=0.3, bias=-0.2)
+    head, _, row = terminal.summary(HEADER, [one, other]).splitlines()[:3]
+    assert head.split()[-3:] == ["units", "RMS", "bias"]
+    assert row.split()[-3:] == ["1.2", "0.42", "-0.2"]
+    long = [replace(r, op="a" * 62) for r in (one, other)]
+    assert terminal.summary(HEADER, long).splitlines()[0].split()[-2:] == ["units", "RMS"]
+    assert terminal.summary(HEADER, [replace(one, op="a" * 80)]).splitlines()[0].split()[-1] == "units"
+    assert "| units | RMS | bias |" in markdown.render(HEADER, [one])
+
+
+def test_junit_has_the_figures_as_properties():
+    one = samples.result("abs[x=3,;f32]", "forward", units=1.2, limit=2.0, rms=0.42, bias=-0.1)
+    case = ET.fromstring(junit.render(HEADER, [one])).find(".//testcase")
+    found = {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
+    assert found == {"units": "1.2", "limit": "2", "rms": "0.42", "bias": "-0.1"}
+    assert case[0].tag == "properties"  # before its outcome, as the schema wants
 
 
 def test_sentence_of_nothing_is_no_success():
@@ -167,12 +223,12 @@ def test_markdown_has_failures_folded_and_escaped():
     assert "<script>" not in text.replace("`gelu[x=4x4;approximate=</script>%/?#;bf16]`", "")
     assert "@someone" not in text
     for row in re.findall(r"^\| `.*", text, re.MULTILINE):
-        assert len(re.findall(r"(?<!\\)\|", row)) == 8
+        assert len(re.findall(r"(?<!\\)\|", row)) == 9
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_markdown_fits_a_comment_and_counts_what_it_left_out(share):
-    records = samples.run(67, fail=share)
+@pytest.mark.parametrize("part", [0.0, 1.0])
+def test_markdown_fits_a_comment_and_counts_what_it_left_out(part):
+    records = samples.run(67, fail=part)
     text = markdown.render(samples.header(len(records)), records)
     assert len(text.encode()) < 60_000
     shown = text.count("\nopproof run -b")
@@ -236,7 +292,9 @@ def test_csv_keeps_every_digit():
     for row, record in zip(rows, ODD + RUN, strict=True):
         assert row["case"] == record.case
         assert row["message"] == plain(record.message)
-        assert row["units"] == ("" if record.units is None else str(record.units))
+        for name in ("units", "limit", "rms", "bias", "rounding", "nonfinite"):
+            value = getattr(record, name)
+            assert row[name] == ("" if value is None else str(value))
         assert row["got"] == ("" if record.worst is None else str(record.worst.got))
 
 
@@ -371,5 +429,9 @@ def test_every_record_field_is_in_the_html():
     # A field added to the record must be shown, or left out on purpose.
     fields = set(Result.__dataclass_fields__)
     page = data_of(html.render(HEADER, RUN))
-    assert fields == set(page["columns"]) - {"kind", "rank"} | {"evidence", "in_process"}  # of which the top tells
+    assert fields == set(page["columns"]) - {"kind", "rank"} | {
+        "evidence",
+        "in_process",
+        "zeros",
+    }  # the top and the diagnosis tell
     assert {int(i) for i in page["evidence"]} == {i for i, r in enumerate(RUN) if r.evidence is not None}

@@ -10,6 +10,8 @@ const several = page.backends.length > 1;
 const asNumber = (v) =>
   typeof v === "number" ? v : v === null ? NaN : v === "nan" ? Infinity : Number(v.replace("inf", "Infinity"));
 const units = Float64Array.from(col.units, asNumber);
+// Units allowed where the largest error is: 0 where the bits must be met.
+const limitOf = (i) => col.limit[i] ?? page.constant;
 const seconds = Float64Array.from(col.seconds, asNumber);
 
 const caseOf = (i) => page.cases[col.case[i]];

@@ -38,30 +38,29 @@ function median(some) {
   return h("span", { class: "hint" }, text);
 }
 
-// Half octaves from 1/16 unit to 8 times the bound; what lies outside stands in the first and last bar.
+// Half octaves from 1/16 unit to 8 times its own limit, each record; what lies outside stands in the first and last bar.
 function histogram(some, name) {
-  const [low, high] = [-4, Math.ceil(Math.log2(page.constant || 16)) + 3];
+  const [low, high] = [-4, 7];
   const bins = Array.from({ length: 2 * (high - low) }, () => [0, 0]);
   for (const i of some) {
     if (Number.isNaN(units[i])) continue;
-    const at = Math.floor(2 * (Math.log2(Math.max(units[i], 1e-30)) - low));
+    const at = Math.floor(2 * (octaves(Math.max(units[i], 1e-30), limitOf(i)) - low));
     bins[Math.min(bins.length - 1, Math.max(0, at))][col.kind[i] === FAILED ? 1 : 0]++;
   }
   const most = Math.max(1, ...bins.map(([a, b]) => a + b));
   const [wide, tall] = [bins.length * 9, 52];
-  const x = (u) => 18 * (Math.log2(u) - low);
+  const x = (octave) => 18 * (octave - low);
   const bars = bins.flatMap(([good, bad], k) => [
     good ? h("rect", { x: k * 9 + 1, width: 8, y: tall - (tall * good) / most, height: (tall * good) / most, class: "good" }) : "",
     bad ? h("rect", { x: k * 9 + 1, width: 8, y: tall - (tall * (good + bad)) / most, height: (tall * bad) / most, class: "bad" }) : "",
   ]);
-  const mark = (u, text) => [
-    h("line", { x1: x(u), x2: x(u), y1: 0, y2: tall + 4, class: "mark" }),
-    h("text", { x: x(u), y: tall + 14, "text-anchor": "middle" }, text),
+  const mark = (octave, text) => [
+    h("line", { x1: x(octave), x2: x(octave), y1: 0, y2: tall + 4, class: "mark" }),
+    h("text", { x: x(octave), y: tall + 14, "text-anchor": "middle" }, text),
   ];
   return h("svg", { viewBox: `0 -2 ${wide} ${tall + 19}`, role: "img", "aria-label":
     `Errors of ${name}: ${median(some).textContent} units, over ${plural(some.length, "record")}` },
-    bars, h("line", { x1: 0, x2: wide, y1: tall, y2: tall, class: "axis" }), mark(1, "1"),
-    page.constant ? mark(page.constant, number(page.constant, 3)) : "");
+    bars, h("line", { x1: 0, x2: wide, y1: tall, y2: tall, class: "axis" }), mark(0, "1"), mark(4, "limit"));
 }
 
 const caseLink = (i) => hashOf({ op: opOf(i), case: caseOf(i), caseMode: modeOf(i) });
@@ -130,7 +129,10 @@ function record(i) {
     rows.push(["Worst element", `${page.strings[w[0]]}[${w[1]}]`], ["Expected", numeral(w[3], 17)], ["Got", numeral(w[2], 17)],
       ...(off === null ? [] : [["Difference", numeral(off, 4)]]), ["Bound", numeral(w[4], 4)]);
   }
-  if (col.units[i] !== null) rows.push(["Units", numeral(col.units[i], 4)]);
+  if (col.units[i] !== null) rows.push(["Units", [numeral(col.units[i], 4), col.limit[i] === null ? "" : ` of ${number(col.limit[i], 4)} allowed`]]);
+  if (col.rms[i] !== null) rows.push(["RMS", numeral(col.rms[i], 3)], ["Bias", numeral(col.bias[i], 3)]);
+  if (page.strings[col.rounding[i]]) rows.push(["Rounding", page.strings[col.rounding[i]]]);
+  if (col.nonfinite[i]) rows.push(["Not finite", plural(col.nonfinite[i], "element")]);
   rows.push(["Time", time(seconds[i])]);
   if (page.changes) rows.push(["Baseline", baselineText(i)]);
   const texts = [["message", "message"], ["diagnosis", "diagnosis"], ["known", "known"]].filter(([name]) => textOf(name, i));
@@ -145,22 +147,23 @@ function record(i) {
 }
 
 function baselineText(i) {
-  const { verdict, units: before } = page.changes;
+  const { verdict, units: before, limit, rms, bias } = page.changes;
   if (verdict[i] < 0) return "not in it";
-  return page.verdicts[verdict[i]] + (before[i] === null ? "" : `, ${short(before[i])} units`);
+  const arrays = rms[i] === null || bias[i] === null ? "" : `, RMS ${number(rms[i], 3)}, bias ${number(bias[i], 3)}`;
+  return page.verdicts[verdict[i]] + (before[i] === null ? "" : `, ${ofAllowed(before[i], limit[i])}`) + arrays;
 }
 
-// Where the error stands on a log scale between 1/16 unit and far beyond the bound.
+// Where the error stands on a log scale between 1/16 unit and far beyond its limit; none where bits must be met.
 function gauge(i) {
   const u = units[i];
-  if (Number.isNaN(u)) return "";
-  const c = page.constant || 16;
+  const c = limitOf(i);
+  if (Number.isNaN(u) || !c) return "";
   const [low, high] = [-4, Math.log2(Math.max(c * 64, u === Infinity ? 0 : u * 4))];
   const x = (v) => (400 * (Math.log2(Math.min(Math.max(v, 2 ** low), 2 ** high)) - low)) / (high - low);
   const mark = (v, text) => [h("line", { x1: x(v), x2: x(v), y1: 6, y2: 22, class: "mark" }),
     h("text", { x: x(v), y: 34, "text-anchor": "middle" }, text)];
   return h("svg", { class: "gauge", viewBox: "-8 0 416 38", role: "img", "aria-label":
-    `${short(col.units[i])} units, where 1 is honest rounding and ${number(c, 3)} the bound` },
+    `${short(col.units[i])} units, where 1 is honest rounding and ${number(c, 3)} are allowed` },
     h("rect", { x: 0, y: 10, width: x(c), height: 8, class: "inside" }),
     h("rect", { x: x(c), y: 10, width: 400 - x(c), height: 8, class: "outside" }),
     mark(1, "1"), mark(c, number(c, 3)), h("circle", { cx: x(u), cy: 14, r: 5.5, class: kindName(i) }));

@@ -88,7 +88,7 @@ function failureRow(i) {
     cell("expected", w ? numeral(w[3]) : ""),
     cell("got", w ? numeral(w[2]) : ""),
     cell("bound", w ? numeral(w[4], 3) : ""),
-    cell("units", short(col.units[i])),
+    cell("units", h("span", { title: col.limit[i] === null ? null : ofAllowed(col.units[i], col.limit[i]) }, short(col.units[i]))),
     cell("repro", textOf("repro", i) ? copyButton(textOf("repro", i), `repro of ${caseOf(i)}`) : ""));
 }
 

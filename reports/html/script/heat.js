@@ -33,10 +33,21 @@ function heatMap(records, state) {
   queueMicrotask(draw); // once the box is on the page and has a width
   return h("section", { "aria-labelledby": "heat" },
     h("div", { class: "head" }, h("h2", { id: "heat" }, "Operators"),
-      h("p", { class: "hint" }, "Largest error in units of honest rounding; 1 is as good as it gets, ",
-        `${number(page.constant, 3)} fails.`),
+      h("p", { class: "hint" }, "Largest error in units of honest rounding; 1 is as good as it gets. ",
+        limits()),
       legend(), orderButton(state)),
     box);
+}
+
+// How many units are allowed, in words.
+function limits() {
+  let [least, most] = [Infinity, 0];
+  for (let i = 0; i < count; i++) {
+    const limit = limitOf(i);
+    if (limit > 0) [least, most] = [Math.min(least, limit), Math.max(most, limit)];
+  }
+  const [low, high] = [number(least, 2), number(most, 2)];
+  return !most ? "" : low === high ? `More than ${high} fail.` : `Each element has a limit of its own, from ${low} to ${high}, by which it is coloured.`;
 }
 
 let heatOrder = "name";
@@ -73,7 +84,7 @@ function heatCell(records, op, b, d, m, first) {
   if (!records) return h("td", { class: first && "first" });
   const { kinds, worst } = summarise(records);
   const title = `${page.ops[op]} ${page.dtypes[d]} ${modeName(page.modes[m])}${several ? ` ${page.names[b]}` : ""}: ` +
-    `${kindCounts(kinds)}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${short(col.units[worst])} units`}`;
+    `${kindCounts(kinds)}; worst ${verdictOf(worst)}${col.units[worst] === null ? "" : `, ${ofAllowed(col.units[worst], col.limit[worst])}`}`;
   // Records that were not judged colour the cell, but what the others measured is worth more than a word.
   const open = [HARNESS_ERROR, NO_EVIDENCE].includes(col.kind[worst]);
   const measured = open ? records.filter((i) => col.kind[i] === PASSED).sort(worstFirst)[0] : undefined;
@@ -85,10 +96,9 @@ function heatCell(records, op, b, d, m, first) {
 }
 
 function legend() {
-  const c = page.constant || 16;
-  const steps = [0.125, 0.5, 1, c / 4, c / 2, c].filter((u, k, list) => k === 0 || u > list[k - 1]);
+  const steps = [[0.125, short(0.125)], [0.5, short(0.5)], [1, "1"], [page.constant, "limit"]];
   return h("p", { class: "legend" },
-    steps.map((u) => h("span", { class: "cell passed", "--p": heat(u).toFixed(3) }, short(u))),
+    steps.map(([u, text]) => h("span", { class: "cell passed", "--p": heat(u, page.constant).toFixed(3) }, text)),
     [["✕", FAILED], ["†", KNOWN], ["!", HARNESS_ERROR], ["?", NO_EVIDENCE], ["–", UNSUPPORTED]].map(([sign, k]) =>
       h("span", { class: `cell ${page.kinds[k]}`, "--p": "0.5" }, `${sign} ${page.labels[k]}`)));
 }

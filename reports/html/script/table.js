@@ -14,7 +14,7 @@ const SINGLE = [
 
 function bar(i) {
   const failed = col.kind[i] === FAILED;
-  const wide = Number.isNaN(units[i]) ? 0 : failed ? 1 : heat(units[i]);
+  const wide = Number.isNaN(units[i]) ? 0 : failed ? 1 : heat(units[i], limitOf(i));
   return h("span", { class: `bar ${kindName(i)}`, "--p": wide.toFixed(3) }, h("span", {}, short(col.units[i])));
 }
 

@@ -60,13 +60,17 @@ function label(i) {
   return SIGN[col.kind[i]] + (value || (col.kind[i] === PASSED ? "✓" : WORD[verdictOf(i)] ?? "fail"));
 }
 
-// Where an error stands between 1/8 unit and the bound, and beyond it, on log scales from 0 to 1.
+// Where an error of u units stands, of c allowed: 0 at one unit, 4 at the limit whatever it is, an octave each elsewhere.
+const octaves = (u, c) => (u <= 1 ? Math.log2(u) : u <= c ? (4 * Math.log2(u)) / Math.log2(c) : 4 + Math.log2(u / c));
+// The same from 1/8 unit to the limit, and beyond it by powers of ten, from 0 to 1.
 // The colour stays calm up to a few units, which is where honest backends are.
-const heat = (u) => Math.min(1, Math.max(0, Math.log2(8 * u) / Math.log2(8 * (page.constant || 16)))) || 0;
-const excess = (u) => (u === Infinity || Number.isNaN(u) ? 1 : Math.min(1, Math.log10(u / (page.constant || 16)) / 6));
+const heat = (u, c) => Math.min(1, Math.max(0, (3 + octaves(u, c)) / 7)) || 0;
+const excess = (u, c) => (u === Infinity || Number.isNaN(u) || !c ? 1 : Math.min(1, Math.max(0, Math.log10(u / c) / 6)));
+// "2.7 units of 2 allowed"
+const ofAllowed = (u, c) => `${short(u)} units${c === null ? "" : ` of ${number(c, 3)} allowed`}`;
 
 // A coloured cell, as in the heat map; of an element of its own or of a link.
-const depth = (i) => (col.kind[i] === FAILED ? excess(size(i)) : heat(units[i])).toFixed(3);
+const depth = (i) => (col.kind[i] === FAILED ? excess(size(i), limitOf(i)) : heat(units[i], limitOf(i))).toFixed(3);
 const cellClass = (i, text = label(i)) => `cell ${kindName(i)}${/[a-z]{4}/.test(text) ? " long" : ""}`;
 const kindName = (i) => page.kinds[col.kind[i]];
 const badge = (i) => h("span", { class: `badge ${kindName(i)}`, title: page.meanings[verdictOf(i)] },
