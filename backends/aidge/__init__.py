@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, supports
 from opproof.vocabulary.arrays import Array
@@ -18,22 +19,14 @@ from opproof.vocabulary.arrays import Array
 NO_KERNEL, NO_BACKWARD = "missing or invalid registrar key", ("not yet implemented", "not implemented yet")
 
 
-#: Operators whose f16 kernels add up in f16: docs/backends/aidge.md.
-ADDS_IN_F16 = frozenset(
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d pad upsample_bicubic upsample_bilinear".split()
-)
-
-
 class Aidge:
     """aidge's operators on its CPU backend."""
 
     name, device = "aidge", "cpu"
 
     def __init__(self, version: str, table: Table) -> None:
+        self.compute, self.rounding = precision.built_in("aidge")
         self.version, self.table = version, table
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype == "f16" and op in ADDS_IN_F16 else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if "bf16" in dtypes:

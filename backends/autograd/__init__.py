@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
@@ -23,31 +24,15 @@ DECLINES = (
     "Can't handle extra leading dims", "Only constant mode padding is supported", "zero-size array to reduction",
 )  # fmt: skip
 
-#: Operators of which a float16 result passes through several NumPy functions, each rounding: docs/backends/autograd.md.
-STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
-    "forward": frozenset(
-        "conv1d conv2d conv3d cumprod cumsum linear logsumexp mul_mat_id norm outer_product scale std sum var".split()
-    ),
-    "gradient": frozenset(
-        (
-            "add add_id atan2 conv1d conv2d conv3d cumsum div embedding expand fmod gather index_select linear "
-            "logsumexp matmul maximum minimum mul mul_mat_id norm outer_product pow remainder repeat "
-            "repeat_interleave softplus std sub var"
-        ).split()
-    ),
-}
-
 
 class Autograd:
     """The functions of autograd.numpy and autograd.scipy."""
 
     name, device = "autograd", "cpu"
 
-    def __init__(self, autograd: Any, table: Table, version: str, *, each: bool) -> None:
-        self._autograd, self.table, self.version, self._each = autograd, table, version, each
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype == "f16" and op in STORES_INTERMEDIATES[mode] else None
+    def __init__(self, autograd: Any, table: Table, version: str, variant: str) -> None:
+        self.compute, self.rounding = precision.built_in("autograd", variant)
+        self._autograd, self.table, self.version, self._each = autograd, table, version, variant == "each"
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if op in self.table and "bf16" in dtypes:
@@ -98,4 +83,4 @@ def create(variant: str = "") -> Backend:
     autograd = imported("autograd", "autograd", "HIPS autograd")
     from opproof.backends.autograd import linear, moves, pointwise
 
-    return Autograd(autograd, joined(pointwise, linear, moves), version("autograd"), each=variant == "each")
+    return Autograd(autograd, joined(pointwise, linear, moves), version("autograd"), variant)

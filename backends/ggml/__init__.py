@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.ggml import (
     backs,
     blocks,
@@ -36,29 +37,16 @@ from opproof.vocabulary.arrays import Array
 
 TABLE = joined(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
 
-#: Lower precision of the CPU backend, by (op, dtype): measured and explained in docs/backends/ggml.md.
-PRECISION: dict[tuple[str, str], str] = {
-    ("gelu_quick", "f32"): "f16",
-    ("geglu", "f32"): "f16",
-    ("geglu_quick", "f32"): "f16",
-    ("geglu_quick", "f16"): "f16",
-    ("gelu", "f32"): "f16",
-    ("scaled_dot_product_attention", "f16"): "f16",
-    **dict.fromkeys((("matmul_quantized", t) for t in ("f32", "f16", "bf16")), "q8"),
-}
-
 
 class Ggml:
     """ggml's CPU backend with one thread."""
 
     name, device = "ggml", "cpu"
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, variant: str) -> None:
+        self.compute, self.rounding = precision.built_in("ggml", variant)
         self._device, self.version = device, device.library.version
         self._refused: dict[Any, str] = {}  # by what decides it, whether a backward pass exists: asking costs a fork
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return PRECISION.get((op, dtype))
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if op in TABLE and "f64" in dtypes:
@@ -123,4 +111,4 @@ def _differentiate(graph: Graph, outputs: Sequence[Tensor | None], cotangents: S
 
 def create(variant: str = "") -> Backend:
     """The backend of the ggml at the path `variant`. Raises BackendError where none can be loaded."""
-    return Ggml(open_device(load_library(variant)))
+    return Ggml(open_device(load_library(variant)), variant)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
@@ -21,40 +22,18 @@ from opproof.vocabulary.several import tuple_of
 #: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
 KEPT = 200
 
-#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/jax.md.
-STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
-    "forward": frozenset(
-        (
-            "avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
-            "conv_transpose2d cumsum gelu group_norm index_add instance_norm layer_norm linear log_softmax "
-            "logsumexp mish scale scaled_dot_product_attention scatter_add softmax upsample_bilinear"
-        ).split()
-    ),
-    "gradient": frozenset(
-        (
-            "add add1 add_id atan2 avg_pool1d avg_pool2d batch_norm conv1d conv2d conv2d_depthwise conv3d "
-            "conv_transpose1d conv_transpose2d cumprod cumsum div embedding erf expand fmod gather gelu "
-            "group_norm hardswish index_select instance_norm layer_norm linear log_softmax logsigmoid logsumexp "
-            "max_pool1d max_pool2d maximum minimum mish mul mul_mat_id outer_product pad pow prelu remainder repeat "
-            "repeat_interleave rsqrt scaled_dot_product_attention silu softmax softplus softsign std sub "
-            "take_along_dim upsample_bilinear upsample_nearest var where"
-        ).split()
-    ),
-}
-
 
 class Jax:
     """JAX's functions, compiled call by call or run eagerly."""
 
     name, device = "jax", "cpu"
 
-    def __init__(self, jax: Any, table: Table, *, compiled: bool) -> None:
-        self._jax, self.table, self._compiled, self.version = jax, table, compiled, str(jax.__version__)
+    def __init__(self, jax: Any, table: Table, variant: str) -> None:
+        self.compute, self.rounding = precision.built_in("jax", variant)
+        self._compiled = variant != "eager"
+        self._jax, self.table, self.version = jax, table, str(jax.__version__)
         self._last: tuple[str, Callable[..., Any]] | None = None
         self._made = 0
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "JAX")
@@ -109,7 +88,7 @@ def create(variant: str = "") -> Backend:
     jax.config.update("jax_platforms", "cpu")
     from opproof.backends.jax import conv, moves, nn, pointwise, pool, reductions
 
-    return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool), compiled=variant != "eager")
+    return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool), variant)
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
@@ -24,39 +25,16 @@ DECLINES = (
     "Cannot max reduce", "Cannot min reduce",
 )  # fmt: skip
 
-#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/mlx.md.
-STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
-    "forward": frozenset(
-        (
-            "batch_norm bce_with_logits celu conv1d conv2d conv2d_depthwise conv3d conv_transpose1d "
-            "conv_transpose2d cross_entropy cumprod cumsum elu gelu gelu_quick group_norm index_add instance_norm "
-            "layer_norm leaky_relu log_softmax logsumexp mish opt_step_adamw opt_step_sgd rope scale "
-            "scaled_dot_product_attention scatter_add selu silu std"
-        ).split()
-    ),
-    "gradient": frozenset(
-        (
-            "add_id atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits celu cross_entropy cumprod cumsum div "
-            "elu embedding erf gather gelu gelu_quick group_norm hardswish huber_loss index_select instance_norm "
-            "layer_norm leaky_relu log_softmax logsumexp matmul mish mul norm outer_product pad prelu prod "
-            "rms_norm rope scaled_dot_product_attention selu silu smooth_l1_loss softsign std take_along_dim "
-            "upsample_bicubic upsample_bilinear var"
-        ).split()
-    ),
-}
-
 
 class Mlx:
     """MLX's functions on its CPU device."""
 
     name, device = "mlx", "cpu"
 
-    def __init__(self, mx: Any, table: Table) -> None:
+    def __init__(self, mx: Any, table: Table, variant: str) -> None:
+        self.compute, self.rounding = precision.built_in("mlx", variant)
         self._mx, self.table, self.version = mx, table, str(mx.__version__)
         self._types = {"f64": mx.float64, "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i64": mx.int64}
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "MLX")
@@ -114,4 +92,4 @@ def create(variant: str = "") -> Backend:
         mx.disable_compile()
     from opproof.backends.mlx import losses, moves, nn, pointwise, reductions, windows
 
-    return Mlx(mx, joined(pointwise, reductions, moves, nn, windows, losses))
+    return Mlx(mx, joined(pointwise, reductions, moves, nn, windows, losses), variant)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported, supports
 from opproof.vocabulary.arrays import Array
@@ -27,9 +28,6 @@ DECLINES = (
     "beta_ > 0.0f was false",  # that divides
 )
 
-#: Operators whose intermediates ONNX keeps in the dtype of the tensors: rope's tables, attention's scores.
-STORES_INTERMEDIATES = frozenset(("rope", "scaled_dot_product_attention"))
-
 
 class OnnxRuntime:
     """Models of one operator, run by ONNX Runtime's CPU provider."""
@@ -40,14 +38,12 @@ class OnnxRuntime:
         from opproof.backends.onnx import model
 
         self._ort, self._models, self.table = ort, model, model.tables()
+        self.compute, self.rounding = precision.built_in("onnxruntime")
         self.version = str(ort.__version__)
         self._options = ort.SessionOptions()
         self._options.intra_op_num_threads = self._options.inter_op_num_threads = 1
         self._options.log_severity_level = 4  # an error is raised as well as logged
         self._last: tuple[str, Any] | None = None
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "ONNX")

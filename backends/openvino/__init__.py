@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported, supports
 from opproof.vocabulary.arrays import Array
@@ -26,17 +27,6 @@ DECLINES = (
     "is not supported",
 )
 
-#: Operators that are several kernels to OpenVINO, with 16 bits between them, measured: docs/backends/openvino.md.
-STORES_INTERMEDIATES = frozenset(
-    (
-        "batch_norm col2im conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d hardsigmoid "
-        "index_add instance_norm layer_norm linear logsumexp rope scaled_dot_product_attention scatter_add"
-    ).split()
-)
-
-#: Those that are so without the hint f32 only.
-STORES_UNHINTED = frozenset(("group_norm",))
-
 
 class OpenVino:
     """Models of one operator, compiled by OpenVINO's CPU plugin."""
@@ -49,14 +39,11 @@ class OpenVino:
         self._ov, self._models, self.table = openvino, model, model.tables()
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
-        self._stores = STORES_INTERMEDIATES if hint == "f32" else STORES_INTERMEDIATES | STORES_UNHINTED
+        self.compute, self.rounding = precision.built_in("openvino", hint)
         self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
         if hint:
             self._config["INFERENCE_PRECISION_HINT"] = hint
         self._last: tuple[str, Any] | None = None
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in ("f16", "bf16") and op in self._stores else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "ONNX")

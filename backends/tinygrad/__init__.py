@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
@@ -25,23 +26,6 @@ from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
 
 DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
-
-#: Operators that round intermediates to the 16-bit dtype, by mode, measured: docs/backends/tinygrad.md.
-STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
-    "forward": frozenset(
-        (
-            "batch_norm conv1d conv2d conv2d_depthwise conv3d conv_transpose1d conv_transpose2d group_norm index_add "
-            "instance_norm layer_norm linear log_softmax logsumexp mish opt_step_sgd scaled_dot_product_attention "
-            "scatter_add"
-        ).split()
-    ),
-    "gradient": frozenset(
-        (
-            "batch_norm cross_entropy gelu gelu_quick group_norm hardswish instance_norm l2_norm layer_norm "
-            "log_softmax mish rms_norm scaled_dot_product_attention silu"
-        ).split()
-    ),
-}
 
 
 COMPILERS = ("clang", *(f"clang-{n}" for n in range(30, 13, -1)))
@@ -58,13 +42,12 @@ class Tinygrad:
 
     name = "tinygrad"
 
-    def __init__(self, tinygrad: Any, table: Table, device: str, version: str) -> None:
+    def __init__(self, tinygrad: Any, table: Table, variant: str, version: str) -> None:
+        self.compute, self.rounding = precision.built_in("tinygrad", variant)
+        device = DEVICES[variant]
         self._tinygrad, self.table, self._target, self.version = tinygrad, table, device, version
         self.device = device.lower()
         self._no_bfloat16 = "" if device != "CPU" or _compiles(BFLOAT16) else "this clang has no sums of bfloat16"
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype in ("f16", "bf16") and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if op in self.table and self._no_bfloat16 and "bf16" in dtypes:
@@ -130,7 +113,7 @@ def create(variant: str = "") -> Backend:
     from opproof.backends.tinygrad import moves, nn, pointwise, reductions
 
     table = joined(pointwise, reductions, moves, nn)
-    return Tinygrad(tinygrad, table, DEVICES[variant], version("tinygrad"))
+    return Tinygrad(tinygrad, table, variant, version("tinygrad"))
 
 
 def _compiles(source: str) -> bool:

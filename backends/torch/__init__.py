@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported
 from opproof.reference_ops import load
@@ -18,26 +19,6 @@ from opproof.reference_ops._torch import autograd
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
-
-#: In f16 and bf16 PyTorch computes these as several kernels and stores what passes between them in
-#: the 16-bit dtype (measured, docs/backends/torch.md); they are judged by that precision.
-STORES_FORWARD = frozenset(
-    (
-        "batch_norm bce_with_logits col2im conv_transpose1d conv_transpose2d cross_entropy index_add "
-        "instance_norm kl_div linear local_response_norm log_softmax logsumexp nll_loss opt_step_adamw "
-        "opt_step_sgd scaled_dot_product_attention tanhshrink upsample_bicubic upsample_bilinear"
-    ).split()
-)
-STORES_GRADIENT = frozenset(
-    (
-        "adaptive_avg_pool2d add_id as_strided atan2 avg_pool1d avg_pool2d batch_norm bce_with_logits conv1d conv2d "
-        "conv2d_depthwise conv3d conv_transpose1d conv_transpose2d cross_entropy cumprod div embedding erf "
-        "group_norm im2col im2col_3d index_select instance_norm kl_div l2_norm layer_norm lerp "
-        "local_response_norm log_softmax logsigmoid logsumexp matmul max_pool1d max_pool2d mul mul_mat_id "
-        "outer_product pad pow prelu repeat scaled_dot_product_attention softsign ssm_conv std "
-        "take_along_dim tanhshrink var"
-    ).split()
-)
 
 #: Functions whose twin goes round a defect of PyTorch's in float64, so that it proves the reference: here PyTorch's own
 #: function is called, which is what is tested.
@@ -57,12 +38,9 @@ class Torch:
 
     name = "torch"
 
-    def __init__(self, torch: Any, device: str) -> None:
+    def __init__(self, torch: Any, device: str, variant: str = "") -> None:
+        self.compute, self.rounding = precision.built_in("torch", variant)
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        stores = op in (STORES_FORWARD if mode == "forward" else STORES_GRADIENT)
-        return "storage" if stores and dtype in ("f16", "bf16") else None
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         tensors = self._tensors(inputs)
@@ -112,4 +90,4 @@ def create(variant: str = "") -> Backend:
     if device == "cuda" and not torch.cuda.is_available():
         raise BackendError("backend torch:cuda: this PyTorch sees no CUDA device; use -b torch, or a CUDA build.")
     torch.set_num_threads(1)
-    return Torch(torch, device)
+    return Torch(torch, device, variant)

@@ -12,21 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported
 from opproof.vocabulary.arrays import Array
-
-#: Operators that round intermediates to float16, by mode: lerp is a (1 - t) + b t, and the adjoint of a read adds up
-#: in the dtype of the array (docs/backends/warp.md).
-STORES_INTERMEDIATES: dict[str, frozenset[str]] = {
-    "forward": frozenset("lerp sum index_add scatter_add".split()),
-    "gradient": frozenset(
-        (
-            "add sub mul div pow atan2 fmod lerp where maximum minimum expand repeat repeat_interleave embedding "
-            "index_select gather"
-        ).split()
-    ),
-}
 
 
 class Warp:
@@ -38,10 +27,8 @@ class Warp:
         from opproof.backends.warp import calls
         from opproof.backends.warp.kernels import kernel
 
+        self.compute, self.rounding = precision.built_in("warp")
         self._wp, self._calls, self._kernel, self.version = wp, calls, kernel, str(wp.__version__)
-
-    def compute(self, op: str, dtype: str, mode: str) -> str | None:
-        return "storage" if dtype == "f16" and op in STORES_INTERMEDIATES[mode] else None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         if op not in self._calls.OPERATORS:

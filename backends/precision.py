@@ -1,0 +1,106 @@
+"""In which precision a backend computes and how it rounds, declared in a TOML file of [[precision]] tables.
+
+    [[precision]]
+    op = "layer_norm"
+    mode = "forward"
+    dtypes = ["f16", "bf16"]
+    compute = "storage"       # as `compute` of protocol.py answers it
+    rounding = "truncate"     # as `rounding` answers it; one of the two may be absent
+    units_without = 271.0     # the largest error, in units of honest rounding, of what passes by the declaration,
+    units_with = 1.3          # judged without it and with it; absent where nobody measured
+    backends = ["jax:eager"]  # as after -b; absent, it holds for every variant
+
+`opproof precision -b NAME` measures what is needed, and writes the file. An adapter reads its own in one line:
+
+    self.compute, self.rounding = precision.built_in("jax", variant)
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.modes import Mode
+
+FILE = "precision.toml"
+
+#: A declaration for (operator, dtype, mode); None where there is none.
+Declared: TypeAlias = Callable[[str, str, str], str | None]
+
+
+class Precision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table of the file. Raises ValueError where it declares nothing, or of nothing."""
+
+    op: str
+    mode: Mode
+    dtypes: tuple[str, ...]
+    compute: str | None = None
+    rounding: str | None = None
+    units_without: float | None = None
+    units_with: float | None = None
+    backends: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.compute is None and self.rounding is None:
+            raise ValueError(f"neither compute nor rounding of {self.op}; expected one of them, or both")
+        if not self.dtypes or set(self.dtypes) - set(DTYPES):
+            raise ValueError(f"dtypes of {self.op} are {list(self.dtypes)}; expected some of {', '.join(DTYPES)}")
+
+    def holds_for(self, spec: str) -> bool:
+        """Whether it speaks of the backend that `spec` names after -b."""
+        return not self.backends or spec in self.backends
+
+
+class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    precision: tuple[Precision, ...] = ()
+
+
+def built_in(name: str, variant: str = "") -> tuple[Declared, Declared]:
+    """`compute` and `rounding` of the adapter `name`: what its file declares. Raises BackendError for a bad file."""
+    spec = f"{name}:{variant}" if variant else name
+    return declared(entry for entry in read(path_of(name)) if entry.holds_for(spec))
+
+
+def path_of(name: str) -> Path:
+    """The file of the adapter `name`."""
+    return Path(__file__).parent / name / FILE
+
+
+def declared(entries: Iterable[Precision]) -> tuple[Declared, Declared]:
+    """Functions `compute` and `rounding` of `entries`; where two speak of one call, the last counts."""
+    table = {(e.op, dtype, str(e.mode)): e for e in entries for dtype in e.dtypes}
+
+    def compute(op: str, dtype: str, mode: str) -> str | None:
+        entry = table.get((op, dtype, mode))
+        return None if entry is None else entry.compute
+
+    def rounding(op: str, dtype: str, mode: str) -> str | None:
+        entry = table.get((op, dtype, mode))
+        return None if entry is None else entry.rounding
+
+    return compute, rounding
+
+
+@functools.cache
+def read(path: Path) -> tuple[Precision, ...]:
+    """The tables of the file; none where there is no file. Raises BackendError for one that is not as above."""
+    if not path.exists():
+        return ()
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        return msgspec.convert(document, _Document).precision
+    except OSError as error:
+        raise BackendError(f"cannot read {path}: {error.strerror or error}; mend it, or remove it.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BackendError(f"{path} is not TOML: {error}.") from None
+    except msgspec.ValidationError as error:
+        raise BackendError(
+            f"{path}: {error}; opproof.backends.precision says what a [[precision]] table has."
+        ) from None
