@@ -26,6 +26,7 @@ class Loaded:
     supports: Callable[..., Any] | None
     with_shapes: bool  # whether `supports` takes the shapes of the inputs too
     compute: Callable[..., str | None] | None
+    rounding: Callable[..., str | None] | None
     device_memory: DeviceMemory | None
 
     @property
@@ -36,6 +37,11 @@ class Loaded:
     def writes(self, gradient: bool) -> bool:
         """Whether it writes results into memory that it is given."""
         return (self.vjp_into if gradient else self.forward_into) is not None
+
+    def declared(self, op: str, dtype: str, mode: str) -> tuple[str | None, str | None]:
+        """The lower precision in which it computes this, and how it stores results where not to nearest."""
+        compute = None if self.compute is None else self.compute(op, dtype, mode)
+        return compute, None if self.rounding is None else self.rounding(op, dtype, mode)
 
     def declines(
         self, op: str, dtypes: Sequence[str], params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -53,7 +59,7 @@ class Loaded:
 def settle(backend: Any, name: str) -> Loaded:
     """`backend`, a module or an object, with its optional members looked up. Raises BackendError without a forward."""
     members: dict[str, Any] = {m: getattr(backend, m, None) for m in Loaded.__dataclass_fields__}
-    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", "compute"):
+    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", "compute", "rounding"):
         if members[member] is not None and not callable(members[member]):
             raise BackendError(f"backend {name}: its {member} is {members[member]!r}; expected a function.")
     if members["forward"] is None and members["forward_into"] is None:

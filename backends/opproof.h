@@ -130,6 +130,17 @@ OPPROOF_EXPORT int32_t opproof_init(char *message, size_t message_size);
  * The smaller it is, the fewer bytes past a buffer go unguarded. */
 OPPROOF_EXPORT int32_t opproof_alignment(void);
 
+/* Optional: a lower precision by which results are judged, and how they are rounded. NULL: as they should be.
+ * `dtype` is f64, f32, f16 or bf16, `mode` is forward or gradient. The text must last as long as the library.
+ *
+ * opproof_precision  "storage": several steps, with the dtype itself between them, sums in float32;
+ *                    "f32", "tf32", "f16", "bf16": all arithmetic has that precision;
+ *                    "q8": activations in blocks of 8 bits
+ * opproof_rounding   "truncate": results are stored rounded towards zero, not to nearest
+ */
+OPPROOF_EXPORT const char *opproof_precision(const char *op, const char *dtype, const char *mode);
+OPPROOF_EXPORT const char *opproof_rounding(const char *op, const char *dtype, const char *mode);
+
 /* For a device that is not the CPU: export these four, or none of them.
  *
  * Every tensor of a call lies in memory from opproof_alloc: `data` is what that returned, a pointer

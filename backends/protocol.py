@@ -11,7 +11,8 @@ Optional
     supports(op, dtypes, params) -> True, or a str: the reason it does not
     compute(op, dtype, mode) -> None, or the name of a lower precision in which it computes:
                                "storage" (the dtype itself, between kernels), "f16",
-                               "bf16", "tf32", "q8" (activations in blocks of 8 bits)
+                               "bf16", "tf32", "f32" (of float64), "q8" (activations in blocks of 8 bits)
+    rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 
 `op` is the operator's name. `inputs` has one entry per tensor of the operator's signature, in its order, None where

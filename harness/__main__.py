@@ -23,6 +23,7 @@ COMMANDS = {
     "support": "Operators × backends: what passes, fails, is declined.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",
     "selfcheck": "Let the references prove each other.",
+    "precision": "Measure which lower precision a backend has to declare, and write it.",
     "mutate": "Run the cases against mutants of the reference backend.",
 }
 

@@ -29,7 +29,8 @@ HEADER = Path(__file__).parents[1] / "opproof.h"
 def load(path: Path) -> object:
     """The backend in the shared library `path`: name, version, device, alignment, forward_into.
 
-    And vjp_into where it has gradients, device_memory where its tensors must lie on a device.
+    And vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and rounding
+    where it declares its precision.
 
     Runs the library's own start-up code in this process. Raises BackendError where it is no such library.
     """
@@ -52,6 +53,10 @@ def load(path: Path) -> object:
     vjp = _function(library, "opproof_vjp")
     if vjp is not None:
         backend.vjp_into = partial(_call, vjp)
+    for member, symbol in (("compute", "opproof_precision"), ("rounding", "opproof_rounding")):
+        declaration = _function(library, symbol, ctypes.c_char_p)
+        if declaration is not None:
+            setattr(backend, member, partial(_declared, declaration))
     memory = device_memory(library, path)
     if memory is not None:
         backend.device_memory = memory
@@ -94,6 +99,12 @@ def _call(
     )
 
 
+def _declared(function: Callable[..., bytes | None], op: str, dtype: str, mode: str) -> str | None:
+    """What the library says of an operator: a word, or None, as it also means by an empty one."""
+    word = function(op.encode(), dtype.encode(), mode.encode())
+    return word.decode(errors="replace") if word else None
+
+
 def _open(path: Path) -> ctypes.CDLL:
     if not path.exists():
         raise BackendError(f"there is no file {path}: expected a shared library; build it first, or correct the path.")
@@ -119,6 +130,8 @@ def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> 
         "opproof_forward": [ctypes.POINTER(Call), ctypes.c_int32, tensors, *text],
         "opproof_vjp": [ctypes.POINTER(Call), ctypes.c_int32, tensors, tensors, *text],
         "opproof_init": text,
+        "opproof_precision": [ctypes.c_char_p] * 3,
+        "opproof_rounding": [ctypes.c_char_p] * 3,
     }
     function.argtypes, function.restype = signatures.get(name, []), result
     return function

@@ -103,15 +103,15 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
 
 
 def _supports(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
-    """Whether the backend declines, and in which precision it computes."""
+    """Whether the backend declines, in which precision it computes, and how it rounds."""
     op, dtype, mode = metadata["op"], metadata["dtype"], metadata["mode"]
     try:
         shapes = [None if s is None else tuple(s) for s in json.loads(metadata["shapes"])]
         reason = backend.declines(op, [dtype], params_of(metadata["params"]), shapes)
-        declared = None if backend.compute is None else backend.compute(op, dtype, mode)
+        declared, rounding = ("" if word is None else str(word) for word in backend.declared(op, dtype, mode))
     except BaseException as error:  # as of a call
         return {"kind": "failed", "message": serve.described(error)}
-    return {"kind": "supports", "reason": reason, "compute": "" if declared is None else str(declared)}
+    return {"kind": "supports", "reason": reason, "compute": declared, "rounding": rounding}
 
 
 def _frame(source: int) -> bytes | None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
@@ -36,6 +37,7 @@ class Attempt:
     posed: Posed | None = None
     answer: Answer | None = None
     fault: HostFault | None = None  # after which the host is of no more use
+    rules: Rules | None = None  # by which it was judged
     seconds: float = 0.0
 
 
@@ -46,6 +48,7 @@ class _Clock:
     seconds: float = 0.0
     posed: Posed | None = None
     answer: Answer | None = None
+    rules: Rules | None = None
 
 
 def attempt(host: Host, task: Task, op: Op, timeout: float, *, soft: bool = False, alone: bool = False) -> Attempt:
@@ -62,14 +65,15 @@ def attempt(host: Host, task: Task, op: Op, timeout: float, *, soft: bool = Fals
         judgement, fault = Judgement(error.verdict, plain(error.message)), error
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
         judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
-    return Attempt(judgement, clock.posed, clock.answer, fault, clock.seconds)
+    return Attempt(judgement, clock.posed, clock.answer, fault, clock.rules, clock.seconds)
 
 
 def _judged(host: Host, task: Task, op: Op, timeout: float, clock: _Clock, *, soft: bool, alone: bool) -> Judgement:
     case, mode = Case.parse(task.case), Mode(task.mode)
-    rules = Rules(task.strict_subnormals, task.convention, _declared(host, case, op, mode))
+    support = support_of(host, case, op, mode)
+    rules = Rules(task.strict_subnormals, task.convention, support.declared, support.rounding)
     pair = pose(case, op, mode)
-    clock.posed = pair.asked
+    clock.posed, clock.rules = pair.asked, rules
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
         raise Settled(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
     wanted = wanted_of(pair.asked, pair.other.outputs)
@@ -96,8 +100,8 @@ def _judged(host: Host, task: Task, op: Op, timeout: float, clock: _Clock, *, so
     return judgement
 
 
-def _declared(host: Host, case: Case, op: Op, mode: Mode) -> str | None:
-    """The lower precision by which the backend is to be judged. Raises Settled where it declines."""
+def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
+    """By which precision and rounding the backend is to be judged. Raises Settled where it declines."""
     if mode is Mode.GRADIENT and not host.about.differentiates:
         raise Settled(Verdict.UNSUPPORTED, "the backend has no vjp")
     shapes = case.shapes
@@ -109,7 +113,10 @@ def _declared(host: Host, case: Case, op: Op, mode: Mode) -> str | None:
     if support.declared not in (None, "storage", *COMPUTE_U):
         known = ", ".join(("storage", *COMPUTE_U))
         raise Settled(Verdict.ERROR, f"it declares the precision {support.declared!r}; expected one of {known}")
-    return support.declared
+    if support.rounding not in (None, Rounding.TRUNCATE):
+        words = f"it declares the rounding {support.rounding!r}; expected None or {str(Rounding.TRUNCATE)!r}"
+        raise Settled(Verdict.ERROR, words)
+    return support
 
 
 def _forward_of(host: Host, case: Case, op: Op, timeout: float):  # type: ignore[no-untyped-def] # noqa: ANN202

@@ -41,7 +41,8 @@ class Foreign:
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout
         self.about = About(plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu")))
-        self._ops, self._compute = hello.get("ops"), hello.get("compute", {})
+        self._ops = hello.get("ops")
+        self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
         self._count = 0
 
     def support(
@@ -51,8 +52,10 @@ class Foreign:
         del dtype, mode, params, shapes
         declined = self._ops is not None and op not in self._ops
         reason = f"{self.about.name} does not name {op} among its operators" if declined else ""
-        declared = self._compute.get(op)
-        return Support(reason, None if declared is None else plain(str(declared)))
+        declared, rounding = (
+            None if word is None else plain(str(word)) for word in (self._compute.get(op), self._rounding.get(op))
+        )
+        return Support(reason, declared, rounding)
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """See Host."""
@@ -181,7 +184,12 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
     if not answer.get("name"):
         raise BackendFailed("the hello has no name, which reports call the backend by")
     hello: dict[str, Any] = dict(answer)
-    for key, kind, example in (("ops", list, '["relu", "add"]'), ("compute", dict, '{"matmul": "tf32"}')):
+    expected = (
+        ("ops", list, '["relu", "add"]'),
+        ("compute", dict, '{"matmul": "tf32"}'),
+        ("rounding", dict, '{"mul": "truncate"}'),
+    )
+    for key, kind, example in expected:
         if key not in answer:
             continue
         try:

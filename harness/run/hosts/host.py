@@ -23,10 +23,11 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether a call is declined beforehand, and the lower precision by which it is to be judged."""
+    """Whether a call is declined beforehand, and by which precision and rounding it is to be judged."""
 
     reason: str = ""  # why it is declined; empty where it is not
-    declared: str | None = None
+    declared: str | None = None  # the lower precision in which it computes
+    rounding: str | None = None  # how it stores results, where not to nearest
 
 
 class Host(Protocol):

@@ -36,10 +36,10 @@ class Inside:
         """See Host."""
         try:
             reason = self._backend.declines(op, [dtype], params, shapes)
-            declared = None if self._backend.compute is None else self._backend.compute(op, dtype, mode)
+            declared, rounding = self._backend.declared(op, dtype, mode)
         except Exception as error:  # of whatever kind, it is the backend's
             raise Settled(Verdict.ERROR, plain(serve.described(error))) from None
-        return Support(plain(reason), declared)
+        return Support(plain(reason), declared, rounding)
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """See Host. `timeout` is nobody's to enforce here."""

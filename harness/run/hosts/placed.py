@@ -89,7 +89,8 @@ class Placed:
             metadata, _ = self._exchange(asked, {}, LOADING)
             if metadata.get("kind") != "supports":
                 raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
-            self._support[key] = Support(plain(metadata.get("reason", "")), plain(metadata.get("compute", "")) or None)
+            reason, compute, rounding = (plain(metadata.get(k, "")) for k in ("reason", "compute", "rounding"))
+            self._support[key] = Support(reason, compute or None, rounding or None)
         return self._support[key]
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:

@@ -1,0 +1,97 @@
+"""One record judged twice: by the precision that honest arithmetic has, and by a lower one that may be declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from opproof.harness.judge.figures import Rounding
+from opproof.harness.judge.judgement import Judgement, judge
+from opproof.harness.run.attempt import Attempt
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.verdicts import Verdict
+
+_WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a backend may say of an operator, a dtype and a mode; None where it says nothing."""
+
+    compute: str | None = None
+    rounding: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.compute is not None or self.rounding is not None
+
+    def __str__(self) -> str:
+        return " and ".join(word for word in (self.compute, self.rounding) if word is not None)
+
+
+@dataclass(frozen=True)
+class Twice:
+    """A record judged without a declaration, and with one where that fails."""
+
+    without: Judgement
+    by: Declaration = Declaration()  # the first that it passes by; where it passes by none, the last that was tried
+    judgement: Judgement | None = None  # by that declaration; None where none was needed
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is wrong where nothing is declared."""
+        return self.without.verdict in _WRONG
+
+    @property
+    def fails_either_way(self) -> bool:
+        """Whether no declaration makes it pass."""
+        return self.fails and (self.judgement is None or self.judgement.verdict is not Verdict.PASS)
+
+    @property
+    def mended(self) -> bool:
+        """Whether it passes by a declaration alone."""
+        return self.fails and not self.fails_either_way
+
+
+def declared_by(made: Attempt) -> Declaration:
+    """What the backend declared when it was asked."""
+    return Declaration() if made.rules is None else Declaration(made.rules.declared, made.rules.rounding)
+
+
+def twice(made: Attempt) -> Twice | None:
+    """The two judgements of an attempt; None where it did not come to numbers that could be judged."""
+    if made.posed is None or made.answer is None or made.rules is None:
+        return None
+    if made.judgement.verdict not in {*_WRONG, Verdict.PASS, Verdict.MISTRUSTED}:
+        return None
+    posed, answer, rules, declared = made.posed, made.answer, made.rules, declared_by(made)
+
+    def judged(by: Declaration) -> Judgement:
+        if by == declared:
+            return made.judgement
+        return judge(posed, answer, replace(rules, declared=by.compute, rounding=by.rounding))
+
+    without = judged(Declaration())
+    record = Twice(_slim(without))
+    if not record.fails:
+        return record
+    for by in _candidates(declared, posed.case.dtype, without):
+        record = Twice(record.without, by, _slim(judged(by)))
+        if record.mended:
+            break
+    return record
+
+
+def _slim(judgement: Judgement) -> Judgement:
+    """Without the arrays, of which many records would be many."""
+    return replace(judgement, tensors=())
+
+
+def _candidates(declared: Declaration, dtype: str, without: Judgement) -> list[Declaration]:
+    """What may make a wrong record pass, the least first: what is declared, then what others declare."""
+    candidates = [declared] if declared else []
+    truncates = Rounding.TRUNCATE in {j.figures.rounding for j in without.tensors}
+    if truncates and all(j.comparison.passed.all() for j in without.tensors):
+        candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
+    compute = "f32" if dtype == "f64" else "storage" if DTYPES[dtype].digits < 24 else None
+    if compute is not None:
+        candidates.append(Declaration(compute))
+    return list(dict.fromkeys(candidates))

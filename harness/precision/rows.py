@@ -1,0 +1,94 @@
+"""What many records say of one operator, mode and dtype: whether it needs a declaration, and which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opproof.harness.precision.measure import Declaration, Twice
+
+
+class Need(StrEnum):
+    """How what is declared compares with what is needed."""
+
+    NONE = ""
+    DECLARED = "needed"
+    MISSING = "needed, not declared"
+    SUPERFLUOUS = "declared, not needed"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One record, and what the backend declares of it."""
+
+    op: str
+    mode: str
+    dtype: str
+    case: str
+    declared: Declaration
+    record: Twice
+
+
+@dataclass(frozen=True)
+class Row:
+    """All records of an operator, mode and dtype. Units are the largest of what passes by the declaration."""
+
+    op: str
+    mode: str
+    dtype: str
+    records: int
+    failing_without: int
+    failing_with: int
+    units_without: float
+    units_with: float
+    declared: Declaration
+    needed: Declaration
+    worst: str  # the case of the largest error that fails either way; empty where none does
+
+    @property
+    def need(self) -> Need:
+        """Whether the declaration is as it should be."""
+        if self.needed == self.declared:
+            return Need.DECLARED if self.needed else Need.NONE
+        return Need.MISSING if self.needed else Need.SUPERFLUOUS
+
+    @property
+    def telling(self) -> bool:
+        """Whether there is anything to say of it."""
+        return self.failing_without > 0 or bool(self.declared)
+
+
+def rows(measured: Iterable[Measured]) -> list[Row]:
+    """One row for each operator, mode and dtype, in that order."""
+    groups: dict[tuple[str, str, str], list[Measured]] = {}
+    for m in measured:
+        groups.setdefault((m.op, m.mode, m.dtype), []).append(m)
+    return [_row(groups[key]) for key in sorted(groups)]
+
+
+def _row(group: list[Measured]) -> Row:
+    mended = [m.record for m in group if m.record.mended]
+    failing = [m for m in group if m.record.fails_either_way]
+    first = group[0]
+    return Row(
+        op=first.op,
+        mode=first.mode,
+        dtype=first.dtype,
+        records=len(group),
+        failing_without=sum(m.record.fails for m in group),
+        failing_with=len(failing),
+        units_without=max((_units(r.without.units) for r in mended), default=0.0),
+        units_with=max((_units(None if r.judgement is None else r.judgement.units) for r in mended), default=0.0),
+        declared=first.declared,
+        needed=Declaration(
+            compute=next((r.by.compute for r in mended if r.by.compute is not None), None),
+            rounding=next((r.by.rounding for r in mended if r.by.rounding is not None), None),
+        ),
+        worst=max(failing, key=lambda m: _units(m.record.without.units)).case if failing else "",
+    )
+
+
+def _units(units: float | None) -> float:
+    return 0.0 if units is None or math.isnan(units) else units

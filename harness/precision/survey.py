@@ -1,0 +1,70 @@
+"""The records of a backend over seeds, each judged with its declaration and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from opproof.cases import Case
+from opproof.harness.precision.measure import declared_by, twice
+from opproof.harness.precision.rows import Measured
+from opproof.harness.run.attempt import attempt, support_of
+from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.hosts.start import start
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.plan import Selection, cases, operators, tasks
+from opproof.harness.run.question import Settled
+from opproof.harness.run.task import Task, op_of
+from opproof.vocabulary.modes import Mode
+
+
+def planned(spec: str, selection: Selection, seeds: int) -> list[Task]:
+    """Every record to judge, operator by operator. Raises what a bad selection raises."""
+    found: list[Task] = []
+    for op in operators(selection):
+        for seed in range(seeds):
+            one = replace(selection, ops=(op.name,), seed=seed)
+            found += tasks([spec], cases(one), one)
+    return found
+
+
+def measured(wanted: Iterable[Task], limits: Limits) -> Iterator[Measured | None]:
+    """What each task says, in order; None where no numbers came to be judged, or none need be.
+
+    A host that dies is replaced. Raises BackendError where the backend cannot be loaded.
+    """
+    host: Host | None = None
+    try:
+        for task in wanted:
+            if host is None or not host.alive:
+                host = start(task.backend, limits)
+            found, host = _measured(host, task, limits.timeout)
+            yield found
+    finally:
+        if host is not None:
+            host.close()
+
+
+def _measured(host: Host, task: Task, timeout: float) -> tuple[Measured | None, Host | None]:
+    """The record of a task, and the host while it is of use."""
+    case = Case.parse(task.case)
+    op = op_of(case.op, task.ops)
+    try:
+        support = support_of(host, case, op, Mode(task.mode))
+    except Settled:
+        return None, host
+    except HostFault:
+        host.close()
+        return None, None
+    if case.dtype == "f32" and support.declared is None and support.rounding is None:
+        return None, host  # full precision, and nothing less is claimed
+    made = attempt(host, task, op, timeout, alone=True)
+    record = twice(made)
+    found = None
+    if record is not None:
+        found = Measured(case.op, task.mode, case.dtype, task.case, declared_by(made), record)
+    if made.fault is None:
+        return found, host
+    host.close()
+    return found, None
