@@ -104,4 +104,4 @@ def findings(defect: Defect, count: int) -> Iterator[Finding]:
         if made.judgement.verdict not in ("WRONG_VALUE", "WRONG_GRADIENT"):
             continue
         count -= 1
-        yield Finding(defect, str(case), mode, *explain(made.posed, made.answer, made.judgement))
+        yield Finding(defect, str(case), mode, *explain(made.posed, made.answer, made.judgement, made.rules))

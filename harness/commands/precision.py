@@ -44,7 +44,7 @@ def command(
 
     An operator needs a declaration where a record fails without it and passes with it: "storage" in 16 bits, "f32"
     in float64, or what the backend declares. What fails either way is a defect.
-    Exit status: 0 what is declared is what is needed, or is now; 1 it is not; 2 the call is wrong; 3 nothing was judged.
+    Exit status: 0 what is declared is what is needed, or is now; 1 it is not; 2 the call is wrong; 3 nothing ran.
     """
     from tqdm import tqdm
 

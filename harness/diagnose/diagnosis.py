@@ -10,13 +10,14 @@ how often the sentence is right.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from opproof.harness.diagnose import call, moved, params, precision, rows, scaled, where
+from opproof.harness.diagnose import call, moved, params, precision, rows, scaled, undeclared, where
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
@@ -53,28 +54,41 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("terms dropped", call.terms_dropped),
     ("other operator", call.other_operator),
     ("overflow", where.overflow),
+)
+#: Those that say less than that a declaration would make the record pass.
+WEAKER: tuple[tuple[str, Pattern], ...] = (
     ("region", where.only_there),
     ("constant", scaled.nan_everywhere),
     ("precision", precision.size_of_errors),
 )
 
 
-def diagnose(posed: Posed, answer: Answer, judgement: Judgement) -> str:
-    """What the error looks like; empty where no pattern fits."""
-    return explain(posed, answer, judgement)[1]
+def diagnose(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> str:
+    """What the error looks like; empty where no pattern fits. `rules`: by which it was judged."""
+    return explain(posed, answer, judgement, rules)[1]
 
 
-def explain(posed: Posed, answer: Answer, judgement: Judgement) -> tuple[str, str]:
+def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits."""
+    rules = Rules() if rules is None else rules
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tensors = wrongs(posed, answer, judgement)
         if not tensors:
-            return _no_element(posed)
-        for label, pattern in PATTERNS:
-            for wrong in tensors:
-                if said := _tried(pattern, wrong):
-                    return said if isinstance(said, tuple) else (label, said)
+            label, said = _no_element(posed)
+            return (label, said) if said else undeclared.storage(posed, answer, judgement, rules)
+        label, said = _first(PATTERNS, tensors)
+        if not said:
+            label, said = undeclared.storage(posed, answer, judgement, rules)
+        return (label, said) if said else _first(WEAKER, tensors)
+
+
+def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) -> tuple[str, str]:
+    """Label and sentence of the first pattern that fits a tensor; both empty where none does."""
+    for label, pattern in patterns:
+        for wrong in tensors:
+            if said := _tried(pattern, wrong):
+                return said if isinstance(said, tuple) else (label, said)
     return "", ""
 
 

@@ -77,11 +77,10 @@ class Figures:
         """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it."""
         if self.rounding in (Rounding.UNKNOWN, Rounding.NEAREST, declared):
             return ""
-        how = {Rounding.TRUNCATE: "towards zero (truncated)", Rounding.AWAY: "away from zero"}[self.rounding]
-        return (
-            f"every element is within its bound, but results are rounded {how}: "
-            f'round to nearest, or declare rounding = "{self.rounding}"'
-        )
+        within = "every element is within its bound, but results are rounded"
+        if self.rounding is Rounding.AWAY:
+            return f"{within} away from zero: round to nearest"
+        return f'{within} towards zero (truncated): round to nearest, or declare rounding -> "{self.rounding}"'
 
 
 #: Of an answer without floats enough.

@@ -68,7 +68,7 @@ def _diagnosis(attempt: Attempt) -> str:
         return ""
     from opproof.harness.diagnose.diagnosis import diagnose
 
-    return diagnose(attempt.posed, attempt.answer, judgement)
+    return diagnose(attempt.posed, attempt.answer, judgement, attempt.rules)
 
 
 def _evidence(attempt: Attempt) -> Evidence | None:
