@@ -1,5 +1,6 @@
 """What the tests of the array libraries' adapters share."""
 
+from opproof.backends import precision
 from opproof.harness.ledger.known import built_in, mark
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
@@ -20,3 +21,8 @@ def unexpected(records):
     return [
         f"{r.verdict} {r.case} {r.mode}: {r.message} {r.worst}" for r in records if r.verdict in FAILED and not r.known
     ]
+
+
+def declared(name):
+    """The operators of which an adapter declares the precision."""
+    return {entry.op for entry in precision.read(precision.path_of(name))}

@@ -1,11 +1,11 @@
 """The MLX adapter: what it covers, and the smoke level."""
 
 import pytest
-from _adapters import results, unexpected
+from _adapters import declared, results, unexpected
 
 pytest.importorskip("mlx.core", reason="the MLX adapter needs pip mlx[cpu]")
 
-from opproof.backends.mlx import STORES_INTERMEDIATES, create
+from opproof.backends.mlx import create
 from opproof.harness.ledger.known import built_in
 from opproof.reference_ops import names
 
@@ -14,7 +14,7 @@ def test_it_covers_90_operators_and_no_other():
     table = create().table
     assert len(table) >= 90
     assert set(table) <= set(names())
-    assert STORES_INTERMEDIATES["forward"] | STORES_INTERMEDIATES["gradient"] <= set(table)
+    assert declared("mlx") <= set(table)
     assert {entry.pattern.partition("[")[0] for entry in built_in("mlx")} <= set(table)
 
 
