@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from opproof.harness.judge.figures import Rounding
-from opproof.harness.judge.judgement import Judgement, judge
+from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.run.attempt import Attempt
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.verdicts import Verdict
+
+#: Of results, the part that must be the next number towards zero where a store truncates.
+MOST = 0.9
 
 _WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
 
@@ -46,6 +51,11 @@ class Twice:
         return self.fails and (self.judgement is None or self.judgement.verdict is not Verdict.PASS)
 
     @property
+    def is_ground(self) -> bool:
+        """Whether it is a reason to declare what makes it pass: infinities and NaN are no rounding errors."""
+        return self.mended and self.without.nonfinite == 0
+
+    @property
     def mended(self) -> bool:
         """Whether it passes by a declaration alone."""
         return self.fails and not self.fails_either_way
@@ -80,6 +90,18 @@ def twice(made: Attempt) -> Twice | None:
     return record
 
 
+def _truncated(judged: Judged, dtype: Dtype) -> bool:
+    """Whether results are cut off, and not merely too small on average: they are the next number towards zero."""
+    if judged.figures.rounding is not Rounding.TRUNCATE or not judged.comparison.passed.all():
+        return False
+    values = judged.expected.values
+    nearest = round_to(values, dtype)
+    cut = np.where(
+        np.abs(nearest) > np.abs(values), np.nextafter(nearest.astype(dtype.numpy), dtype.numpy.type(0)), nearest
+    )
+    return bool(np.mean(np.asarray(judged.got, dtype=np.float64) == cut) > MOST)
+
+
 def _slim(judgement: Judgement) -> Judgement:
     """Without the arrays, of which many records would be many."""
     return replace(judgement, tensors=())
@@ -88,8 +110,7 @@ def _slim(judgement: Judgement) -> Judgement:
 def _candidates(declared: Declaration, dtype: str, without: Judgement) -> list[Declaration]:
     """What may make a wrong record pass, the least first: what is declared, then what others declare."""
     candidates = [declared] if declared else []
-    truncates = Rounding.TRUNCATE in {j.figures.rounding for j in without.tensors}
-    if truncates and all(j.comparison.passed.all() for j in without.tensors):
+    if any(_truncated(j, DTYPES[dtype]) for j in without.tensors):
         candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
     compute = "f32" if dtype == "f64" else "storage" if DTYPES[dtype].digits < 24 else None
     if compute is not None:

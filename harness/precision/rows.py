@@ -69,7 +69,7 @@ def rows(measured: Iterable[Measured]) -> list[Row]:
 
 
 def _row(group: list[Measured]) -> Row:
-    mended = [m.record for m in group if m.record.mended]
+    grounds = [m.record for m in group if m.record.is_ground]
     failing = [m for m in group if m.record.fails_either_way]
     first = group[0]
     return Row(
@@ -79,12 +79,12 @@ def _row(group: list[Measured]) -> Row:
         records=len(group),
         failing_without=sum(m.record.fails for m in group),
         failing_with=len(failing),
-        units_without=max((_units(r.without.units) for r in mended), default=0.0),
-        units_with=max((_units(None if r.judgement is None else r.judgement.units) for r in mended), default=0.0),
+        units_without=max((_units(r.without.units) for r in grounds), default=0.0),
+        units_with=max((_units(None if r.judgement is None else r.judgement.units) for r in grounds), default=0.0),
         declared=first.declared,
         needed=Declaration(
-            compute=next((r.by.compute for r in mended if r.by.compute is not None), None),
-            rounding=next((r.by.rounding for r in mended if r.by.rounding is not None), None),
+            compute=next((r.by.compute for r in grounds if r.by.compute is not None), None),
+            rounding=next((r.by.rounding for r in grounds if r.by.rounding is not None), None),
         ),
         worst=max(failing, key=lambda m: _units(m.record.without.units)).case if failing else "",
     )

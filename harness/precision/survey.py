@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -39,7 +40,9 @@ def measured(wanted: Iterable[Task], limits: Limits) -> Iterator[Measured | None
         for task in wanted:
             if host is None or not host.alive:
                 host = start(task.backend, limits)
-            found, host = _measured(host, task, limits.timeout)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # references of empty arrays, and NumPy says so
+                found, host = _measured(host, task, limits.timeout)
             yield found
     finally:
         if host is not None:

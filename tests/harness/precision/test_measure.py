@@ -1,0 +1,161 @@
+"""What needs a declaration, from records judged both ways; precision.toml before and after."""
+
+import numpy as np
+import pytest
+from _ask import attempted
+from _rounding_backend import Kernels, rounded, truncated
+
+from opproof.backends import precision
+from opproof.backends.precision import Precision
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.precision.file import Measurement, merged, text
+from opproof.harness.precision.measure import Declaration, Twice, twice
+from opproof.harness.precision.rows import Measured, Need, Row, rows
+from opproof.harness.precision.table import table
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+NORM = "rms_norm[x=33x65;weight=65,;bf16]"
+STORAGE = Declaration("storage")
+
+
+class Composite(Kernels):
+    """rms_norm in steps, each of which stores its result."""
+
+    def forward(self, op, inputs, params):
+        x, weight = (v.astype("float32") for v in inputs)
+        root = rounded((x * x).mean(axis=-1, keepdims=True) + params["eps"]).astype("float32")
+        y = rounded(x / rounded(root**0.5).astype("float32")).astype("float32")
+        return [self.store(y * weight)]
+
+
+def record(backend, case=NORM):
+    return twice(attempted(backend, case, alone=True))
+
+
+def test_honest_arithmetic_needs_nothing():
+    found = record(Kernels(rounded))
+    assert (found.fails, found.mended, found.fails_either_way) == (False, False, False)
+
+
+@pytest.mark.parametrize("declared", [None, "storage"])
+def test_a_composite_needs_storage(declared):
+    found = record(Composite(rounded, compute=declared))
+    assert (found.mended, found.by) == (True, STORAGE)
+    assert found.without.verdict == "WRONG_VALUE"
+    assert found.judgement.units < found.without.units
+
+
+def test_a_truncating_store_needs_its_rounding_alone():
+    assert record(Kernels(truncated)).by == Declaration(rounding="truncate")
+
+
+def test_too_small_on_average_is_not_truncated():
+    assert record(Kernels(lambda y: rounded(y * np.float32(0.9985)))).by.rounding is None
+
+
+def test_infinity_for_a_number_is_no_ground():
+    def overflowing(y):
+        y[0, 0] = np.inf
+        return rounded(y)
+
+    lenient = Twice(record(Kernels(overflowing)).without, STORAGE, Judgement(Verdict.PASS))
+    assert (lenient.mended, lenient.is_ground) == (True, False)
+
+
+def test_a_defect_fails_either_way():
+    found = record(Kernels(lambda y: rounded(1.2 * y), compute="storage"))
+    assert (found.fails_either_way, found.mended) == (True, False)
+
+
+def test_what_came_to_no_numbers_is_left_out():
+    def refuse(y):
+        raise NotImplementedError("none here")
+
+    assert record(Kernels(refuse)) is None
+
+
+def row(need=None, declared=None, op="exp", mode="forward", dtype="bf16", **more):
+    fields = {"records": 3, "failing_without": 1, "failing_with": 0, "units_without": 30.0, "units_with": 1.25}
+    declared, needed = declared or Declaration(), need or Declaration()
+    return Row(op=op, mode=mode, dtype=dtype, declared=declared, needed=needed, **{**fields, "worst": "", **more})
+
+
+def test_rows():
+    def of(backend, case):
+        return Measured("rms_norm", "forward", "bf16", case, Declaration(), record(backend, case))
+
+    cases = [NORM, "rms_norm[x=7x31;weight=31,;bf16]"]
+    (found,) = rows([of(Composite(rounded), c) for c in cases] + [of(Kernels(lambda y: rounded(1.2 * y)), NORM)])
+    assert (found.records, found.failing_without, found.failing_with) == (3, 3, 1)
+    assert (found.needed, found.need, found.worst) == (STORAGE, Need.MISSING, NORM)
+    assert found.units_with < found.units_without < 40  # of those that pass by it: not the defect's
+
+
+@pytest.mark.parametrize(
+    ("needed", "declared", "said"),
+    [
+        (STORAGE, STORAGE, "needed"),
+        (STORAGE, None, "needed, not declared"),
+        (None, STORAGE, "declared, not needed"),
+        (None, None, ""),
+        (STORAGE, Declaration("bf16"), "needed, not declared"),
+    ],
+)
+def test_needs(needed, declared, said):
+    assert row(needed, declared).need == said
+    assert said in table([row(needed, declared)])
+
+
+def test_table_tells_defects():
+    said = table([row(failing_with=1, worst="exp[x=3,;bf16]"), row(op="sin", failing_without=0)])
+    assert "fails either way: exp[x=3,;bf16] forward" in said
+    assert "sin" not in said
+    assert said.endswith("6 records of 2 operators, modes and dtypes: 0 need a declaration, 1 fail either way")
+
+
+def entry(op="exp", dtypes=("f16", "bf16"), compute="storage", **more):
+    return Precision(op=op, mode=Mode.FORWARD, dtypes=dtypes, compute=compute, **more)
+
+
+OLD = [entry(), entry("sin"), entry("cos", backends=("mine", "mine:fast")), entry("tan", backends=("mine:fast",))]
+
+
+def written(spec, *measured, old=OLD):
+    return {(e.op, d, e.backends): e.compute for e in merged(old, Measurement(spec, measured)) for d in e.dtypes}
+
+
+def test_what_was_not_measured_stays():
+    assert merged(OLD, Measurement("mine", [])) == sorted(OLD, key=lambda e: e.op)
+
+
+def test_what_is_not_needed_goes():
+    found = written("mine", row(dtype="bf16"), row(op="cos", dtype="f16"), row(op="tan", dtype="f16"))
+    assert ("exp", "bf16", ()) not in found
+    assert found["exp", "f16", ()] == "storage"
+    assert found["cos", "f16", ("mine:fast",)] == "storage"
+    assert found["tan", "f16", ("mine:fast",)] == "storage"
+
+
+def test_a_variant_leaves_what_holds_for_all():
+    found = written("mine:fast", row(), row(STORAGE, op="sin"), row(STORAGE, op="log"), row(op="tan", dtype="f16"))
+    assert found["exp", "bf16", ()] == "storage"
+    assert ("sin", "bf16", ("mine:fast",)) not in found
+    assert found["log", "bf16", ("mine:fast",)] == "storage"
+    assert ("tan", "f16", ("mine:fast",)) not in found
+
+
+def test_dtypes_are_joined_and_units_are_the_largest(tmp_path):
+    measured = [row(STORAGE, dtype="bf16"), row(STORAGE, dtype="f16", units_without=float("inf"), units_with=0.51234)]
+    path = tmp_path / "precision.toml"
+    path.write_text(text(merged([], Measurement("mine", measured))), encoding="utf-8")
+    (found,) = precision.read(path)
+    assert (found.dtypes, found.compute, found.rounding) == (("f16", "bf16"), "storage", None)
+    assert (found.units_without, found.units_with) == (float("inf"), 1.25)
+
+
+def test_the_text_is_what_is_read(tmp_path):
+    entries = merged([*OLD, entry("log", compute=None, rounding="truncate", units_with=2.0)], Measurement("mine", []))
+    path = tmp_path / "precision.toml"
+    path.write_text(text(entries), encoding="utf-8")
+    assert list(precision.read(path)) == entries
