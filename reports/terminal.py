@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from opproof.reports import rounding
 from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, reach, reasons, sentence, table, tally
@@ -22,7 +23,7 @@ def summary(header: Header, results: Sequence[Result], *, folder: Path | str | N
     known = tally(results).kinds[Kind.KNOWN]
     if known:
         parts.append(f"{plural(known, 'known failure')}: {_reasons(results)}")
-    parts += [_totals(results), reach(results), sentence(header, results)]
+    parts += [_totals(results), rounding.text(results), reach(results), sentence(header, results)]
     return "\n\n".join(part for part in parts if part)
 
 
