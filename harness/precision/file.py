@@ -78,7 +78,7 @@ def _joined(singles: Sequence[Precision]) -> list[Precision]:
     groups: dict[tuple[object, ...], list[Precision]] = {}
     for e in singles:
         groups.setdefault((e.op, str(e.mode), e.backends, e.compute or "", e.rounding or ""), []).append(e)
-    return [_one(groups[key]) for key in sorted(groups)]  # type: ignore[type-var]
+    return [_one(groups[key]) for key in sorted(groups)]
 
 
 def _one(group: Sequence[Precision]) -> Precision:

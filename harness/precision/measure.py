@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,11 +35,15 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Twice:
-    """A record judged without a declaration, and with one where that fails."""
+    """A record judged without a declaration, and with those that may help where that fails."""
 
     without: Judgement
-    by: Declaration = Declaration()  # the first that it passes by; where it passes by none, the last that was tried
-    judgement: Judgement | None = None  # by that declaration; None where none was needed
+    passing: Mapping[Declaration, Judgement] = field(default_factory=dict)  # the declarations by which it passes
+
+    @property
+    def by(self) -> Declaration:
+        """The least by which it passes; none where it needs none, or none helps."""
+        return next(iter(self.passing), Declaration())
 
     @property
     def fails(self) -> bool:
@@ -46,19 +51,19 @@ class Twice:
         return self.without.verdict in _WRONG
 
     @property
+    def mended(self) -> bool:
+        """Whether it passes by a declaration alone."""
+        return self.fails and bool(self.passing)
+
+    @property
     def fails_either_way(self) -> bool:
         """Whether no declaration makes it pass."""
-        return self.fails and (self.judgement is None or self.judgement.verdict is not Verdict.PASS)
+        return self.fails and not self.passing
 
     @property
     def is_ground(self) -> bool:
         """Whether it is a reason to declare what makes it pass: infinities and NaN are no rounding errors."""
         return self.mended and self.without.nonfinite == 0
-
-    @property
-    def mended(self) -> bool:
-        """Whether it passes by a declaration alone."""
-        return self.fails and not self.fails_either_way
 
 
 def declared_by(made: Attempt) -> Declaration:
@@ -80,14 +85,10 @@ def twice(made: Attempt) -> Twice | None:
         return judge(posed, answer, replace(rules, declared=by.compute, rounding=by.rounding))
 
     without = judged(Declaration())
-    record = Twice(_slim(without))
-    if not record.fails:
-        return record
-    for by in _candidates(declared, posed.case.dtype, without):
-        record = Twice(record.without, by, _slim(judged(by)))
-        if record.mended:
-            break
-    return record
+    if without.verdict not in _WRONG:
+        return Twice(_slim(without))
+    made_by = {by: _slim(judged(by)) for by in _candidates(declared, posed.case.dtype, without)}
+    return Twice(_slim(without), {by: j for by, j in made_by.items() if j.verdict is Verdict.PASS})
 
 
 def _truncated(judged: Judged, dtype: Dtype) -> bool:
@@ -108,11 +109,13 @@ def _slim(judgement: Judgement) -> Judgement:
 
 
 def _candidates(declared: Declaration, dtype: str, without: Judgement) -> list[Declaration]:
-    """What may make a wrong record pass, the least first: what is declared, then what others declare."""
-    candidates = [declared] if declared else []
+    """What may make a wrong record pass, the least first.
+
+    A rounding that is declared comes last: many an error passes by it that is something else.
+    """
+    candidates = []
     if any(_truncated(j, DTYPES[dtype]) for j in without.tensors):
         candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
-    compute = "f32" if dtype == "f64" else "storage" if DTYPES[dtype].digits < 24 else None
-    if compute is not None:
-        candidates.append(Declaration(compute))
-    return list(dict.fromkeys(candidates))
+    usual = "f32" if dtype == "f64" else "storage" if DTYPES[dtype].digits < 24 else None
+    candidates += [Declaration(compute) for compute in (declared.compute, usual)]
+    return list(dict.fromkeys(c for c in (*candidates, declared) if c))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -71,6 +71,7 @@ def rows(measured: Iterable[Measured]) -> list[Row]:
 def _row(group: list[Measured]) -> Row:
     grounds = [m.record for m in group if m.record.is_ground]
     failing = [m for m in group if m.record.fails_either_way]
+    needed = _needed(grounds)
     first = group[0]
     return Row(
         op=first.op,
@@ -80,13 +81,21 @@ def _row(group: list[Measured]) -> Row:
         failing_without=sum(m.record.fails for m in group),
         failing_with=len(failing),
         units_without=max((_units(r.without.units) for r in grounds), default=0.0),
-        units_with=max((_units(None if r.judgement is None else r.judgement.units) for r in grounds), default=0.0),
+        units_with=max((_units(r.passing.get(needed, r.passing[r.by]).units) for r in grounds), default=0.0),
         declared=first.declared,
-        needed=Declaration(
-            compute=next((r.by.compute for r in grounds if r.by.compute is not None), None),
-            rounding=next((r.by.rounding for r in grounds if r.by.rounding is not None), None),
-        ),
+        needed=needed,
         worst=max(failing, key=lambda m: _units(m.record.without.units)).case if failing else "",
+    )
+
+
+def _needed(grounds: Sequence[Twice]) -> Declaration:
+    """The least by which all pass; where there is none, what each needs, together."""
+    for by in dict.fromkeys(by for r in grounds for by in r.passing):
+        if all(by in r.passing for r in grounds):
+            return by
+    return Declaration(
+        compute=next((r.by.compute for r in grounds if r.by.compute is not None), None),
+        rounding=next((r.by.rounding for r in grounds if r.by.rounding is not None), None),
     )
 
 

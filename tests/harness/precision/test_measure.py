@@ -43,7 +43,7 @@ def test_a_composite_needs_storage(declared):
     found = record(Composite(rounded, compute=declared))
     assert (found.mended, found.by) == (True, STORAGE)
     assert found.without.verdict == "WRONG_VALUE"
-    assert found.judgement.units < found.without.units
+    assert found.passing[STORAGE].units < found.without.units
 
 
 def test_a_truncating_store_needs_its_rounding_alone():
@@ -59,8 +59,13 @@ def test_infinity_for_a_number_is_no_ground():
         y[0, 0] = np.inf
         return rounded(y)
 
-    lenient = Twice(record(Kernels(overflowing)).without, STORAGE, Judgement(Verdict.PASS))
+    lenient = Twice(record(Kernels(overflowing)).without, {STORAGE: Judgement(Verdict.PASS)})
     assert (lenient.mended, lenient.is_ground) == (True, False)
+
+
+def test_a_declared_rounding_is_no_excuse_for_a_composite():
+    assert record(Composite(rounded, declared="truncate")).by == STORAGE
+    assert record(Kernels(truncated, "truncate")).by == Declaration(rounding="truncate")
 
 
 def test_a_defect_fails_either_way():
@@ -90,6 +95,21 @@ def test_rows():
     assert (found.records, found.failing_without, found.failing_with) == (3, 3, 1)
     assert (found.needed, found.need, found.worst) == (STORAGE, Need.MISSING, NORM)
     assert found.units_with < found.units_without < 40  # of those that pass by it: not the defect's
+
+
+def test_one_declaration_for_all_where_there_is_one():
+    truncate, passed = Declaration(rounding="truncate"), Judgement(Verdict.PASS, units=1.5)
+    wrong = record(Composite(rounded)).without
+
+    def needed(*ways):
+        measured = [
+            Measured("exp", "forward", "bf16", "", Declaration(), Twice(wrong, dict.fromkeys(w, passed))) for w in ways
+        ]
+        return rows(measured)[0].needed
+
+    assert needed((truncate, STORAGE)) == truncate
+    assert needed((truncate, STORAGE), (STORAGE,)) == STORAGE
+    assert needed((truncate,), (STORAGE,)) == Declaration("storage", "truncate")
 
 
 @pytest.mark.parametrize(
