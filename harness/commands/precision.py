@@ -13,6 +13,7 @@ from opproof.harness.commands._values import MEBIBYTES, SECONDS, finite
 from opproof.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
+    from opproof.harness.precision.file import Measurement
     from opproof.harness.precision.rows import Row
 
 
@@ -76,22 +77,23 @@ def _changes(judged: Sequence[Row]) -> bool:
 
 
 def _target(backend: str, out: Path | None) -> Path:
-    """The file to write. Raises UsageError where nobody said which."""
+    """The file to write. Raises UsageError where nobody said which, BackendError where it is bad."""
     from opproof.backends import precision
     from opproof.backends.load import built_in
 
     name = backend.partition(":")[0]
     if out is None and name not in built_in():
         raise UsageError(f"{backend} is no adapter of opproof's, so --write needs the file: give --out precision.toml.")
-    return precision.path_of(name) if out is None else out
+    target = precision.path_of(name) if out is None else out
+    precision.read(target)  # a bad one is said now, not after minutes
+    return target
 
 
-def _write(target: Path, measurement: object) -> None:
+def _write(target: Path, measurement: Measurement) -> None:
     from opproof.backends import precision
-    from opproof.harness.precision.file import Measurement, merged, text
+    from opproof.harness.precision.file import merged, text
     from opproof.reports.files import write
 
-    assert isinstance(measurement, Measurement)
     entries = merged(precision.read(target), measurement)
     write(target, text(entries))
     click.echo(f"{target}: {len(entries)} declarations")
