@@ -314,3 +314,41 @@ def test_example_tfjs(tmp_path):
     results = read_results(tmp_path / "opproof-report")[1]
     for mode, least in (("forward", 100), ("gradient", 80)):
         assert len({r.op for r in results if r.mode == mode and r.verdict == "PASS"}) >= least
+
+
+# Declarations
+
+
+DECLARING = """
+import json, sys
+import numpy as np
+from opproof.backends.host.frames import HEAD, decode, encode, frame_length
+
+HELLO = {"kind": "hello", "name": "declaring", "rounding": '{"square": "WORD"}', "compute": '{"exp": "storage"}'}
+while head := sys.stdin.buffer.read(HEAD):
+    asked, _ = decode(head + sys.stdin.buffer.read(frame_length(head) - HEAD))
+    sys.stdout.buffer.write(encode({**HELLO, "id": asked["id"]}, {}))
+    sys.stdout.buffer.flush()
+"""
+
+
+def declaring(folder, text):
+    (folder / "declaring.py").write_text(text, encoding="utf-8")
+    return "exec:" + shlex.join([sys.executable, str(folder / "declaring.py")])
+
+
+def test_declarations_of_the_hello(tmp_path):
+    host = start(declaring(tmp_path, DECLARING.replace("WORD", "truncate")), Limits(1, 30.0, 2**30))
+    said = {op: host.support(op, "bf16", "forward", {}, []) for op in ("square", "exp", "sin")}
+    host.close()
+    assert {op: (s.declared, s.rounding) for op, s in said.items()} == {
+        "square": (None, "truncate"),
+        "exp": ("storage", None),
+        "sin": (None, None),
+    }
+
+
+def test_a_rounding_that_is_no_object(tmp_path):
+    text = DECLARING.replace("""'{"square": "WORD"}'""", "'truncate'")
+    with pytest.raises(BackendError, match="rounding in the hello is 'truncate'; expected JSON such as"):
+        start(declaring(tmp_path, text), Limits(1, 30.0, 2**30))
