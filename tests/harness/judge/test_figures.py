@@ -81,7 +81,7 @@ def test_few_elements_have_no_figures(size, fails):
     x = 1 + np.arange(size) / 64
     want = Expected(x, np.zeros(size))
     got = x * (1 + 2 * RMS * DTYPES["f32"].u)
-    assert bool(figures(got, want, compare(got, want, "f32"), "f32").objection) is fails
+    assert bool(figures(got, want, compare(got, want, "f32"), "f32").objection()) is fails
 
 
 def test_errors_of_both_signs_have_an_rms():
