@@ -77,7 +77,7 @@ def _of_the_whole(judged: Judged, rules: Rules) -> str:
     """What is wrong with an array all elements of which pass; empty where nothing is."""
     if not judged.comparison.passed.all():
         return ""
-    return judged.figures.objection or judged.figures.misrounded(rules.rounding)
+    return judged.figures.objection(rules.rounding) or judged.figures.misrounded(rules.rounding)
 
 
 def _measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:

@@ -110,7 +110,10 @@ def test_the_backend_calls_pytorchs_own(text):
     pytest.importorskip("torch", reason="the package torch is not installed")
     from opproof.backends.torch import create
 
-    found = judged(create(), text, "gradient")
+    backend = create()
+    assert backend.compute(text.partition("[")[0], "f64", "gradient") == "f32"
+    backend.compute = None
+    found = judged(backend, text, "gradient")
     assert found.verdict == "WRONG_GRADIENT"
     assert found.units > 1e5
 

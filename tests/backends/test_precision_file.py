@@ -1,0 +1,85 @@
+"""precision.toml: what it declares, for which variant, and what is said of a file that is not one."""
+
+import pytest
+
+from opproof.backends import precision
+from opproof.backends.load import built_in
+from opproof.reference_ops import names
+from opproof.vocabulary.errors import BackendError
+
+FILE = """
+[[precision]]
+op = "softmax"
+mode = "gradient"
+dtypes = ["f16", "bf16"]
+compute = "storage"
+units_without = inf
+units_with = 1.5
+
+[[precision]]
+op = "exp"
+mode = "forward"
+dtypes = ["bf16"]
+rounding = "truncate"
+backends = ["mine:fast"]
+"""
+
+
+def read(folder, text):
+    path = folder / "precision.toml"
+    path.write_text(text, encoding="utf-8")
+    return precision.read(path)
+
+
+def test_declarations(tmp_path):
+    compute, rounding = precision.declared(read(tmp_path, FILE))
+    assert compute("softmax", "bf16", "gradient") == "storage"
+    assert rounding("softmax", "bf16", "gradient") is None
+    assert rounding("exp", "bf16", "forward") == "truncate"
+    for other in [("softmax", "f32", "gradient"), ("softmax", "bf16", "forward"), ("max", "bf16", "gradient")]:
+        assert compute(*other) is None
+
+
+def test_variants(tmp_path):
+    softmax, exp = read(tmp_path, FILE)
+    assert [softmax.holds_for(spec) for spec in ("mine", "mine:fast")] == [True, True]
+    assert [exp.holds_for(spec) for spec in ("mine", "mine:fast")] == [False, True]
+
+
+def test_no_file_declares_nothing(tmp_path):
+    assert precision.read(tmp_path / "none.toml") == ()
+    compute, _ = precision.built_in("numpy")
+    assert compute("softmax", "bf16", "gradient") is None
+
+
+ENTRY = '[[precision]]\nop = "exp"\nmode = "forward"\ndtypes = ["bf16"]\ncompute = "storage"\n'
+BAD = {
+    "[[precision": "is not TOML",
+    ENTRY.replace("op =", "operator ="): "unknown field `operator`",
+    ENTRY.replace('mode = "forward"\n', ""): "missing required field `mode`",
+    ENTRY.replace("forward", "backward"): "Invalid enum value 'backward'",
+    ENTRY.replace("bf16", "bf8"): "dtypes of exp are ['bf8']; expected some of f64, f32, f16, bf16",
+    ENTRY.replace('["bf16"]', "[]"): "dtypes of exp are []",
+    ENTRY.replace('compute = "storage"\n', ""): "neither compute nor rounding of exp",
+    ENTRY + "units_with = true\n": "Expected `float | null`, got `bool`",
+    "[[known]]\n": "unknown field `known`",
+}
+
+
+@pytest.mark.parametrize(("text", "words"), BAD.items(), ids=list(BAD.values()))
+def test_a_bad_file_is_one_sentence(tmp_path, text, words):
+    with pytest.raises(BackendError) as caught:
+        read(tmp_path, text)
+    said = str(caught.value)
+    assert words in said
+    assert str(tmp_path / "precision.toml") in said
+    assert "\n" not in said
+    assert said.endswith(".")
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_files_of_the_adapters(name):
+    entries = precision.read(precision.path_of(name))
+    assert {e.op for e in entries} <= set(names())
+    keys = [(e.op, e.mode, d, e.backends) for e in entries for d in e.dtypes]
+    assert len(keys) == len(set(keys)), "declared twice"
