@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from opproof.harness.judge.bound import C
-from opproof.harness.ledger.known import built_in
+from opproof.harness.ledger.chosen import built_in
 from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
 

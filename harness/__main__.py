@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "Compare a run with a baseline: what is worse, what is better.",
     "baseline": "Keep baselines as small files in git.",
     "merge": "Join the shards of a run.",
+    "known": "Check that a ledger of known failures is as narrow as they are.",
     "support": "Operators × backends: what passes, fails, is declined.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",
     "selfcheck": "Let the references prove each other.",

@@ -86,6 +86,8 @@ class Result:
     bias: float | None = None  # the mean of its signed units, positive away from zero
     rounding: str = ""  # nearest, truncate or away, where the array tells how it was stored
     nonfinite: int = 0  # elements of a failure that are wrong because one of the two is no finite number
+    finite_units: float | str = 0.0  # the largest error of the elements that fail though both are finite numbers
+    share: float | None = None  # of a failing tensor's elements that are to be finite, how many fail; the largest such
     zeros: bool = False  # a failure whose wrong tensors are nothing but zeros
     worst: Worst | None = None
     message: str = ""  # what happened, one or two sentences

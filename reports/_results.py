@@ -98,7 +98,7 @@ def _json(line: bytes) -> Any:
 def _sound(record: Result) -> Result:
     """`record`, where texts in the place of numbers are numbers. Raises ValidationError."""
     worst = () if record.worst is None else (record.worst.got, record.worst.expected, record.worst.bound)
-    for value in (record.units, *worst):
+    for value in (record.units, record.finite_units, *worst):
         if isinstance(value, str) and value not in ("nan", "inf", "-inf"):
             raise msgspec.ValidationError(f"expected a number, nan, inf or -inf, got {value[:40]!r}")
     return record

@@ -1,7 +1,8 @@
 """What the tests of the array libraries' adapters share."""
 
 from opproof.backends import precision
-from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.ledger.chosen import built_in
+from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool

@@ -20,12 +20,13 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     A folder that holds another run is left as it is; the next free name is used then, and said.
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
-    from opproof.harness.ledger.known import built_in, read_known
+    from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
+    from opproof.harness.ledger.known import read_known
+    from opproof.harness.run.extent import Extent, extent
     from opproof.harness.run.finish import finish
     from opproof.harness.run.merge import merge, selection_of
     from opproof.harness.run.results.file import results_file
     from opproof.harness.run.results.place import claimed
-    from opproof.harness.run.runner import is_complete
     from opproof.harness.run.status import Exit
     from opproof.reports import read_results
     from opproof.vocabulary.errors import UsageError
@@ -36,9 +37,11 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     merged = merge([(folder, *read_results(folder)) for folder in folders])
     backends = merged.header.options.get("backends", [])
     known += [entry for spec in backends for entry in built_in(spec)]
-    complete = is_complete(selection_of(merged.header)) and not merged.missing
+    known, notes = of_versions(known, merged.header.backends)
+    notes += not_inherited(backends, ledger)
+    whole = Extent.PART if merged.missing else extent(selection_of(merged.header))
     with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
-        status = finish(folder, merged.header, merged.results, known, quiet=quiet, complete=complete)
+        status = finish(folder, merged.header, merged.results, known, quiet=quiet, extent=whole, notes=notes)
     for sentence in merged.missing:
         click.echo(f"missing: {sentence}")
     return Exit.FAILED if merged.missing else status

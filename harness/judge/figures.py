@@ -49,25 +49,17 @@ class Figures:
     factor: float | None = None  # the median of got / expected, where the bias is too large
     rounding: Rounding = Rounding.UNKNOWN
 
-    def biased(self, declared: str | None = None) -> bool:
-        """Whether the elements are too large, or too small, together; a `declared` rounding makes them smaller."""
-        truncating = STORED if declared == Rounding.TRUNCATE else BIAS
-        return self.bias is not None and not -truncating <= self.bias <= BIAS
-
-    def objection(self, declared: str | None = None) -> str:
-        """What is wrong with the whole, though each element may pass; empty where nothing is.
-
-        A backend that `declared` to truncate loses up to an ulp, which is STORED units, in any element.
-        """
+    @property
+    def objection(self) -> str:
+        """What is wrong with the whole, though each element may pass; empty where nothing is."""
         if self.rms is None or self.bias is None:
             return ""
         within = "every element is within its bound, but"
-        if self.factor is not None and self.biased(declared):
-            most = STORED if declared == Rounding.TRUNCATE and self.bias < 0 else BIAS
+        if self.factor is not None:
             how = "large" if self.bias > 0 else "small"
             return (
                 f"{within} all are {abs(self.factor - 1):.2g} of their size too {how} together: "
-                f"{abs(self.bias):.2g} units on average, at most {most:g} are allowed"
+                f"{abs(self.bias):.2g} units on average, at most {BIAS:g} are allowed"
             )
         if self.rms > RMS:
             return f"{within} their RMS is {self.rms:.2g} units, at most {RMS:g} are allowed"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
@@ -46,6 +47,8 @@ class Judgement:
     limit: float | None = None  # how many it may have
     figures: Figures = NO_FIGURES  # of the array whose RMS is the largest
     nonfinite: int = 0  # elements where a number and none meet
+    finite_units: float = 0.0  # of the failing elements that are none of these, the largest
+    share: float | None = None  # of a failing tensor's elements that are to be finite, how many fail; the largest such
     zeros: bool = False  # nothing but zeros came, and more was expected
     worst: Worst | None = None
     tensors: tuple[Judged, ...] = ()  # of a wrong answer, for the diagnosis
@@ -77,7 +80,7 @@ def _of_the_whole(judged: Judged, rules: Rules) -> str:
     """What is wrong with an array all elements of which pass; empty where nothing is."""
     if not judged.comparison.passed.all():
         return ""
-    return judged.figures.objection(rules.rounding) or judged.figures.misrounded(rules.rounding)
+    return judged.figures.objection or judged.figures.misrounded(rules.rounding)
 
 
 def _measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:
@@ -93,18 +96,33 @@ def _measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement
         limit=float(comparison.limit[index]),
         worst=element(farthest, index) if failing or units > 0 else None,
         figures=max((j.figures for j in tensors), key=lambda f: -1.0 if f.rms is None else f.rms),
-        nonfinite=sum(_nonfinite(j) for j in failing),
+        nonfinite=sum(int(np.count_nonzero(_nonfinite(j))) for j in failing),
+        finite_units=max((_finite_units(j) for j in failing), default=0.0),
+        share=max(map(_share, failing), default=0.0),
         zeros=bool(failing) and all(not j.got.any() and j.expected.values.any() for j in failing),
     )
 
 
-def _nonfinite(judged: Judged) -> int:
+def _nonfinite(judged: Judged) -> NDArray[np.bool_]:
     """Elements that fail because one of the two is no finite number."""
     both = _finite(judged.got) & _finite(judged.expected.values)
-    return int(np.count_nonzero(~both & ~judged.comparison.passed))
+    return ~both & ~judged.comparison.passed
 
 
-def _finite(values: Array) -> Array:
+def _finite_units(judged: Judged) -> float:
+    """The largest error of the elements that fail though both are finite numbers; inf where no number says how far."""
+    mask = ~judged.comparison.passed & ~_nonfinite(judged)
+    return float(np.max(judged.comparison.units, where=mask, initial=0.0))
+
+
+def _share(judged: Judged) -> float:
+    """How many fail of the elements that are to be finite; 0 where none is to be."""
+    finite = _finite(judged.expected.values)
+    failing = int(np.count_nonzero(finite & ~judged.comparison.passed))
+    return failing / max(1, int(np.count_nonzero(finite)))
+
+
+def _finite(values: Array) -> NDArray[np.bool_]:
     return np.isfinite(values) if values.dtype.kind not in "iub" else np.ones(values.shape, dtype=bool)
 
 

@@ -66,8 +66,10 @@ def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
 
 
 def _words(hint: Any) -> str:
-    """A type in words: a str, one of forward, gradient."""
-    kinds = [k for k in typing.get_args(hint) if k is not type(None)] if typing.get_origin(hint) is not tuple else []
+    """A type in words: a str, one of forward, gradient, a list, each a str."""
+    if typing.get_origin(hint) is tuple:
+        return f"a list, each {_words(typing.get_args(hint)[0])}"
+    kinds = [k for k in typing.get_args(hint) if k is not type(None)]
     kind = kinds[0] if kinds else hint
     if isinstance(kind, type) and issubclass(kind, Enum):
         return f"one of {', '.join(sorted(member.value for member in kind))}"

@@ -1,103 +1,152 @@
 """The ledger of known failures: a TOML file of [[known]] tables.
 
     [[known]]
-    pattern = "gelu[*f16*"        # of case ids; * matches anything, all else is literal
-    backend = "ggml"              # optional
-    mode = "forward"              # optional
-    verdict = "WRONG_VALUE"       # optional
+    patterns = ["gelu[*f16;fill=wide*"]   # of case ids; * matches anything, all else is literal, any seed is meant
+    backends = ["ggml", "ggml:*"]         # optional, like all down to versions
+    modes = ["forward"]
+    verdict = "WRONG_VALUE"
+    versions = ["0.21", "0.22"]           # of the backend, beginnings; in others the entry explains nothing
     reason = "gelu goes through an f16 table"
-    link = "https://..."          # optional
-    until = 2027-01-01            # optional; from that day on the entry fails the run
-    always = false                # optional; it depends on the data drawn, and may pass for some seeds
-    units = 1e4                   # optional; an error of more units of honest rounding is another failure
+    link = "https://..."                  # optional
+    until = 2027-01-01                    # optional; from that day on the entry fails the run
+    always = false                        # optional; it depends on the data drawn, and may pass for some seeds
+    units = 210                           # the limit: what is farther off is another failure
 
-An entry that matches no case of the run, whose every case passes, or that has expired, fails the run.
+`pattern`, `backend` and `mode` say the same of one. Limits are:
+
+    units      largest error in units of honest rounding
+    rms        beside units: the largest RMS of an array's units
+    nonfinite  true: NaN and infinity where numbers belong, or numbers for these; finite elements stay within units
+    zeros      true: nothing but zeros comes, which is never this failure otherwise
+    share      largest share of a tensor's finite elements that fail; all of them may never, unless it is 1. Without
+               units it is the limit of errors that no number measures: wrong indices, anything where 0 is exact
+    verdict    a fault (CRASH, ERROR, WRONG_SHAPE, ...), which needs no number
 """
 
 from __future__ import annotations
 
 import datetime
-import functools
-import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import opproof.backends
 from opproof.harness.ledger.entries import read_entries
+from opproof.harness.ledger.limits import SIZED, Limits
+from opproof.harness.ledger.patterns import covers_all, matches, pattern_regex
 from opproof.reports import Result
-from opproof.reports._kinds import severity
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
-
-#: Ledgers of the built-in backends, applied to their runs unasked.
-LEDGERS = Path(opproof.backends.__file__).parent
 
 
 @dataclass(frozen=True)
 class Known:
     """One entry of the ledger. Raises ValueError where a field says nothing, or what cannot be."""
 
-    pattern: str
     reason: str
-    backend: str = ""  # any, like the two that follow
+    patterns: tuple[str, ...] = ()
+    pattern: str = ""
+    backends: tuple[str, ...] = ()  # any, like the modes, verdict and versions that follow
+    backend: str = ""
+    modes: tuple[Mode, ...] = ()
     mode: Mode | None = None
     verdict: Verdict | None = None
+    versions: tuple[str, ...] = ()
     link: str = ""
     until: datetime.date | None = None
     always: bool = True
-    units: float = math.inf
+    units: float | None = None
+    rms: float | None = None
+    share: float | None = None
+    nonfinite: bool = False
+    zeros: bool = False
 
     def __post_init__(self) -> None:
-        if not self.pattern.strip() or not self.reason.strip():
+        for what, several, one in (
+            ("pattern", self.patterns, self.pattern),
+            ("backend", self.backends, self.backend),
+            ("mode", self.modes, self.mode),
+        ):
+            if several and one:
+                raise ValueError(f"{what} and {what}s are given; give one of them")
+        if not self.globs:
+            raise ValueError("no pattern; give patterns, a list of case ids in which * matches anything")
+        if not self.reason.strip() or not all(p.strip() for p in self.globs):
             raise ValueError("pattern or reason is blank; a known failure has a cause")
         if self.verdict is not None and self.verdict not in FAILED:
             raise ValueError(f"verdict is {str(self.verdict)!r}; expected one of {', '.join(sorted(FAILED))}")
-        if not self.units > 0:  # nan neither
-            raise ValueError(
-                f"units is {self.units}; expected more than 0, the largest error that is still this failure"
-            )
+        self.limits.check()
+        if not self.is_fault:
+            self._limited()
 
-    @functools.cached_property
-    def regex(self) -> re.Pattern[str]:
-        """Of the ids that the entry covers."""
-        return pattern_regex(self.pattern)
+    def _limited(self) -> None:
+        """Raise ValueError where the entry would explain an operator that broke."""
+        if self.limits == Limits(rms=self.rms):
+            raise ValueError(
+                f"{self.name} has no limit; add units, at most twice the largest error seen, or nonfinite = true where "
+                "NaN or infinity is what is wrong: `opproof run --update-known FILE` proposes both"
+            )
+        if wide := next(filter(covers_all, self.globs), ""):
+            raise ValueError(f"{wide!r} covers whole operators; name the fills, shapes, dtypes or parameters that fail")
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        """All patterns."""
+        return self.patterns or ((self.pattern,) if self.pattern else ())
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """Patterns of the backends that the entry speaks of; none for any."""
+        return self.backends or ((self.backend,) if self.backend else ())
+
+    @property
+    def ops(self) -> frozenset[str]:
+        """What stands before the bracket of the patterns."""
+        return frozenset(p.partition("[")[0] for p in self.globs)
+
+    @property
+    def name(self) -> str:
+        """What to call the entry."""
+        more = len(self.globs) - 1
+        return f"known failure {self.globs[0]!r}{f' and {more} more' if more else ''}"
+
+    @property
+    def limits(self) -> Limits:
+        """How large the failure may be."""
+        return Limits(self.units, self.rms, self.share, self.nonfinite, self.zeros)
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether what is known is no wrong number."""
+        return self.verdict is not None and self.verdict not in SIZED
+
+    def covers_case(self, case: str) -> bool:
+        """Whether a pattern matches the id."""
+        return any(matches(p, case) for p in self.globs)
+
+    def covers_mode(self, mode: Mode) -> bool:
+        """Whether the entry speaks of the mode."""
+        return not (self.modes or self.mode) or mode in (*self.modes, self.mode)
+
+    def covers_backend(self, spec: str) -> bool:
+        """Whether the entry speaks of the backend."""
+        return not self.specs or any(pattern_regex(s).fullmatch(spec) for s in self.specs)
 
     def covers(self, result: Result) -> bool:
         """Whether the entry speaks of this case, mode and backend, whatever the verdict."""
-        return (
-            (not self.backend or self.backend == result.backend)
-            and self.mode in (None, result.mode)
-            and self.regex.fullmatch(result.case) is not None
-        )
+        return self.covers_mode(result.mode) and self.covers_backend(result.backend) and self.covers_case(result.case)
+
+    def names(self, result: Result) -> bool:
+        """Whether the entry speaks of this failure, however large it is."""
+        return result.verdict in FAILED and self.verdict in (None, result.verdict) and self.covers(result)
 
     def explains(self, result: Result) -> bool:
         """Whether the entry makes this failure a known one."""
-        return (
-            result.verdict in FAILED
-            and self.covers(result)
-            and self.verdict in (None, result.verdict)
-            and severity(result.units) <= self.units
-        )
+        return self.names(result) and (self.is_fault or (result.verdict in SIZED and self.limits.allow(result)))
 
 
 def read_known(path: Path) -> list[Known]:
     """The entries of a ledger. Raises UsageError that names the file and the entry."""
     return read_entries(path, "known", Known)
-
-
-def pattern_regex(pattern: str) -> re.Pattern[str]:
-    """`*` matches anything, all else is literal."""
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
-
-
-def built_in(spec: str) -> list[Known]:
-    """The ledger that comes with a built-in backend, of its entries those for `spec`."""
-    path = LEDGERS / spec.partition(":")[0] / "known.toml"
-    if not path.is_file():
-        return []
-    return [replace(entry, backend=spec) for entry in read_known(path) if entry.backend in ("", spec)]
 
 
 def mark(result: Result, known: Iterable[Known]) -> Result:
@@ -106,33 +155,3 @@ def mark(result: Result, known: Iterable[Known]) -> Result:
         if entry.explains(result):
             return replace(result, known=entry.reason)
     return result
-
-
-def objections(
-    known: Iterable[Known], results: Iterable[Result], today: datetime.date, *, complete: bool = True
-) -> list[str]:
-    """What is wrong with the ledger itself after a run, a sentence an entry.
-
-    An entry that matches nothing is an objection only after a `complete` run, one of all cases of a level.
-    """
-    sentences, all_results = [], list(results)
-    for entry in known:
-        name = f"known failure {entry.pattern!r}"
-        covered = [r for r in all_results if entry.covers(r)]
-        if entry.until is not None and today >= entry.until:
-            sentences.append(f"{name} has expired on {entry.until}: mend it, or give a new date with a reason.")
-        elif not covered and complete:
-            sentences.append(f"{name} matches no case of this run: remove it, or mend its pattern.")
-        elif entry.always and covered and complete and not any(entry.explains(r) for r in covered):
-            sentences.append(f"{name} {_instead(entry, covered)}")
-    return sentences
-
-
-def _instead(entry: Known, covered: Sequence[Result]) -> str:
-    """What the cases of an entry do that explains none of them."""
-    worse = [severity(r.units) for r in covered if replace(entry, units=math.inf).explains(r)]
-    if worse:
-        return (
-            f"fails with {max(worse):.3g} units, more than its {entry.units:g}: find out why, or give a larger number."
-        )
-    return f"no longer fails ({', '.join(sorted({r.verdict for r in covered}))}): remove it."

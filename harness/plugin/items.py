@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from opproof.harness.ledger.known import Known, built_in, mark, read_known
+from opproof.harness.ledger.chosen import built_in, of_versions
+from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool
@@ -89,7 +91,14 @@ class Registry:
         """The record of a task; the worker process is kept from one to the next."""
         *earlier, result = self._pool().run([task])
         self.later += [r for r in earlier if r.verdict in FAILED]  # passed, and found guilty of something afterwards
-        return mark(result, self.known)
+        return mark(result, self._speaking())
+
+    def _speaking(self) -> list[Known]:
+        """The entries of the ledgers that speak of the versions at hand."""
+        if any(entry.versions for entry in self.known):
+            self.known, _ = of_versions(self.known, [self._pool().describe(spec) for spec in self.planned])
+            self.known = [replace(entry, versions=()) for entry in self.known]
+        return self.known
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Load every backend once, in the process that can still refuse to start."""

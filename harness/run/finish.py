@@ -6,7 +6,9 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
-from opproof.harness.ledger.known import Known, objections
+from opproof.harness.ledger.findings import findings, news, objections
+from opproof.harness.ledger.known import Known
+from opproof.harness.run.extent import Extent
 from opproof.harness.run.status import Exit, status
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
@@ -19,25 +21,27 @@ def finish(
     known: Sequence[Known],
     *,
     quiet: bool,
-    complete: bool,
+    extent: Extent,
     complaints: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Exit:
     """Write the reports beside results.jsonl, print the summary, return the exit status.
 
-    `complaints` are sentences about the run as a whole, to which those about the ledger are added. Raises
-    UsageError where the reports cannot be written, after the summary.
+    `complaints` are sentences about the run as a whole, which fail it, `notes` are such that do not; those about
+    the ledger are added. Raises UsageError where the reports cannot be written, after the summary.
     """
     from opproof.reports import terminal
 
     today = datetime.datetime.now(datetime.UTC).date()
-    complaints = [*complaints, *objections(known, results, today, complete=complete)]
+    found = findings(known, results)
+    complaints = [*complaints, *objections(found, results, today, extent=extent)]
     text = terminal.summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results)
     finally:
         print(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text)
-        for complaint in complaints:
-            print(complaint)
+        for sentence in (*complaints, *notes, *news(found)):
+            print(sentence)
     print(f"{folder / 'report.html'}  {folder / 'report.md'}  {folder / FILE}")
     return status(results, complaints, missing=max(0, header.cases - len(results)))
 

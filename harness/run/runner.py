@@ -14,10 +14,12 @@ import numpy as np
 from opproof.harness import __version__
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
-from opproof.harness.ledger.known import Known, built_in, mark, read_known
+from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
+from opproof.harness.ledger.known import Known, mark, read_known
+from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.run.plan import cases, tasks
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key, results_file
@@ -28,7 +30,6 @@ from opproof.harness.run.stop import stoppable
 from opproof.harness.run.task import Task
 from opproof.reports import Header, Result
 from opproof.reports._results import legible
-from opproof.vocabulary.modes import MODES
 from opproof.vocabulary.verdicts import FAILED
 
 
@@ -41,7 +42,7 @@ def run(settings: Settings) -> int:
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
     known = [
         *(read_known(settings.ledger) if settings.ledger else []),
-        *(k for b in settings.backends for k in built_in(b)),
+        *(k for b in dict.fromkeys(settings.backends) for k in built_in(b)),
     ]
     planned = _planned(settings)
     if planned is None:
@@ -53,6 +54,7 @@ def run(settings: Settings) -> int:
         with Pool(limits) as pool:
             header = _header(settings, [pool.describe(b) for b in backends], len(planned))
             folder = claims.enter_context(claimed(settings.out, header, resume=settings.resume))
+            known, silent = of_versions(known, header.backends)
             done = resume.done(folder, header) if settings.resume else []
             file = claims.enter_context(results_file(folder, header, done))
             resumption.command = resume.command(settings, folder)
@@ -64,18 +66,13 @@ def run(settings: Settings) -> int:
             file.results,
             known,
             quiet=settings.quiet,
-            complete=is_complete(settings.selection),
+            extent=extent(settings.selection),
             complaints=[file.tampering] if file.tampering else [],
+            notes=[*silent, *not_inherited(settings.backends, settings.ledger)],
         )
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
-
-
-def is_complete(selection: Selection) -> bool:
-    """Whether the run tries all there is at a level that ledgers are written for."""
-    filtered = selection.ops or selection.keyword or selection.dtypes or selection.cases or selection.shard
-    return not filtered and selection.modes == MODES and selection.level != "smoke"
 
 
 def _planned(settings: Settings) -> list[Task] | None:

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from opproof.harness.ledger.known import built_in, mark
+from opproof.harness.ledger.chosen import built_in
+from opproof.harness.ledger.known import mark
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool

@@ -150,7 +150,8 @@ def test_every_exit_status_is_told(capfd, place):
 
 def test_known_failures(tmp_path, capfd):
     ledger = tmp_path / "known.toml"
-    ledger.write_text('[[known]]\npattern = "neg[*"\nreason = "signs are hard"\n', encoding="utf-8")
+    entry = '[[known]]\npattern = "neg[*f32*"\nnonfinite = true\nunits = 1e9\nreason = "signs are hard"\n'
+    ledger.write_text(entry, encoding="utf-8")
     args = ("-b", SMALL, "--case", "neg[x=7x33;f32]", "--known", ledger)
     status, header, found = run(tmp_path / "out", *args)
     assert status == 0
@@ -159,7 +160,42 @@ def test_known_failures(tmp_path, capfd):
     ledger.write_text(ledger.read_text("utf-8") + "until = 2020-01-01\n", encoding="utf-8")
     capfd.readouterr()
     assert run(tmp_path / "out", *args)[0] == 1
-    assert "known failure 'neg[*' has expired on 2020-01-01" in capfd.readouterr().out
+    assert "known failure 'neg[*f32*' has expired on 2020-01-01" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("filtered", [(), ("-k", "7x33"), ("--dtype", "f32"), ("--mode", "forward")])
+@pytest.mark.parametrize("pattern", ["relu[*", "relu[*f32*"])
+def test_a_known_failure_that_passes_fails_every_run(tmp_path, capfd, filtered, pattern):
+    """README and docs/ci.md say so."""
+    ledger = tmp_path / "known.toml"
+    limit = 'verdict = "CRASH"' if pattern == "relu[*" else "units = 10"
+    entry = f'[[known]]\npattern = "{pattern}"\n{limit}\nreason = "said to crash"\n'
+    args = ("-b", SMALL, "-o", "relu", *filtered, "--level", "smoke", "--known", ledger)
+    ledger.write_text(entry, encoding="utf-8")
+    assert run(tmp_path / "out", *args)[0] == 1
+    assert f"known failure '{pattern}' no longer fails (PASS): remove it." in capfd.readouterr().out
+    ledger.write_text(f"{entry}always = false\n", encoding="utf-8")
+    assert run(tmp_path / "out", *args)[0] == 0
+    assert f"known failure '{pattern}' explained nothing in this run (always = false)." in capfd.readouterr().out
+
+
+def test_a_known_failure_mended_in_part_is_told(tmp_path, capfd):
+    ledger = tmp_path / "known.toml"
+    lines = ('patterns = ["neg[*f32*", "relu[*f32*"]', "nonfinite = true", "units = 1e9", 'reason = "signs are hard"')
+    ledger.write_text("\n".join(("[[known]]", *lines)), encoding="utf-8")
+    args = ("-b", SMALL, "-o", "relu,neg", "--dtype", "f32", "--level", "smoke", "--known", ledger)
+    assert run(tmp_path / "out", *args)[0] == 0
+    assert "known failure 'neg[*f32*' and 1 more is mended in part: 2 (relu[" in capfd.readouterr().out
+
+
+def test_a_ledger_of_another_version_explains_nothing(tmp_path, capfd):
+    ledger = tmp_path / "known.toml"
+    lines = ('pattern = "neg[*f32*"', 'versions = ["8"]', "units = 1e9", 'reason = "signs are hard"')
+    ledger.write_text("\n".join(("[[known]]", *lines)), encoding="utf-8")
+    args = ("-b", SMALL, "--case", "neg[x=7x33;f32]", "--known", ledger)
+    assert run(tmp_path / "out", *args)[0] == 1
+    said = f"1 known failure of {SMALL} was seen in other versions than 7, and explains nothing in this run."
+    assert said in capfd.readouterr().out
 
 
 def test_a_repro_line_repeats_the_record(tmp_path, capfd):

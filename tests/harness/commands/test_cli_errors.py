@@ -7,6 +7,7 @@ import pytest
 from _c_build import compiled, needs_cc
 
 from opproof.harness.__main__ import main
+from opproof.harness.run.extent import Extent
 from opproof.harness.run.finish import finish
 from opproof.reports import Header
 from opproof.vocabulary.errors import UsageError
@@ -157,7 +158,7 @@ def test_a_folder_that_cannot_be_reported_in(capfd, tmp_path):
     (tmp_path / "out" / "report.html").mkdir(parents=True)
     (tmp_path / "out" / "results.jsonl").write_bytes(HEADER)
     with pytest.raises(UsageError) as caught:
-        finish(tmp_path / "out", Header(opproof="1"), [], [], quiet=True, complete=False, complaints=["Beware."])
+        finish(tmp_path / "out", Header(opproof="1"), [], [], quiet=True, extent=Extent.PART, complaints=["Beware."])
     assert capfd.readouterr().out == "No case ran, so nothing is known about the backend.\nBeware.\n"
     said = str(caught.value)
     assert said.startswith(f"cannot write {tmp_path / 'out' / 'report.html'}: Is a directory; `opproof report ")

@@ -73,7 +73,7 @@ def test_a_constant_that_fills_an_array_is_one_error():
     got = round_to(values, BF16)
     found = figures(got, want, compare(got, want, "bf16"), "bf16")
     assert found.rounding == Rounding.UNKNOWN
-    assert found.objection() == ""
+    assert found.objection == ""
 
 
 @pytest.mark.parametrize(("size", "fails"), [(LEAST, True), (LEAST - 1, False)])
@@ -81,7 +81,7 @@ def test_few_elements_have_no_figures(size, fails):
     x = 1 + np.arange(size) / 64
     want = Expected(x, np.zeros(size))
     got = x * (1 + 2 * RMS * DTYPES["f32"].u)
-    assert bool(figures(got, want, compare(got, want, "f32"), "f32").objection()) is fails
+    assert bool(figures(got, want, compare(got, want, "f32"), "f32").objection) is fails
 
 
 def test_errors_of_both_signs_have_an_rms():
@@ -91,7 +91,7 @@ def test_errors_of_both_signs_have_an_rms():
     got = x * (1 + 1.5 * RMS * DTYPES["f32"].u * rng.choice([-1, 1], 400))
     found = figures(got, want, compare(got, want, "f32"), "f32")
     assert abs(found.bias) < BIAS
-    assert "their RMS is" in found.objection()
+    assert "their RMS is" in found.objection
 
 
 def test_flushed_results_do_not_count():

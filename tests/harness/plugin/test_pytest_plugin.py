@@ -74,10 +74,13 @@ def test_one_node_id(run, pytester):
 
 def test_a_known_failure_is_xfailed(run, pytester):
     ledger = pytester.path / "known.toml"
-    ledger.write_text('[[known]]\npattern = "abs[*"\nreason = "shapes of abs"\n', encoding="utf-8")
+    shape = '[[known]]\npattern = "abs[*"\nverdict = "WRONG_SHAPE"\nversions = ["7"]\nreason = "shapes of abs"\n'
+    ledger.write_text(shape, encoding="utf-8")
     found = run("--opproof-ops=abs", "--opproof-dtype=f32", f"--opproof-known={ledger}")
     found.assert_outcomes(xfailed=2)
     assert found.ret == 0
+    ledger.write_text(shape.replace('"7"', '"6"'), encoding="utf-8")
+    run("--opproof-ops=abs", "--opproof-dtype=f32", f"--opproof-known={ledger}").assert_outcomes(failed=2)
 
 
 def test_only_skipped_items_are_no_success(run):

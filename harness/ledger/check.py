@@ -1,0 +1,101 @@
+"""What some seeds of the covered cases say of a ledger: too wide, too high, not seen, failures unexplained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opproof.harness.ledger.findings import Finding, findings
+from opproof.harness.ledger.known import Known
+from opproof.harness.ledger.limits import Limits, allowed, is_high, limits_of, seen
+from opproof.harness.ledger.patterns import seedless
+from opproof.reports import Result
+from opproof.reports._text import line, plural
+from opproof.reports.files import write
+
+
+@dataclass(frozen=True)
+class Check:
+    """An entry, what its cases did, and the limits that follow from it."""
+
+    finding: Finding
+    own: tuple[Result, ...]  # failures that are this entry's to explain
+    unexplained: tuple[Result, ...]  # failures of its cases that no entry explains
+
+    @property
+    def limits(self) -> Limits:
+        """What the entry would say if it were written today."""
+        return limits_of(self.own)
+
+    @property
+    def objections(self) -> list[str]:
+        """What is wrong with the entry, a few words each."""
+        entry, now = self.finding.entry, self.limits
+        if not self.finding.covered:
+            return ["not seen: it covers no case"]
+        said = []
+        failing = {(seedless(r.case), r.mode) for r in self.finding.failing}
+        passing = {(seedless(r.case), r.mode) for r in self.finding.passing} - failing
+        if len(passing) > len(failing) > 0:
+            said.append(f"too wide: {plural(len(passing), 'case')} of {len(passing) + len(failing):,} never failed")
+        said += [f"too high: {name} = {old:g}, at most {largest:.3g} was seen" for name, old, largest in self._high]
+        if not self.own:
+            said.append("not seen: nothing failed so")
+        else:
+            unseen = [n for n in ("nonfinite", "zeros") if getattr(entry, n) and not getattr(now, n)]
+            said += [f"not seen: {name} = true" for name in unseen]
+        if self.unexplained:
+            r = self.unexplained[0]
+            count = plural(len(self.unexplained), "failure")
+            said.append(f"unexplained: {count} outside the limits, such as {r.case} {r.mode} {r.verdict}")
+        return said
+
+    @property
+    def sentences(self) -> list[str]:
+        """The objections, each with the entry's name."""
+        return [f"{self.finding.entry.name}: {line(said)}" for said in self.objections]
+
+    @property
+    def _figures(self) -> list[tuple[str, float, float]]:
+        """The limits that are numbers: name, what the entry has, and the largest that was seen."""
+        entry, largest = self.finding.entry, seen(self.own)
+        pairs = (("units", entry.units, largest.units), ("rms", entry.rms, largest.rms))
+        return [(name, old, new) for name, old, new in pairs if old is not None and new is not None]
+
+    @property
+    def _high(self) -> list[tuple[str, float, float]]:
+        return [(name, old, largest) for name, old, largest in self._figures if is_high(old, largest)]
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """The limits to write instead of those that are too high, or lower than what was seen."""
+        return {
+            name: allowed(largest) for name, old, largest in self._figures if old < largest or is_high(old, largest)
+        }
+
+
+def checks(known: Iterable[Known], results: Sequence[Result]) -> list[Check]:
+    """A check for every entry, from records over some seeds."""
+    found = findings(known, results)
+    explained = {id(r) for f in found for r in f.explained}
+    return [
+        Check(
+            f,
+            tuple(r for r in f.named if f.entry.explains(r) or id(r) not in explained),
+            tuple(r for r in f.failing if id(r) not in explained),
+        )
+        for f in found
+    ]
+
+
+def rewrite(path: Path, changes: Mapping[int, Mapping[str, float]]) -> None:
+    """Change numbers of the ledger's entries, by their place; comments and order stay. Raises UsageError."""
+    import tomlkit
+
+    document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
+    for place, numbers in changes.items():
+        for name, number in numbers.items():
+            document["known"][place][name] = int(number) if number == int(number) else number
+    write(path, tomlkit.dumps(document))

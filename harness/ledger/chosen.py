@@ -1,0 +1,89 @@
+"""Which entries speak of a run: a library's own ledger, the backend's variant, the version it is of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import opproof.backends
+from opproof.harness.ledger.known import Known, read_known
+from opproof.reports._text import plural
+from opproof.vocabulary.errors import UsageError
+
+#: Ledgers of the built-in backends, applied to their runs unasked.
+LEDGERS = Path(opproof.backends.__file__).parent
+
+
+def ledger_of(spec: str) -> Path | None:
+    """The ledger that comes with the library of a built-in backend, whichever variant `spec` is."""
+    path = LEDGERS / spec.partition(":")[0] / "known.toml"
+    return path if path.is_file() else None
+
+
+def built_in(spec: str) -> list[Known]:
+    """Of the ledger that comes with a library the entries for `spec`; one that names no backend speaks of the default.
+
+    A variant, such as torch:cuda, has other defects: it inherits nothing.
+    """
+    path = ledger_of(spec)
+    return [] if path is None else [replace(entry, backend=spec, backends=()) for _, entry in own_entries(path, spec)]
+
+
+def own_entries(path: Path, spec: str) -> list[tuple[int, Known]]:
+    """The entries for `spec` in a ledger that comes with a library, each with its place in the file."""
+    entries = (e if e.specs else replace(e, backend=path.parent.name) for e in read_known(path))
+    return [(place, entry) for place, entry in enumerate(entries) if entry.covers_backend(spec)]
+
+
+def entries_for(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, Known]]]:
+    """`ledger`, or that which comes with the library, and what it says of `spec`. Raises UsageError."""
+    path = ledger_of(spec) if ledger is None else ledger
+    if path is None:
+        raise UsageError(f"{spec} comes without a ledger; give one with --known FILE.")
+    if ledger is None:
+        return path, own_entries(path, spec)
+    return path, [(place, e) for place, e in enumerate(read_known(path)) if e.covers_backend(spec)]
+
+
+def not_inherited(specs: Iterable[str], ledger: Path | None) -> list[str]:
+    """A sentence for each variant that its library's ledger, unless given as `ledger`, says nothing of."""
+    sentences = []
+    for spec in dict.fromkeys(specs):
+        path = ledger_of(spec)
+        if path is None or spec == path.parent.name or (ledger is not None and ledger.resolve() == path.resolve()):
+            continue
+        if silent := sum(not e.specs for e in read_known(path)):
+            noun = "entry" if silent == 1 else "entries"
+            sentences.append(
+                f"{spec} does not inherit the {silent} {noun} that {path.parent.name}'s ledger has for its default; "
+                f"--known {path} applies them too, `backends` in an entry for good."
+            )
+    return sentences
+
+
+def of_versions(known: Iterable[Known], backends: Sequence[Mapping[str, str]]) -> tuple[list[Known], list[str]]:
+    """The entries that speak of these versions (spec and version of each backend), and a sentence where some do not."""
+    speaking: list[Known] = []
+    silent: Counter[tuple[str, str]] = Counter()
+    for entry in known:
+        if not entry.versions:
+            speaking.append(entry)
+            continue
+        meant = [b for b in backends if entry.covers_backend(b.get("spec", ""))]
+        same = [b.get("spec", "") for b in meant if any(_begins(b.get("version", ""), v) for v in entry.versions)]
+        silent.update((b.get("spec", ""), b.get("version", "")) for b in meant if b.get("spec", "") not in same)
+        if same:
+            speaking.append(replace(entry, backend="", backends=tuple(same)))
+    return speaking, [
+        f"{plural(count, 'known failure')} of {spec} {'was' if count == 1 else 'were'} seen in other versions than "
+        f"{version}, and {'explains' if count == 1 else 'explain'} nothing in this run."
+        for (spec, version), count in silent.items()
+    ]
+
+
+def _begins(version: str, beginning: str) -> bool:
+    """Whether 2.13 begins 2.13 and 2.13.1, not 2.130."""
+    rest = version.removeprefix(beginning)
+    return version.startswith(beginning) and not (beginning[-1:].isdigit() and rest[:1].isdigit())

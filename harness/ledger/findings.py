@@ -1,0 +1,130 @@
+"""What a run says of the ledger's entries: what fails the run, and what is only news."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from opproof.harness.ledger.known import Known
+from opproof.harness.ledger.limits import finite_size
+from opproof.harness.run.extent import Extent
+from opproof.reports import Result
+from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An entry, and the records that it covers."""
+
+    entry: Known
+    covered: tuple[Result, ...]
+
+    @property
+    def passing(self) -> list[Result]:
+        return [r for r in self.covered if r.verdict == Verdict.PASS]
+
+    @property
+    def failing(self) -> list[Result]:
+        return [r for r in self.covered if r.verdict in FAILED]
+
+    @property
+    def named(self) -> list[Result]:
+        """Failures of the entry's verdict, of any size."""
+        return [r for r in self.covered if self.entry.names(r)]
+
+    @property
+    def explained(self) -> list[Result]:
+        return [r for r in self.covered if self.entry.explains(r)]
+
+    @property
+    def ran(self) -> bool:
+        """Whether a record says anything of the backend."""
+        return any(r.verdict not in OPEN and r.verdict != Verdict.UNSUPPORTED for r in self.covered)
+
+
+def findings(known: Iterable[Known], results: Iterable[Result]) -> list[Finding]:
+    """A finding for every entry."""
+    every = list(results)
+    return [Finding(entry, tuple(r for r in every if entry.covers(r))) for entry in known]
+
+
+def objections(
+    found: Iterable[Finding], results: Iterable[Result], today: datetime.date, *, extent: Extent = Extent.ALL
+) -> list[str]:
+    """What is wrong with the ledger itself after a run, a sentence each; they fail the run.
+
+    An entry that covers nothing is an objection only after a run of everything, one that is too wide where its
+    operators were tried in full, and one of which everything passes after every run.
+    """
+    sentences = []
+    sizes = Counter(map(_whole, results))
+    for f in found:
+        if f.entry.until is not None and today >= f.entry.until:
+            said = f"has expired on {f.entry.until}: mend it, or give a new date with a reason."
+        elif not f.covered:
+            said = "matches no case of this run: remove it, or mend its pattern." if extent is Extent.ALL else ""
+        else:
+            wide = _too_wide(f, sizes) if extent >= Extent.OPERATORS else ""
+            said = _idle(f, extent) or wide
+        if said:
+            sentences.append(f"{f.entry.name} {said}")
+    return sentences
+
+
+def _idle(f: Finding, extent: Extent) -> str:
+    """That an entry explains none of its cases, though it should."""
+    if not f.entry.always or f.explained or not (f.ran or extent is Extent.ALL):
+        return ""
+    if f.named:
+        return _beyond(f)
+    if f.failing and extent is not Extent.ALL:
+        return ""  # in another way, which fails the run
+    return f"no longer fails ({', '.join(sorted({r.verdict for r in f.covered}))}): remove it."
+
+
+def _beyond(f: Finding) -> str:
+    """How far outside its limits an entry fails."""
+    largest = max(map(finite_size, f.named))
+    if f.entry.units is not None and largest > f.entry.units:
+        said = f"fails with {largest:.3g} units, more than its {f.entry.units:g}"
+        return f"{said}: find out why, or give a larger number."
+    return "fails outside its limits (zeros, nonfinite, share or rms): find out why, or mend the entry."
+
+
+def _whole(r: Result) -> tuple[str, str, str]:
+    return r.op, r.mode, r.backend
+
+
+def _too_wide(f: Finding, sizes: Counter[tuple[str, str, str]]) -> str:
+    """That an entry covers an operator whose records are more right than wrong."""
+    if f.entry.is_fault:
+        return ""
+    covered, passing, failing = (Counter(map(_whole, some)) for some in (f.covered, f.passing, f.failing))
+    for key, count in covered.items():
+        if count == sizes[key] and passing[key] > failing[key]:
+            return (
+                f"is too wide: it covers {count:,} records of {key[0]}, of which {passing[key]:,} pass; "
+                "name fills, shapes or dtypes."
+            )
+    return ""
+
+
+def news(found: Iterable[Finding]) -> list[str]:
+    """What does not fail the run: entries of which some cases pass now, and unsteady ones that explained nothing."""
+    return [f"{f.entry.name} {said}" for f in found if (said := _news(f))]
+
+
+def _news(f: Finding) -> str:
+    if not f.entry.always:
+        return "explained nothing in this run (always = false)." if f.ran and not f.explained else ""
+    if not f.explained or not f.passing:
+        return ""
+    return f"is mended in part: {_some(f.passing)} of {len(f.covered):,} pass; leave them out of its patterns."
+
+
+def _some(passing: Sequence[Result]) -> str:
+    """How many, and the first of them."""
+    names = ", ".join(f"{r.case} {r.mode}" for r in passing[:3])
+    return f"{len(passing):,} ({names}{', …' if len(passing) > 3 else ''})"

@@ -1,0 +1,161 @@
+"""`opproof known check`: entries too wide, too high, not seen; failures unexplained; limits written anew."""
+
+from pathlib import Path
+
+import pytest
+from _runs import opproof
+
+from opproof.harness.ledger.check import checks, rewrite
+from opproof.harness.ledger.known import Known, read_known
+from opproof.harness.ledger.limits import allowed, limits_of
+from opproof.harness.ledger.table import summary, table
+from opproof.reports import Result
+
+FAULTY = Path(__file__).parents[2] / "_faulty_backend.py"
+
+
+def result(case="gelu[x=7x33;f16]", verdict="WRONG_VALUE", units=40.0, mode="forward", **more):
+    return Result(case=case, op="gelu", dtype="f16", backend="torch", mode=mode, verdict=verdict, units=units, **more)
+
+
+def entry(pattern="gelu[*f16*", units=80.0, **fields):
+    return Known(pattern=pattern, reason="an f16 table", units=units, **fields)
+
+
+def said(known, results):
+    return [text for c in checks([known], results) for text in c.objections]
+
+
+@pytest.mark.parametrize(("seen", "limit"), [(3.14159, 6.2), (40.0, 80), (51.0, 100), (1234.5, 2400), (5e8, 1e9)])
+def test_a_limit_is_at_most_twice_what_was_seen(seen, limit):
+    assert allowed(seen) == limit
+    assert seen <= allowed(seen) <= 2 * seen
+    assert allowed(0.0) == 1.0
+
+
+def test_limits_say_what_was_seen():
+    assert limits_of([result(rms=3.0), result(units=20.0)]).units == 80
+    assert limits_of([result(rms=3.0)]).rms == 6
+    assert limits_of([result(rms=3.0)]).share is None
+    nan = limits_of([result(units="inf", nonfinite=2, share=0.1, rms=1.0)])
+    assert (nan.units, nan.rms, nan.share, nan.nonfinite) == (None, None, None, True)
+    both = limits_of([result(units="inf", nonfinite=2, share=0.1, finite_units=30.0)])
+    assert (both.units, both.nonfinite) == (60, True)
+    assert limits_of([result(units="inf", nonfinite=2, share=1.0)]).share == 1
+    assert [limits_of([result(units="inf", share=s)]).share for s in (0.1, 0.6, 1.0)] == [0.2, 0.8, 1]
+    zeros = limits_of([result(zeros=True)])
+    assert (zeros.units, zeros.zeros) == (None, True)
+    assert not any(vars(limits_of([result(verdict="CRASH", units=None)])).values())
+
+
+def test_limits_explain_what_they_are_made_of():
+    some = [result(rms=3.0), result(units="inf", nonfinite=2, share=0.1), result(zeros=True), result(units="inf")]
+    for failures in ([r] for r in some):
+        made = vars(limits_of(failures))
+        assert Known(pattern="gelu[*f16*", reason="r", **made).explains(failures[0])
+
+
+def test_nothing_to_object():
+    assert said(entry(), [result(), result("gelu[x=5,;f16]", "PASS", 0.5)]) == []
+
+
+def test_too_wide():
+    passing = [result(f"gelu[x={n},;f16]", "PASS", 0.5) for n in (2, 3)]
+    assert said(entry(), [result(), *passing]) == ["too wide: 2 cases of 3 never failed"]
+
+
+def test_a_case_that_fails_with_one_seed_is_a_failing_one():
+    seeds = [result(f"gelu[x=7x33;f16;seed={n}]", "PASS", 0.5) for n in (1, 2)]
+    assert said(entry(), [result(), *seeds]) == []
+
+
+def test_too_high():
+    assert said(entry(units=80.5, rms=6.0), [result(rms=2.0)]) == [
+        "too high: units = 80.5, at most 40 was seen",
+        "too high: rms = 6, at most 2 was seen",
+    ]
+
+
+def test_not_seen():
+    assert said(entry(), []) == ["not seen: it covers no case"]
+    assert said(entry(), [result(verdict="PASS", units=0.5)]) == ["not seen: nothing failed so"]
+    assert said(entry(nonfinite=True, zeros=True), [result()]) == [
+        "not seen: nonfinite = true",
+        "not seen: zeros = true",
+    ]
+
+
+@pytest.mark.parametrize("worse", [{"units": 81.0}, {"zeros": True}, {"verdict": "CRASH", "units": None}])
+def test_unexplained(worse):
+    found = said(entry(), [result(), result("gelu[x=5,;f16]", **worse)])
+    verdict = worse.get("verdict", "WRONG_VALUE")
+    assert found == [f"unexplained: 1 failure outside the limits, such as gelu[x=5,;f16] forward {verdict}"]
+
+
+def test_what_another_entry_explains_is_explained():
+    small, large = entry(units=80.0), entry("gelu[x=5,;*", units=8000.0)
+    found = checks([small, large], [result(), result("gelu[x=5,;f16]", units=4000.0)])
+    assert [c.objections for c in found] == [[], []]
+
+
+def test_the_table():
+    found = checks([entry(), entry(units=None, verdict="CRASH")], [result(), result("gelu[x=5,;f16]", "PASS", 0.5)])
+    rows = [line.split() for line in table(found).splitlines()[2:]]
+    assert rows == [["gelu[*f16*", "2", "1", "1", "40", "80"], ["gelu[*f16*", "2", "1", "1", "–", "CRASH"]]
+    assert summary(found, 3) == "2 entries, 4 records over 3 seeds: 1 objection"
+
+
+TEXT = """# a head
+[[known]]  # the first
+patterns = ["gelu[*f16*"]  # named
+units = 1000  # not so many
+reason = "r"
+
+# between
+[[known]]
+reason = "s"
+patterns = [
+    "elu[*f16*",  # why
+]
+rms = 3
+units = 5e4
+"""
+
+
+def test_limits_are_rewritten_in_place(tmp_path):
+    path = tmp_path / "known.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    rewrite(path, {0: {"units": 80.0}, 1: {"rms": 6.5}})
+    assert path.read_text(encoding="utf-8") == TEXT.replace("1000", "80").replace("rms = 3", "rms = 6.5")
+    assert [e.units for e in read_known(path)] == [80, 5e4]
+
+
+def test_changes_are_made_where_limits_are_too_high_or_too_low():
+    assert [c.changes for c in checks([entry(units=1e3)], [result()])] == [{"units": 80}]
+    assert [c.changes for c in checks([entry(units=30.0)], [result()])] == [{"units": 80}]
+    assert [c.changes for c in checks([entry(units=50.0)], [result()])] == [{}]
+    assert [c.changes for c in checks([entry()], [])] == [{}]
+
+
+def test_a_ledger_is_checked_by_running_what_it_covers(tmp_path, capsys):
+    ledger = tmp_path / "known.toml"
+    texts = [
+        'patterns = ["abs[x=7x33;f32]"]',
+        'modes = ["forward"]',
+        'verdict = "WRONG_SHAPE"',
+        'reason = "drops a column"',
+    ]
+    ledger.write_text("\n".join(("[[known]]", *texts)), encoding="utf-8")
+    call = ["known", "check", "-b", FAULTY, "--known", ledger, "--seeds", 2, "-j1", "-o", "abs"]
+    status, out, _ = opproof(capsys, *call)
+    assert (status, "0 objections" in out) == (0, True), out
+    ledger.write_text(ledger.read_text(encoding="utf-8").replace("SHAPE", "VALUE") + "\nunits = 5", encoding="utf-8")
+    status, out, _ = opproof(capsys, *call)
+    assert status == 1
+    assert "known failure 'abs[x=7x33;f32]': not seen: nothing failed so" in out
+    assert "unexplained: " in out
+
+
+def test_a_backend_without_a_ledger(capsys):
+    status, _, err = opproof(capsys, "known", "check", "-b", "numpy")
+    assert (status, err) == (2, "opproof: numpy comes without a ledger; give one with --known FILE.\n")

@@ -1,0 +1,56 @@
+"""PyTorch's own known failures, its answers spoilt: ten times as large, NaN, zeros. None of them is known any more."""
+
+import numpy as np
+import pytest
+from _ask import judged
+
+from opproof.harness.ledger.chosen import built_in
+from opproof.harness.ledger.known import mark
+from opproof.harness.run.attempt import Attempt
+from opproof.harness.run.record import record
+from opproof.harness.run.task import Task
+
+CASES = [
+    ("prod[x=3x32;dim=-1;bf16;layout=offset]", "gradient"),
+    ("mse_loss[x=5x31;target=5x31;reduction=none;f16;fill=wide]", "forward"),
+    ("acos[x=5x31;f16;fill=wide]", "gradient"),
+    ("hardsigmoid[x=7x33;f64]", "gradient"),
+    ("cosh[x=3x33;f16;fill=extreme;layout=sliced]", "gradient"),
+    ("softplus[x=7x33;threshold=100.0;f32;fill=extreme]", "forward"),
+    ("atan2[a=3x127;b=3x127;f16;fill=extreme]", "gradient"),
+]
+
+
+class Spoilt:
+    """PyTorch, every answer multiplied by a factor."""
+
+    def __init__(self, factor):
+        from opproof.backends.torch import create
+
+        self.backend, self.factor = create(), factor
+        self.name, self.version, self.device = "torch", self.backend.version, self.backend.device
+        self.compute = self.backend.compute
+
+    def spoilt(self, tensors):
+        with np.errstate(all="ignore"):
+            return [y if y is None else self.times(np.asarray(y)) for y in tensors]
+
+    def times(self, y):
+        return np.zeros_like(y) if self.factor == 0 else y * y.dtype.type(self.factor)
+
+    def forward(self, op, inputs, params):
+        found = self.backend.forward(op, inputs, params)
+        return self.spoilt(found if isinstance(found, list | tuple) else [found])
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        return self.spoilt(self.backend.vjp(op, inputs, params, cotangents, needs))
+
+
+@pytest.mark.parametrize(("case", "mode"), CASES)
+@pytest.mark.parametrize("factor", [1, 10, np.nan, 0])
+def test_known_failures_of_pytorch_that_got_worse(case, mode, factor):
+    pytest.importorskip("torch", reason="the package torch is not installed")
+    found = judged(Spoilt(factor), case, mode)
+    result = mark(record(Task("torch", case, mode), Attempt(found)), built_in("torch"))
+    assert result.verdict == ("WRONG_VALUE" if mode == "forward" else "WRONG_GRADIENT")
+    assert bool(result.known) is (factor == 1)
