@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.backends.numpy import gradients, values
+from opproof.backends.numpy import Store, gradients, nearest, values
 from opproof.cases import Case
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -35,19 +35,31 @@ class Call:
     stored: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)  # whole storage, by id of the array in it
     kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call
     answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
+    unrounded: Callable[[], Arrays] | None = None  # the honest answer before it was stored, where it is known already
     before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
+    store: Store = nearest
 
     @property
     def right(self) -> Arrays:
         """The honest answer."""
         return self.again() if self.answer is None else self.answer()
 
+    @property
+    def exact(self) -> Arrays:
+        """The honest answer before it is stored in the dtype: in float32, of 16 bits too."""
+        return self.again(store=unrounded) if self.unrounded is None else self.unrounded()
+
     def again(self, **changes: Any) -> Arrays:
         """The honest answer to the call with `changes`."""
         c = replace(self, **changes)
         if c.cotangents is None:
-            return list(values(c.op, c.inputs, c.params))
-        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs)
+            return list(values(c.op, c.inputs, c.params, c.store))
+        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs, c.store)
+
+
+def unrounded(y: Any, dtype: np.dtype[Any]) -> Array:  # noqa: ARG001
+    """A result as it was computed."""
+    return np.asarray(y)
 
 
 @dataclass(frozen=True)
@@ -56,16 +68,16 @@ class Mutant:
 
     name: str
     results: Callable[[Call], Arrays]
-    dtypes: tuple[str, ...] = ()  # any
     must_show: bool = True
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the cases of one operator hold in one mode."""
+    """What the cases of one operator and one dtype hold in one mode."""
 
     op: Op
     mode: str
+    dtype: str
     cases: tuple[Case, ...]
     inputs: tuple[str, ...]  # names of arguments; of a variadic operator the first case's
     floats: frozenset[int]  # arguments that are float tensors
@@ -133,24 +145,57 @@ def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
     )
 
 
-def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True, dtypes: Any = ()) -> Mutant:
+def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:
     """A mutant that changes every float result."""
-    return Mutant(name, lambda call: on_floats(change, call.right), dtypes, must_show)
+    return Mutant(name, lambda call: on_floats(change, call.right), must_show)
+
+
+def seen_as(wrapped: Callable[[Any], Any]) -> Callable[[Call], Arrays]:
+    """The reference evaluated on tensors of another class: `wrapped` of each, plain arrays again in the end."""
+
+    def results(call: Call) -> Arrays:
+        op = call.op
+
+        def forward(*tensors: Any, **params: Any) -> Any:
+            return mapped(_plain, op.forward(*mapped(wrapped, tensors), **params))
+
+        def vjp(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
+            assert op.vjp is not None
+            given = mapped(wrapped, (g, y, *tensors))
+            return mapped(_plain, op.vjp(*given, **params))
+
+        return call.again(op=replace(op, forward=forward, vjp=None if op.vjp is None else vjp))
+
+    return results
+
+
+def mapped(change: Callable[[Any], Any], values: Any) -> Any:
+    """`change` of everything in nested tuples and lists."""
+    if isinstance(values, tuple | list):
+        return type(values)(mapped(change, v) for v in values)
+    return change(values)
+
+
+def _plain(y: Any) -> Any:
+    return np.asarray(y) if isinstance(y, np.ndarray) else y
 
 
 def mutants_of(profile: Profile) -> list[Mutant]:
     """All mutants of one operator in one mode."""
     from opproof.harness.prove.mutation import gradients as mutants_gradients
     from opproof.harness.prove.mutation import inputs as mutants_inputs
+    from opproof.harness.prove.mutation import interior as mutants_interior
     from opproof.harness.prove.mutation import memory as mutants_memory
     from opproof.harness.prove.mutation import params as mutants_params
     from opproof.harness.prove.mutation import precision as mutants_precision
     from opproof.harness.prove.mutation import results as mutants_results
     from opproof.harness.prove.mutation import rules as mutants_rules
+    from opproof.harness.prove.mutation import store as mutants_store
     from opproof.harness.prove.mutation import sums as mutants_sums
 
     elsewhere = (mutants_inputs, mutants_params, mutants_memory, mutants_precision)
-    families = (mutants_results, *elsewhere, mutants_gradients, mutants_rules, mutants_sums)
+    narrow = (mutants_interior, mutants_store)
+    families = (mutants_results, *elsewhere, *narrow, mutants_gradients, mutants_rules, mutants_sums)
     found = [m for family in families for m in family.mutants(profile)]
     assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
     return found
