@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.prove.mutation.mutant import Mutant, Profile, mapped, seen_as
+from opproof.harness.prove.mutation.arrays import mapped
+from opproof.harness.prove.mutation.call import seen_as
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.prove.mutation.precision import LOWER
 from opproof.vocabulary.dtypes import DTYPES, Dtype
 

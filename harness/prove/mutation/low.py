@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, mapped, seen_as
+from opproof.harness.prove.mutation.arrays import Arrays, mapped
+from opproof.harness.prove.mutation.call import Call, seen_as
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 

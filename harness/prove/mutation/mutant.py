@@ -7,59 +7,15 @@ one mode, and yields those of its mutants that make sense there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from opproof.backends.numpy import Store, gradients, nearest, values
 from opproof.cases import Case
+from opproof.harness.prove.mutation.arrays import Arrays, on_floats
+from opproof.harness.prove.mutation.call import Call
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
-
-Arrays = list[Array | None]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a backend, and what the honest one answers."""
-
-    op: Op
-    dtype: str
-    inputs: Sequence[Array | None]  # as they lie in memory
-    params: Mapping[str, Any]
-    cotangents: Sequence[Array | None] | None  # None in forward mode, and for an output not of floats
-    needs: Sequence[bool]
-    stored: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)  # whole storage, by id of the array in it
-    kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call
-    answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
-    unrounded: Callable[[], Arrays] | None = None  # the honest answer before it was stored, where it is known already
-    before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
-    store: Store = nearest
-
-    @property
-    def right(self) -> Arrays:
-        """The honest answer."""
-        return self.again() if self.answer is None else self.answer()
-
-    @property
-    def exact(self) -> Arrays:
-        """The honest answer before it is stored in the dtype: in float32, of 16 bits too."""
-        return self.again(store=unrounded) if self.unrounded is None else self.unrounded()
-
-    def again(self, **changes: Any) -> Arrays:
-        """The honest answer to the call with `changes`."""
-        c = replace(self, **changes)
-        if c.cotangents is None:
-            return list(values(c.op, c.inputs, c.params, c.store))
-        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs, c.store)
-
-
-def unrounded(y: Any, dtype: np.dtype[Any]) -> Array:  # noqa: ARG001
-    """A result as it was computed."""
-    return np.asarray(y)
 
 
 @dataclass(frozen=True)
@@ -104,80 +60,9 @@ class Profile:
         return case.shapes.get(self.inputs[i])
 
 
-def is_float(x: Array | None) -> bool:
-    """Whether `x` is a float array, bfloat16 included."""
-    return x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16")
-
-
-def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
-    """Every non-empty array changed, whole numbers and truth values too."""
-    return [
-        change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else changed(y, change)
-        for y in arrays
-    ]
-
-
-def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
-    """Every non-empty float array changed, in float64, and stored in its own dtype; all others as they are."""
-    return [changed(y, change) if is_float(y) else y for y in arrays]
-
-
-def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
-    """`change` of a float64 copy of `y`, stored in the dtype of `y`."""
-    if y is None or not y.size:
-        return y
-    with np.errstate(all="ignore"):
-        wide = y.astype(np.float64, order="C")
-        return change(wide).astype(y.dtype, order="C")
-
-
-def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
-    """Whether two lists of arrays are the same bit for bit."""
-    return len(a) == len(b) and all(
-        (x is None and y is None)
-        or (
-            x is not None
-            and y is not None
-            and (x.shape, x.dtype) == (y.shape, y.dtype)
-            and np.ascontiguousarray(x).tobytes() == np.ascontiguousarray(y).tobytes()
-        )
-        for x, y in zip(a, b, strict=True)
-    )
-
-
 def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:
     """A mutant that changes every float result."""
     return Mutant(name, lambda call: on_floats(change, call.right), must_show)
-
-
-def seen_as(wrapped: Callable[[Any], Any]) -> Callable[[Call], Arrays]:
-    """The reference evaluated on tensors of another class: `wrapped` of each, plain arrays again in the end."""
-
-    def results(call: Call) -> Arrays:
-        op = call.op
-
-        def forward(*tensors: Any, **params: Any) -> Any:
-            return mapped(_plain, op.forward(*mapped(wrapped, tensors), **params))
-
-        def vjp(g: Any, y: Any, *tensors: Any, **params: Any) -> Any:
-            assert op.vjp is not None
-            given = mapped(wrapped, (g, y, *tensors))
-            return mapped(_plain, op.vjp(*given, **params))
-
-        return call.again(op=replace(op, forward=forward, vjp=None if op.vjp is None else vjp))
-
-    return results
-
-
-def mapped(change: Callable[[Any], Any], values: Any) -> Any:
-    """`change` of everything in nested tuples and lists."""
-    if isinstance(values, tuple | list):
-        return type(values)(mapped(change, v) for v in values)
-    return change(values)
-
-
-def _plain(y: Any) -> Any:
-    return np.asarray(y) if isinstance(y, np.ndarray) else y
 
 
 def mutants_of(profile: Profile) -> list[Mutant]:

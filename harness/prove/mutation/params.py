@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
+from opproof.harness.prove.mutation.arrays import Arrays
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.prove.mutation.precision import LOWER
 from opproof.vocabulary.dtypes import DTYPES, round_to
 

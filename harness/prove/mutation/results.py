@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, changed, of_results, on_all
+from opproof.harness.prove.mutation.arrays import Arrays, changed, on_all
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile, of_results
 from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
+from opproof.harness.prove.mutation.arrays import Arrays
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 
@@ -26,12 +28,16 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     if not profile.moving:
         return
     for text in FACTORS[profile.dtype]:
-        factor = 1 + 2.0**-20 if text == "1 + 2^-20" else float(text)
-        yield Mutant(f"times {text} before it is stored", _stored(lambda y, _, factor=factor: y * factor))
+        yield Mutant(f"times {text} before it is stored", _stored(_times(text)))
     if profile.dtype != "f32":
         yield Mutant("truncated where it is stored", _stored(truncated), must_show=False)
         yield Mutant("half an ulp more before it is stored", _stored(lambda y, d: y + half_ulp(y, d)))
         yield Mutant("half an ulp less before it is stored", _stored(lambda y, d: y - half_ulp(y, d)))
+
+
+def _times(text: str) -> Change:
+    factor = 1 + 2.0**-20 if text == "1 + 2^-20" else float(text)
+    return lambda y, _: y * factor
 
 
 def truncated(y: Wide, dtype: Dtype) -> Wide:

@@ -13,7 +13,9 @@ from opproof.backends.host.request import Place, array_at
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, same_bits
+from opproof.harness.prove.mutation.arrays import Arrays, same_bits
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant
 from opproof.harness.run.layout import NEAR, lay_out, write
 from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
 from opproof.harness.truth.posed import pose

@@ -14,7 +14,8 @@ import numpy as np
 
 from opproof.cases import cases_of
 from opproof.harness.judge.judgement import Judgement, judge
-from opproof.harness.prove.mutation.mutant import Mutant, Profile, mutants_of, same_bits
+from opproof.harness.prove.mutation.arrays import same_bits
+from opproof.harness.prove.mutation.mutant import Mutant, Profile, mutants_of
 from opproof.harness.prove.mutation.trial import CLEAR, Judge, Trial
 from opproof.harness.run.plan import has_gradient
 from opproof.reference_ops import Op
