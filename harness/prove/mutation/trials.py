@@ -7,7 +7,7 @@ mutant answers case after case, smoke rows first, until one is judged wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,9 @@ class Fate:
     killed_by: str  # the first case that failed; empty for a survivor
     shown: int  # cases in which its answer differed from the honest one, up to the one that killed it
     must_show: bool
-    units: float = 0.0  # the largest error that passed
+    units: float = 0.0  # the largest error of an element that passed
+    rms: float = 0.0  # the largest of an array that passed
+    bias: float = 0.0  # the mean of signed units farthest from 0, of an array that passed
 
     @property
     def counts(self) -> bool:
@@ -51,7 +53,10 @@ class Fate:
     @property
     def why_alive(self) -> str:
         """What a survivor's answers were."""
-        return f"passes, error up to {self.units:.2g} units" if self.shown else "no case shows it"
+        if not self.shown:
+            return "no case shows it"
+        figures = f"{self.units:.2g} units, RMS to {self.rms:.2g}, bias to {self.bias:.2g}"
+        return f"passes {self.shown} cases, errors to {figures}"
 
 
 def trials(op: Op, mode: Mode, dtype: str, level: str, judged_by: Judge = judge) -> list[Trial]:
@@ -99,7 +104,8 @@ def fates(op: Op, level: str, dtypes: Sequence[str] = JUDGED, judged_by: Judge =
 def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
     """What becomes of one mutant in cases of one operator, mode and dtype."""
     kept: dict[Any, Any] = {}
-    shown, largest = 0, 0.0
+    shown = 0
+    passed: list[Judgement] = []
     op, mode, dtype = posed[0].op.name, posed[0].mode, posed[0].case.dtype
     for trial in posed:
         answer = trial.answer_of(mutant, kept)
@@ -109,5 +115,8 @@ def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
         found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer)
         if found.verdict not in CLEAR and trial.sound:
             return Fate(op, mode, dtype, mutant.name, str(trial.case), shown, mutant.must_show)
-        largest = max(largest, 0.0 if found.units is None else found.units)
-    return Fate(op, mode, dtype, mutant.name, "", shown, mutant.must_show, largest)
+        passed.append(replace(found, tensors=(), worst=None))
+    units = max((j.units or 0.0 for j in passed), default=0.0)
+    rms = max((j.figures.rms or 0.0 for j in passed), default=0.0)
+    bias = max((j.figures.bias or 0.0 for j in passed), default=0.0, key=abs)
+    return Fate(op, mode, dtype, mutant.name, "", shown, mutant.must_show, units, rms, bias)
