@@ -18,6 +18,7 @@ STANDARD = [
     "x=5x97;dim=-1;fill=negative",
     "x=5x66;dim=-1;fill=positive",
     "x=9x3;dim=-1;fill=ties",
+    "x=9x17;dim=-1;fill=close",
     "x=9x17;dim=0;fill=ties;layout=transposed",
     "x=33x4;dim=-1;fill=zeros",
     "x=7x9x5;dim=1;fill=constant",

@@ -14,6 +14,7 @@ STANDARD = [
     "x=6x11;p=-inf;dim=None;keepdim=true",
     "x=3x33;p=2.0;dim=-1;fill=extreme;layout=sliced",
     "x=4x128;p=1.5;dim=1;layout=gapped;f32,f16",
+    "x=9x4;p=1.5;dim=-1;layout=gapped;bf16",
     "x=5x7x9;p=2.0;dim=1;layout=broadcast",
     "x=33x5;p=0.0;dim=-1;fill=zeros",
     "x=33x5;p=0.5;dim=-1;fill=positive",

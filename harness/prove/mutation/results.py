@@ -23,14 +23,15 @@ _ALL: tuple[tuple[str, Change], ...] = (
 )
 
 #: By how much one element is wrong: a few spacings of the dtype.
-_ONE = {"f32": 1.001, "f16": 1.005, "bf16": 1.05}
+_ONE = {"f32": 1.001, "f16": 1.02, "bf16": 1.1}
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     if profile.moving:
         for name, change in _ALL:
-            yield of_results(name, change)
+            tie = profile.dtype == "bf16" and "2^-8" in name  # of powers of two, which then stay
+            yield of_results(name, change, must_show=not tie)
         yield of_results("one element zeroed", _one(lambda v: 0 * v))
         factor = _ONE[profile.dtype]
         yield of_results(f"one element times {factor}", _one(lambda v: factor * v))
