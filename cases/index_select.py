@@ -25,6 +25,7 @@ STANDARD = [
     "x=2x1031;index=33,;dim=1",
     "x=2x3;index=1031,;dim=0",
     "x=2x3;index=4099,;dim=0;f16,bf16",
+    "x=3x1031;index=9,;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x12289;index=5,;dim=0",
