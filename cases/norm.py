@@ -33,6 +33,7 @@ STANDARD = [
     "x=2x4099;p=1.0;dim=-1;f32",
     "x=1031x3;dim=-1;layout=sliced",
     "x=9x4099;p=2.0;dim=-1;fill=constant;f16,bf16",
+    "x=33x31;p=3.0;dim=-1;fill=offset;f16,bf16",
 ]
 FULL = [
     "x=2x12289;p=2.0;dim=-1",
