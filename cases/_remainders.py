@@ -12,6 +12,7 @@ _EXTRA = (
     "a=4x33;b=4x33;fill=halves",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
     "a=6x13;b=6x13;fill=offset",
+    "a=6x13;b=6x13;needs=b",
     "a=3,;b=1031x3",
 )
 

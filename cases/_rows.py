@@ -77,7 +77,7 @@ _BINARY = (
     ("2x257", "2x257", "fill=zeros"),
     ("6x11", "6x1", "fill=small;needs=b;f32"),
     ("6x13", "6x13", "needs=a"),
-    ("6x13", "6x13", "needs=b"),
+    ("6x13", "6x1", "needs=b"),
     ("5x17", "@a", ""),
     ("66,", "66,", "fill=special"),
     ("3x0", "3x1", ""),

@@ -27,6 +27,7 @@ STANDARD = [
     "x=3x32;to=bf16;fill=wide;layout=offset;f16",
     "x=3x32;to=f16;fill=small;layout=offset;bf16",
     "x=5x33;to=f32;fill=extreme;bf16",
+    "x=2x1031;to=f16;fill=small;bf16",
     "x=0d;to=bf16;fill=wide;f32",
     "x=2x1031;to=f16;fill=wide;f32",
     "x=2x1031;to=bf16;fill=wide;f32,f16",
