@@ -199,3 +199,10 @@ def test_shares_too_small_to_store_are_still_somebodys():
     # The bound by itself would let zeros pass, so the case is no evidence of much; it does fail them.
     assert verdict(a.judged(np.repeat(g / 30000, 30000, axis=1))) == "MISTRUSTED"
     assert verdict(a.judged(np.zeros((2, 30000)))) == "WRONG_GRADIENT"
+
+
+def test_two_halves_in_one_tensor():
+    """reglu is pointwise in its two tensors; one tensor that holds both is larger than what it gives."""
+    a = Gradients("reglu[x=4x66;f32;fill=kink]")
+    assert verdict(a.judged()) == "PASS"
+    assert verdict(a.judged(2 * a.gradients[0])) == "WRONG_GRADIENT"
