@@ -12,13 +12,11 @@ _ROWS = (
     ("9,", "mean", ""),
     ("5x31", "none", "fill=wide"),
     ("3x32", "sum", "layout=offset"),
-    ("5x9", "none", "layout=offset"),
     ("2x3x65", "none", "layout=x:transposed"),
     ("3x9", "mean", "layout=target:transposed"),
     ("2x3x4x7", "none", "layout=permuted;fill=wide"),
     ("4x127", "sum", "layout=sliced"),
     ("4x128", "mean", "layout=gapped;f32"),
-    ("4x65", "none", "layout=gapped;f16,bf16"),
     ("5x63", "none", "layout=x:broadcast"),
     ("5x63", "sum", "layout=target:broadcast"),
     ("2x257", "none", "fill=zeros"),
@@ -35,6 +33,8 @@ _ROWS = (
     ("5x1031", "sum", "f32"),
     ("1x4099", "sum", "f16,bf16"),
     ("3x0", "sum", ""),
+    ("5x9", "none", "layout=offset"),
+    ("4x65", "none", "layout=gapped;f16,bf16"),
 )
 
 
