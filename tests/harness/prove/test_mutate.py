@@ -16,7 +16,7 @@ from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
 
-OPS = ("relu", "softmax", "matmul", "layer_norm", "index_add", "clamp")
+OPS = ("relu", "gelu", "matmul", "layer_norm", "index_add", "clamp")
 
 
 def blind(*_):
