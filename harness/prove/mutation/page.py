@@ -61,6 +61,6 @@ def _equivalents(result: Sorted) -> list[str]:
     lines += ["| operators | mutant | dtypes | mutants | reason |", "| --- | --- | --- | ---: | --- |"]
     for entry in dict.fromkeys(e for _, e in result.equivalent):
         count = sum(e == entry for _, e in result.equivalent)
-        name, dtypes = entry.mutant.replace("*", "\\*"), ", ".join(entry.dtypes) or "all"
+        name, dtypes = entry.mutant.replace("*", "\\*"), ", ".join(entry.dtypes) or "every"
         lines.append(f"| {', '.join(entry.op)} | {name} | {dtypes} | {count} | {entry.reason} |")
     return lines
