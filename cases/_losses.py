@@ -28,11 +28,13 @@ _ROWS = (
     ("66,", "none", "fill=special"),
     ("1x1x31x1", "mean", ""),
     ("0d", "sum", ""),
-    ("9x131", "none", "f32"),
+    ("9x131", "none", ""),
     ("130x7", "mean", "f32"),
     ("5x1031", "sum", "f32"),
     ("1x4099", "sum", "f16,bf16"),
     ("3x0", "sum", ""),
+    ("5x9", "none", "layout=offset"),
+    ("4x65", "none", "layout=gapped;f16,bf16"),
 )
 
 

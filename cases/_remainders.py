@@ -19,6 +19,8 @@ _EXTRA = (
 
 def remainders() -> list[str]:
     """STANDARD rows; a tensor's remainder by itself is zero and shows nothing."""
-    rows = [row for row in (*binary(drop=("extreme", "small")), *_EXTRA) if "@a" not in row]
-    short = [join(row, "f16,bf16", "needs=a") for row in rows if "needs=" not in row and not row.endswith("f32")]
-    return [*(join(row, "needs=a") if row.endswith("f32") else join(row, "f32") for row in rows), *short]
+    shared = [row for row in binary(drop=("extreme", "small")) if "@a" not in row]
+    long = [join(row, "needs=a") for row in shared if "1031" in row]  # some quotient of so many is nearly whole
+    rows = [*(row for row in shared if "1031" not in row), *_EXTRA]
+    short = [join(row, "f16,bf16", "needs=a") for row in rows if "needs=" not in row]
+    return [*(join(row, "f32") for row in rows), *short, *long]

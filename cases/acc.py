@@ -20,7 +20,7 @@ STANDARD = [
     "a=9x17;b=4x5;stride=(34,2);offset=18;fill=signs;layout=offset",
     "a=66,;b=3x7;stride=(20,2);offset=3;fill=special",
     "a=3x33;b=0x5;stride=(33,1)",
-    "a=5x1031;b=3x1025;stride=(1031,1);offset=1036;f32",
+    "a=5x1031;b=3x1025;stride=(1031,1);offset=1036",
     "a=7x33;b=3x5;stride=(33,1);offset=35;layout=a:sliced,b:broadcast",
     "a=7x33;b=3x5;stride=(33,1);offset=35;layout=b:transposed",
     "a=4x9;b=@a;stride=(9,1)",

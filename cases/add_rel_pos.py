@@ -21,7 +21,8 @@ STANDARD = [
     "x=2x4x15;rel_w=2x2x2x3;rel_h=2x2x2x5;fill=zeros",
     "x=2x4x15;rel_w=2x2x2x3;rel_h=2x2x2x5;fill=special",
     "x=0x4x15;rel_w=0x2x2x3;rel_h=0x2x2x5",
-    "x=1x2x1035;rel_w=1x1x2x9;rel_h=1x1x2x115;f32",
+    "x=1x2x1035;rel_w=1x1x2x9;rel_h=1x1x2x115",
+    "x=2x6x1035;rel_w=2x3x2x9;rel_h=2x3x2x115;f16,bf16",
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=x:broadcast",
 ]
 FULL = ["x=1x1x12288;rel_w=1x1x1x96;rel_h=1x1x1x128", "x=1x65792x4;rel_w=1x257x256x2;rel_h=1x257x256x2"]

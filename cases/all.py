@@ -26,6 +26,7 @@ STANDARD = [
     "x=3x0;dim=None",
     "x=2x1031;dim=0;fill=zeros",
     "x=99x2;dim=-1;fill=tiny",
+    "x=2x1131;dim=0;fill=zeros",
 ]
 FULL = [
     "x=2x12289;dim=0;fill=zeros",

@@ -27,5 +27,6 @@ STANDARD = [
     "x=5x9;dim=-1;layout=gapped",
     "x=5x7x9;dim=1;layout=broadcast",
     "x=1031x3;dim=-1;layout=transposed",
+    "x=17x3;dim=-1;layout=offset",
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -22,6 +22,7 @@ STANDARD = [
     "x=33x4;dim=-1;fill=zeros",
     "x=7x9x5;dim=1;fill=constant",
     "x=9x22;dim=-1;fill=special",
+    "x=99x2;dim=-1;fill=special",
     "x=4x1;dim=-1",
     "x=0x3;dim=-1",
     "x=5x257;dim=-1",

@@ -23,7 +23,7 @@ STANDARD = [
     "x=4x1;dim=-1",
     "x=3x0;dim=-1",
     "x=3x129;dim=-1",
-    "x=2x1031;dim=-1;fill=wide;f32",
+    "x=2x1031;dim=-1;fill=wide",
     "x=5x13;dim=-1;fill=extreme",
     "x=9x22;dim=-1;fill=special",
 ]

@@ -24,6 +24,7 @@ STANDARD = [
     "x=9x131;size=(9,67);stride=(131,1);storage_offset=60",
     "x=0x3;size=(0,2);stride=(3,1)",
     "x=4x17;size=(4099,5);stride=(0,3);f16,bf16",
+    "x=1040,;size=(4,1031);stride=(3,1);f16,bf16",
 ]
 FULL = [
     "x=2x12289;size=(12289,2);stride=(1,12289)",

@@ -1,5 +1,7 @@
 """Cases of batch_norm: in training and with given moments, with and without weight and bias."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = [
     "x=5x3;training=true",
     "x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,",
@@ -38,6 +40,7 @@ STANDARD = [
     "x=9x4x1;weight=4,;bias=4,;training=true",
     "x=4x3x9;weight=3,;bias=3,;training=true;fill=negative",
     "x=3x65;training=true;fill=special",
+    f"x=6x5x31;training=true;eps={BETWEEN};fill=small;f16,bf16",
 ]
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",

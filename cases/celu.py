@@ -1,6 +1,6 @@
 """Cases of celu: alphas at, below and above 1; values near 0 where eˣ - 1 cancels."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.5", "alpha=0.1")
 
@@ -11,5 +11,6 @@ STANDARD = [
     "x=5x9;fill=zeros",
     "x=6x11;alpha=0.1;f64",
     "x=6x11;fill=small;f32",
+    f"x=5x131;alpha={8 * BETWEEN};fill=negative;f16,bf16",
 ]
 FULL = full_elementwise(_PARAMS[:1])

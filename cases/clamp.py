@@ -8,6 +8,7 @@ SMOKE = ["x=7x33;min=-0.5;max=1.5"]
 STANDARD = [
     *elementwise(_PARAMS, kinks=True, drop=("positive", "negative", "small")),
     "x=6x11;min=-0.5;max=1.5;fill=positive",
+    "x=2x1031;min=-9.0;max=9.0;fill=wide;f16",
     "x=6x11;min=-1.5;fill=negative;layout=transposed",
     "x=5x19;min=-0.5;max=0.5;fill=halves;layout=sliced",
     "x=6x11;min=-0.0009765625;max=0.0009765625;fill=small",

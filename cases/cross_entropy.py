@@ -29,6 +29,7 @@ STANDARD = [
     "x=9x4;target=9,;ignore_index=2",
     "x=9x4;target=9,;weight=4,;ignore_index=1;label_smoothing=0.1;layout=x:transposed",
     "x=9x4;target=9,;ignore_index=0;reduction=none",
+    "x=9x4;target=9,;reduction=none;layout=target:offset",
     "x=7x33;target=7,;label_smoothing=0.1;reduction=none;fill=wide",
     "x=2x5x7;target=2x7;weight=5,",
     "x=2x3x4x7;target=2x4x7;ignore_index=1;reduction=sum;layout=permuted",

@@ -15,6 +15,7 @@ STANDARD = [
     "x=31x33;n_past=0",
     "x=33x32;n_past=5",
     "x=6x22;n_past=4;fill=special",
+    "x=9x97;n_past=33;fill=special",
     "x=9x9;n_past=0;fill=extreme",
     "x=4x7;n_past=0;fill=exact",
     "x=1x5;n_past=2",

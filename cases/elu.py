@@ -1,6 +1,6 @@
 """Cases of elu: alphas at, below and above 1, negative; values near 0 where eˣ - 1 cancels."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.0", "alpha=0.1", "alpha=-0.3")
 
@@ -9,5 +9,6 @@ STANDARD = [
     *elementwise(_PARAMS, kinks=True, drop=("positive", "small")),
     "x=6x11;alpha=2.0;fill=small",
     "x=6x11;fill=small;f32",
+    f"x=5x131;alpha={BETWEEN};fill=negative;f16,bf16",
 ]
 FULL = full_elementwise(_PARAMS[:1])

@@ -19,6 +19,7 @@ STANDARD = [
     "weight=4x9;indices=31,;fill=signs;layout=indices:transposed",
     "weight=5x127;indices=8,;fill=extreme",
     "weight=9x8;indices=6,;fill=special",
+    "weight=9x8;indices=33,;fill=special",
     "weight=9x1;indices=33,",
     "weight=6x4;indices=0,",
     "weight=6x4;indices=0d",

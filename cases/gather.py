@@ -27,6 +27,7 @@ STANDARD = [
     "x=2x3;index=1031x3;dim=0",
     "x=7x9;index=7x5;dim=1;layout=index:gapped",
     "x=2x3;index=4099x3;dim=0;f16,bf16",
+    "x=5x1031;index=9x1031;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x12289;index=2x5;dim=1",

@@ -20,7 +20,7 @@ STANDARD = [
     "x=11x3;q_size=6;k_size=6;fill=zeros",
     "x=27x1;q_size=14;k_size=14",
     "x=65x2;q_size=33;k_size=33",
-    "x=3x1031;q_size=2;k_size=2;f32",
+    "x=3x1031;q_size=2;k_size=2",
     "x=9x97;q_size=5;k_size=5",
     "x=5x0;q_size=3;k_size=3",
 ]

@@ -1,5 +1,7 @@
 """Cases of group_norm: one group, as many as channels, between; with and without weight and bias."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = [
     "x=2x6x5;num_groups=3",
     "x=2x6x5;weight=6,;bias=6,;num_groups=2",
@@ -32,6 +34,7 @@ STANDARD = [
     "x=1x4x4099;num_groups=2;f32",
     "x=2x6x11;weight=6,;bias=6,;num_groups=2;fill=negative",
     "x=1x4x1031;num_groups=2;bf16",
+    f"x=4x6x25;num_groups=3;eps={BETWEEN};fill=small;f16,bf16",
 ]
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",

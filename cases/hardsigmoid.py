@@ -8,5 +8,6 @@ STANDARD = [
     "x=4x19;fill=halves;layout=sliced",
     "x=6x11;fill=small;f32",
     "x=5x33;fill=wide;layout=broadcast",
+    "x=9x13;fill=wide;layout=offset",
 ]
 FULL = full_elementwise()

@@ -10,5 +10,6 @@ STANDARD = [
     "x=4x19;min_val=-1.5;max_val=1.5;fill=halves;layout=sliced",
     "x=6x11;max_val=1.5;fill=positive",
     "x=6x11;min_val=-1.5;fill=negative",
+    "x=2x1031;min_val=-9.0;max_val=9.0;fill=wide",
 ]
 FULL = full_elementwise(_PARAMS[:1])

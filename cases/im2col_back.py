@@ -20,7 +20,7 @@ STANDARD = [
     "grad=2x3x4x12;size=(4,5);kernel_size=2;fill=zeros",
     "grad=0x3x4x12;size=(4,5);kernel_size=2",
     "grad=1x1x33x6;size=(1,35);kernel_size=(1,3)",
-    "grad=1x1x1027x5;size=(1,1031);kernel_size=(1,5);f32",
+    "grad=1x1x1027x5;size=(1,1031);kernel_size=(1,5)",
     "grad=1x3x97x6;size=(4,99);kernel_size=(2,3)",
     "grad=2x3x4x12;size=(4,5);kernel_size=2;fill=special",
 ]

@@ -26,6 +26,7 @@ STANDARD = [
     "x=2x1031;index=9,;source=2x9;dim=1",
     "x=7x9;index=5,;source=5x9;dim=0;layout=x:gapped,source:sliced",
     "x=2x3;index=4099,;source=4099x3;dim=0;f16,bf16",
+    "x=3x1031;index=9,;source=9x1031;dim=0;alpha=0.12554;f16,bf16",
 ]
 FULL = [
     "x=2x12289;index=5,;source=5x12289;dim=0",

@@ -15,6 +15,7 @@ STANDARD = [
     "x=4x65;index=31,;dim=1;layout=x:gapped,index:offset",
     "x=5x63;index=9,;dim=1;layout=x:broadcast",
     "x=3x22;index=33,;dim=1;fill=special",
+    "x=9x7;index=33,;dim=1;fill=special;f16",
     "x=3x97;index=9,;dim=1;fill=extreme",
     "x=5x3;index=17,;dim=1;fill=exact",
     "x=2x3;index=65,;dim=0;fill=signs;layout=x:transposed",
@@ -25,6 +26,7 @@ STANDARD = [
     "x=2x1031;index=33,;dim=1",
     "x=2x3;index=1031,;dim=0",
     "x=2x3;index=4099,;dim=0;f16,bf16",
+    "x=3x1031;index=9,;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x12289;index=5,;dim=0",

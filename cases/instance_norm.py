@@ -1,5 +1,7 @@
 """Cases of instance_norm: one, two and three spatial axes, with and without weight and bias."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = [
     "x=2x3x7",
     "x=2x3x5x7;weight=3,;bias=3,",
@@ -29,6 +31,7 @@ STANDARD = [
     "x=17x7x2;fill=special",
     "x=1x2x4099;f32",
     "x=2x3x11;fill=negative",
+    f"x=4x5x31;eps={BETWEEN};fill=small;f16,bf16",
 ]
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",

@@ -1,5 +1,7 @@
 """Cases of layer_norm: with and without weight and bias (ggml's norm has neither), eps that matters, large means."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
 STANDARD = [
     "x=9,;normalized_shape=(9)",
@@ -31,5 +33,6 @@ STANDARD = [
     "x=65x3;normalized_shape=(3);fill=special",
     "x=33x5;normalized_shape=(5);fill=negative",
     "x=2x1031;normalized_shape=(1031);bf16",
+    f"x=9x65;normalized_shape=(65);eps={BETWEEN};fill=small;f16,bf16",
 ]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

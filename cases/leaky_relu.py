@@ -1,6 +1,6 @@
 """Cases of leaky_relu: slopes below, at and above those that implementations special-case."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _SLOPES = (
     "negative_slope=0.01",
@@ -11,5 +11,8 @@ _SLOPES = (
 )
 
 SMOKE = ["x=7x33;negative_slope=0.1"]
-STANDARD = elementwise(_SLOPES, kinks=True, drop=("positive",))
+STANDARD = [
+    *elementwise(_SLOPES, kinks=True, drop=("positive",)),
+    f"x=5x131;negative_slope={BETWEEN};fill=negative;f16,bf16",
+]
 FULL = full_elementwise(_SLOPES[:1])

@@ -23,7 +23,7 @@ STANDARD = [
     "a=9x17;b=9x17;weight=9x17;fill=signs",
     "a=3x0;b=3x0;weight=3x1",
     "a=0d;b=0d;weight=0d",
-    "a=5x1031;b=5x1031;weight=1031,;f32",
+    "a=5x1031;b=5x1031;weight=1031,",
     "a=7x33;b=7x33;weight=7x33;layout=a:broadcast,b:broadcast,weight:transposed",
     "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
 ]

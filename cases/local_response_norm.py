@@ -1,5 +1,7 @@
 """Cases of local_response_norm: odd and even sizes, sizes past the channels, alpha and beta that matter."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = [
     "x=2x7x5;size=3;alpha=0.5",
 ]
@@ -29,6 +31,8 @@ STANDARD = [
     "x=2x9x131;size=3;alpha=0.5",
     "x=5x9x7;size=3;alpha=0.5;fill=special",
     "x=1x131x33;size=99;alpha=5.0;beta=3.0;f16,bf16",
+    f"x=2x7x41;size=3;alpha={512 * BETWEEN};f16,bf16",
+    f"x=2x7x41;size=3;k={512 * BETWEEN};f16,bf16",
 ]
 FULL = [
     "x=1x4097x3;size=5;alpha=1.0",

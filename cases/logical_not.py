@@ -19,7 +19,7 @@ STANDARD = [
     "x=1x1x97x1;fill=signs",
     "x=3x0",
     "x=0d",
-    "x=5x1031;fill=signs;f32",
+    "x=5x1031;fill=signs",
     "x=5x13;fill=tiny",
 ]
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]

@@ -36,6 +36,7 @@ STANDARD = [
     "x=5x4;dim=-1;fill=constant",
     "x=17x3;dim=-1;fill=zeros",
     "x=1031x3;dim=-1;layout=sliced",
+    "x=17x3;dim=-1;layout=offset",
     "x=9x4099;dim=-1;fill=constant;f16",
 ]
 FULL = [

@@ -17,9 +17,10 @@ STANDARD = [
     "x=2x257;mask=2x257;value=1.0;fill=zeros",
     "x=6x11;mask=6x11;value=0.0;fill=small",
     "x=66,;mask=66,;value=0.0;fill=special",
+    "x=9x65;mask=9x65;value=0.0;fill=special;bf16",
     "x=1x1x7x1;mask=1x1x7x1;value=2.0",
     "x=3x0;mask=3x1;value=1.0",
-    "x=5x1031;mask=5x1031;value=-inf;f32",
+    "x=5x1031;mask=5x1031;value=-inf",
     "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
     "x=2x3x4x7;mask=2x3x4x7;value=-1.5;layout=mask:permuted",
 ]

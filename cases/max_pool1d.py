@@ -26,6 +26,7 @@ STANDARD = [
     "x=2x65x9;kernel_size=3;stride=2",
     "x=1x2x257;kernel_size=5;stride=2;padding=2",
     "x=2x9x131;kernel_size=3;stride=2",
+    "x=2x3x517;kernel_size=5;stride=1;f16,bf16",
 ]
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",

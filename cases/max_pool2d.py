@@ -6,6 +6,7 @@ SMOKE = [
 STANDARD = [
     "x=1x1x1x1;kernel_size=1",
     "x=2x3x4x6;kernel_size=2",
+    "x=1x3x5x7;kernel_size=1",
     "x=2x3x9x6;kernel_size=(3,2);stride=(2,1);padding=(1,0);layout=transposed",
     "x=2x3x6x9;kernel_size=(2,3);stride=(1,2);padding=(0,1);dilation=(2,1);layout=permuted",
     "x=2x3x8x11;kernel_size=3;stride=(2,3);ceil_mode=true;layout=offset",
@@ -26,6 +27,7 @@ STANDARD = [
     "x=2x33x5x4;kernel_size=2",
     "x=1x2x17x33;kernel_size=(5,3);stride=2;padding=(2,1)",
     "x=1x3x9x131;kernel_size=(2,3);stride=(1,2)",
+    "x=2x3x23x25;kernel_size=3;stride=1;f16,bf16",
     "x=2x65x4x3;kernel_size=2;stride=1",
 ]
 FULL = [

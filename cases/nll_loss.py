@@ -30,6 +30,7 @@ STANDARD = [
     "x=7x33;target=7,;layout=target:broadcast",
     "x=2x5x7;target=2x7;reduction=none;layout=target:transposed",
     "x=1037x3;target=1037,;reduction=none",
+    "x=1031x3;target=1031,;weight=3,;reduction=none;f16,bf16",
     "x=37x5;target=37,;weight=5,;reduction=none;layout=sliced",
     "x=65x3;target=65,;reduction=none;fill=special",
 ]

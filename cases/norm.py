@@ -14,6 +14,7 @@ STANDARD = [
     "x=6x11;p=-inf;dim=None;keepdim=true",
     "x=3x33;p=2.0;dim=-1;fill=extreme;layout=sliced",
     "x=4x128;p=1.5;dim=1;layout=gapped;f32,f16",
+    "x=9x4;p=1.5;dim=-1;layout=gapped;bf16",
     "x=5x7x9;p=2.0;dim=1;layout=broadcast",
     "x=33x5;p=0.0;dim=-1;fill=zeros",
     "x=33x5;p=0.5;dim=-1;fill=positive",
@@ -32,6 +33,7 @@ STANDARD = [
     "x=2x4099;p=1.0;dim=-1;f32",
     "x=1031x3;dim=-1;layout=sliced",
     "x=9x4099;p=2.0;dim=-1;fill=constant;f16,bf16",
+    "x=33x31;p=3.0;dim=-1;fill=offset;f16,bf16",
 ]
 FULL = [
     "x=2x12289;p=2.0;dim=-1",

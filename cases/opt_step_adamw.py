@@ -1,5 +1,7 @@
 """Cases of opt_step_adamw: first and later steps, betas, an eps that matters, each input laid out in turn."""
 
+from opproof.cases._rows import BETWEEN
+
 
 def _all(shape: str) -> str:
     return f"param={shape};grad={shape};exp_avg={shape};exp_avg_sq={shape}"
@@ -23,11 +25,12 @@ STANDARD = [
     f"{_all('1x1x97x1')};lr=0.01;weight_decay=0.1;step=2",
     f"{_all('0d')};lr=0.5;beta1=0.5;beta2=0.75;step=3",
     f"{_all('3x0')};lr=0.001;eps=0.1;step=1000",
-    f"{_all('5x1031')};lr=0.1;beta1=0.0;weight_decay=0.0;f32",
+    f"{_all('5x1031')};lr=0.1;beta1=0.0;weight_decay=0.0",
     f"{_all('127,')};lr=0.5;step=2;fill=extreme",
     f"{_all('3x33')};lr=0.1;step=5;layout=exp_avg:transposed",
     f"{_all('3x33')};lr=0.1;step=5;layout=exp_avg_sq:transposed",
     "param=7x33;grad=7x33;exp_avg=7x33;exp_avg_sq=7x33;lr=0.1;layout=param:broadcast,exp_avg:broadcast,exp_avg_sq:broadcast",
+    f"{_all('5x131')};lr=0.5;weight_decay={8 * BETWEEN};eps={8 * BETWEEN};step=2;f16,bf16",
 ]
 FULL = [f"{_all('2x12289')};lr=0.1", f"{_all('65537x3')};lr=0.1"]
 WITHOUT = {"NaN, inf": "moments are moved by a + w (b - a) or by a sum of two shares, which differ at infinity"}

@@ -1,5 +1,7 @@
 """Cases of opt_step_sgd: rates and weight decays, zero and not, each input laid out in turn."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = ["param=7x33;grad=7x33;lr=0.1;weight_decay=0.01"]
 STANDARD = [
     "param=9,;grad=9,;lr=0.5",
@@ -18,9 +20,10 @@ STANDARD = [
     "param=1x1x97x1;grad=1x1x97x1;lr=0.5;weight_decay=0.1",
     "param=0d;grad=0d;lr=1.5;weight_decay=0.5",
     "param=3x0;grad=3x0;lr=0.25;weight_decay=0.25",
-    "param=5x1031;grad=5x1031;lr=0.1;f32",
+    "param=5x1031;grad=5x1031;lr=0.1",
     "param=127,;grad=127,;lr=0.5;weight_decay=0.1;fill=extreme",
     "param=66,;grad=66,;lr=0.5;fill=special",
     "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;layout=param:broadcast",
+    f"param=5x131;grad=5x131;lr=0.5;weight_decay={8 * BETWEEN};f16,bf16",
 ]
 FULL = ["param=2x12289;grad=2x12289;lr=0.1", "param=65537x3;grad=65537x3;lr=0.1"]

@@ -27,6 +27,7 @@ STANDARD = [
     "x=2x3x5x4;pad=(2,1,1,3);mode=circular;fill=exact",
     "x=2x1031;pad=(1,3)",
     "x=3x97;pad=(3,5);mode=circular",
+    "x=1x2x517;pad=(516,516);mode=reflect;f16,bf16",
     "x=3x22;pad=(1,2);fill=extreme",
 ]
 FULL = ["x=2x12289;pad=(1,2)", "x=65537x2;pad=(1,0)", "x=2x3x12289;pad=(3,4);mode=reflect"]

@@ -11,6 +11,7 @@ STANDARD = [
     "x=2x3x4x7;dim=1;layout=permuted",
     "x=2x3x4x7;dim=-2;keepdim=true",
     "x=9x4;dim=-1;layout=sliced",
+    "x=9x4;dim=-1;layout=offset",
     "x=8x4;dim=1;layout=gapped",
     "x=5x4x9;dim=1;layout=broadcast",
     "x=2x5;dim=None",

@@ -21,7 +21,7 @@ STANDARD = [
     "grad=1x7;shape=(1,1)",
     "grad=0x6;shape=(0,3)",
     "grad=257x4;shape=(1,2)",
-    "grad=2x2062;shape=(1,1031);f32",
+    "grad=2x2062;shape=(1,1031)",
     "grad=4099x6;shape=(1,3);f16,bf16",
     "grad=6x15;shape=(2,5);fill=special",
 ]

@@ -1,5 +1,7 @@
 """Cases of rms_norm: with and without weight, eps that matters, rows past 1024 and 4096."""
 
+from opproof.cases._rows import BETWEEN
+
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
 STANDARD = [
     "x=9,;fill=wide",
@@ -26,5 +28,6 @@ STANDARD = [
     "x=2x1031",
     "x=2x4099;weight=4099,;f32",
     "x=65x3;fill=special",
+    f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
 ]
 FULL = ["x=2x12289", "x=65537x3;weight=3,"]

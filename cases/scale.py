@@ -1,6 +1,6 @@
 """Cases of scale: factors of both signs, zero bias and others."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("s=0.1", "s=-2.5;b=0.75", "s=1.5;b=-3.0", "s=0.5;b=0.5")
 
@@ -9,5 +9,6 @@ STANDARD = [
     *elementwise(_PARAMS, drop=("small",)),
     "x=6x11;s=-2.5;fill=small",
     "x=3x17;s=-3.0;b=2.0;fill=offset;layout=sliced",
+    f"x=5x131;s={BETWEEN};f16,bf16",
 ]
 FULL = full_elementwise(_PARAMS[:1])

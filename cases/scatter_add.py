@@ -28,6 +28,7 @@ STANDARD = [
     "x=7x9;index=7x5;src=7x5;dim=1;layout=x:gapped,index:broadcast,src:sliced",
     "x=7x9;index=7x5;src=7x5;dim=1;layout=index:gapped",
     "x=2x3;index=4099x3;src=4099x3;dim=0;f16,bf16",
+    "x=3x1031;index=9x1031;src=9x1031;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x12289;index=2x5;src=2x5;dim=1",

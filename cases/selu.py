@@ -7,5 +7,6 @@ STANDARD = [
     *elementwise(kinks=True, drop=("positive",)),
     "x=3x15;fill=candle-2114",
     "x=2x97;fill=positive;f32,f16",
+    "x=5x131;fill=negative;f16,bf16",
 ]
 FULL = full_elementwise()

@@ -16,6 +16,7 @@ STANDARD = [
     "x=5x63;dim=1;start=1;step=2;layout=broadcast",
     "x=5x63;dim=0;start=1;end=3;layout=gapped",
     "x=3x22;dim=1;start=5;fill=special",
+    "x=9x65;dim=1;start=1;end=64;fill=special;f16",
     "x=3x97;dim=1;start=96;fill=extreme",
     "x=3x0;dim=0;start=1",
     "x=5x17;dim=0;start=2;end=100;fill=exact",

@@ -1,6 +1,6 @@
 """Cases of softshrink: thresholds of the default and others, inputs exactly on them."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("", "lambd=1.0", "lambd=0.3", "lambd=2.5")
 
@@ -11,5 +11,6 @@ STANDARD = [
     "x=6x11;lambd=0.0009765625;fill=small",
     "x=2x97;fill=positive",
     "x=2x99;fill=negative;layout=transposed",
+    f"x=5x131;lambd={4 * BETWEEN};f16,bf16",
 ]
 FULL = full_elementwise(_PARAMS[:1])

@@ -29,6 +29,7 @@ STANDARD = [
     "x=7x9;indices=7x5;dim=1;layout=indices:gapped",
     "x=5x7x66;indices=5x5x66;dim=1",
     "x=2x3;indices=4099x3;dim=0;f16,bf16",
+    "x=5x1031;indices=9x1031;dim=0;f16,bf16",
 ]
 FULL = [
     "x=2x12289;indices=1x5;dim=1",

@@ -14,6 +14,7 @@ STANDARD = [
     *elementwise(_PARAMS, kinks=True, drop=("small", "positive", "negative")),
     "x=4x19;threshold=0.5;value=2.0;fill=halves;layout=sliced",
     "x=6x11;threshold=0.5;value=-1.0;fill=positive",
+    "x=66,;threshold=-0.5;value=-3.0;fill=special",
     "x=6x11;threshold=-1.0;value=2.0;fill=negative;layout=transposed",
 ]
 FULL = full_elementwise(_PARAMS[:1])

@@ -17,6 +17,7 @@ STANDARD = [
     "x=9x33;dim=-1;fill=extreme;layout=sliced;f32,bf16",
     "x=5x11;dim=-1;fill=small;f32,bf16",
     "x=1031x5;dim=-1",
+    "x=17x5;dim=-1;layout=sliced;f16",
     "x=5x4099;dim=-1;fill=extreme;bf16",
 ]
 FULL = [

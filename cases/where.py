@@ -21,7 +21,8 @@ STANDARD = [
     "condition=2x3x5;a=3x1;b=5,;fill=exact",
     "condition=9x17;a=9x17;b=17,;fill=signs;layout=a:sliced",
     "condition=3x0;a=3x1;b=3x0",
-    "condition=5x1031;a=5x1031;b=5x1031;f32",
+    "condition=5x1031;a=5x1031;b=5x1031",
+    "condition=5x1031;a=1x1031;b=5x1031;f16,bf16",
     "condition=7x33;a=7x33;b=7x33;layout=condition:sliced,a:broadcast,b:broadcast",
     "condition=7x33;a=7x33;b=7x33;layout=b:transposed",
 ]

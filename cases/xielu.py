@@ -1,6 +1,6 @@
 """Cases of xielu: both sides of its kinks, unequal slopes, a large eps."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("", "alpha_n=1.5;alpha_p=0.2", "beta=1.0", "eps=-0.5", "alpha_n=-0.7;alpha_p=0.3;beta=0.25")
 
@@ -11,5 +11,6 @@ STANDARD = [
     "x=2x3x9;fill=kink;layout=transposed",
     "x=6x11;alpha_n=1.5;alpha_p=0.2;fill=small",
     "x=5x31;eps=-0.5",
+    f"x=5x131;alpha_p={8 * BETWEEN};fill=offset;f16,bf16",
 ]
 FULL = full_elementwise(_PARAMS[:1])

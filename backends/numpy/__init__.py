@@ -6,7 +6,7 @@ alone carries a result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,16 @@ from opproof.backends.table import check_variant
 from opproof.reference_ops import Op, gradients_of, load
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.several import tuple_of
+
+#: How a result, a float32 or float64 array or whole numbers, is stored in the float dtype of the inputs.
+Store = Callable[[Any, np.dtype[Any]], Array]
+
+
+def nearest(y: Any, dtype: np.dtype[Any]) -> Array:
+    """`y` rounded to `dtype` where it is of floats, to nearest."""
+    array = np.asarray(y)
+    with np.errstate(all="ignore"):
+        return array.astype(dtype) if array.dtype.kind == "f" else array
 
 
 class NumPy:
@@ -33,11 +43,11 @@ class NumPy:
         return gradients(load(op), inputs, params, cotangents, needs)
 
 
-def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], store: Store = nearest) -> list[Array]:
     """Outputs of `op`, stored in the float dtype of the inputs."""
     with np.errstate(all="ignore"):
         outputs = tuple_of(op.forward(*map(_compute, inputs), **params))
-    return [_stored(y, _dtype(inputs)) for y in outputs]
+    return [store(y, _dtype(inputs)) for y in outputs]
 
 
 def gradients(
@@ -46,14 +56,18 @@ def gradients(
     params: Mapping[str, Any],
     cotangents: Sequence[Array | None],
     needs: Sequence[bool],
+    store: Store = nearest,
 ) -> list[Array | None]:
-    """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp."""
+    """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp.
+
+    They are stored by `store`; the outputs that they are computed from always to nearest.
+    """
     if op.vjp is None:
         raise Unsupported(f"{op.name} has no gradient")
     outputs = [_compute(y) for y in values(op, inputs, params)]
     with np.errstate(all="ignore"):
         found = gradients_of(op, list(map(_compute, cotangents)), outputs, list(map(_compute, inputs)), params)
-    return [_stored(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=True)]
+    return [store(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=True)]
 
 
 def create(variant: str = "") -> Backend:
@@ -70,9 +84,3 @@ def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
     """The float dtype among the inputs; float32, to which quantised bytes decode, where there is none."""
     floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
     return next(floats, np.dtype(np.float32))
-
-
-def _stored(y: Any, dtype: np.dtype[Any]) -> Array:
-    array = np.asarray(y)
-    with np.errstate(all="ignore"):
-        return array.astype(dtype) if array.dtype.kind == "f" else array

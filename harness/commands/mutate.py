@@ -7,43 +7,55 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
+from opproof.vocabulary.errors import UsageError
 
 
 @click.command("mutate")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,bf16", help="Only these dtypes.")
 @click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there too.")
 @click.option("--list", "listed_only", is_flag=True, help="Print every mutant and what killed it.")
-def command(*, names: tuple[str, ...], level: str, jobs: int, markdown: Path | None, listed_only: bool) -> int:
-    """Run the cases against mutants of the reference backend and print the kill rate per operator.
+def command(
+    *, names: tuple[str, ...], dtypes: tuple[str, ...], level: str, jobs: int, markdown: Path | None, listed_only: bool
+) -> int:
+    """Run the cases against mutants of the reference backend and print the kill rate per operator and dtype.
 
     Exit status: 0 every survivor is a known equivalent, 1 one is not.
     """
     from tqdm import tqdm
 
     from opproof.harness.commands.run import listed
-    from opproof.harness.prove.mutation.report import EQUIVALENT, markdown_page, read_equivalent, sorted_out, table
+    from opproof.harness.prove.mutation.page import markdown_page, table
+    from opproof.harness.prove.mutation.report import EQUIVALENT, read_equivalent, sorted_out
     from opproof.harness.prove.mutation.runs import all_fates
+    from opproof.harness.prove.mutation.trials import JUDGED
     from opproof.harness.run.plan import Selection, operators
 
+    chosen = listed(dtypes) or JUDGED
+    for dtype in chosen:
+        if dtype not in JUDGED:
+            raise UsageError(f"unknown dtype {dtype!r}: mutants are judged in {', '.join(JUDGED)}.")
     ops = [op.name for op in operators(Selection(ops=listed(names)))]
     every = []
     with tqdm(total=len(ops), unit="operator", disable=None, leave=False) as progress:
-        for fates in all_fates(ops, level, jobs):
+        for fates in all_fates(ops, level, jobs, chosen):
             every += fates
             progress.update()
     if listed_only:
         for f in every:
-            click.echo(f"{f.op} {f.name}: {f.killed_by or ('survives' if f.counts else 'no defect here')}")
-    verdict = sorted_out(every, read_equivalent(EQUIVALENT), complete=not names and level == "standard")
+            fate = f.killed_by or ("survives" if f.counts else "changes no answer")
+            click.echo(f"{f.op} {f.dtype} {f.name}: {fate}")
+    complete = not names and not dtypes and level == "standard"
+    verdict = sorted_out(every, read_equivalent(EQUIVALENT), complete=complete)
     click.echo(table(verdict))
-    for fate in verdict.survivors:
-        why = f"passes, error up to {fate.units:.2g} units" if fate.shown else "no case shows it"
-        click.echo(f"survives: {fate.op} {fate.name} ({why})")
+    for f in verdict.survivors:
+        click.echo(f"survives: {f.op} {f.dtype} {f.name} ({f.why_alive})")
     for entry in verdict.idle:
         click.echo(f"in {EQUIVALENT.name}, but no survivor: {', '.join(entry.op)} {entry.mutant}")
-    click.echo(verdict.summary)
+    for line in verdict.summary:
+        click.echo(line)
     if markdown is not None:
         markdown.write_text(markdown_page(verdict), encoding="utf-8")
     return 1 if verdict.survivors or verdict.idle else 0

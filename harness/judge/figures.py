@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from opproof.harness.judge.bound import STORED, C, Comparison
 from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
 RMS = 3.0
@@ -48,6 +48,7 @@ class Figures:
     bias: float | None = None  # the mean of the signed units, positive away from zero
     factor: float | None = None  # the median of got / expected, where the bias is too large
     rounding: Rounding = Rounding.UNKNOWN
+    moved: float = 0.0  # the mean of signed units where the truth is a number of the dtype, if it is clearly not 0
 
     @property
     def objection(self) -> str:
@@ -63,6 +64,9 @@ class Figures:
             )
         if self.rms > RMS:
             return f"{within} their RMS is {self.rms:.2g} units, at most {RMS:g} are allowed"
+        if self.moved:
+            how = "large" if self.moved > 0 else "small"
+            return f"{within} numbers that need no rounding are {abs(self.moved):.2g} units too {how} on average"
         return ""
 
     def misrounded(self, declared: str | None) -> str:
@@ -92,26 +96,33 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
         if places.size < LEAST:
             return NO_FIGURES
         rms, bias = float(np.sqrt(np.mean(np.square(signed[places])))), float(np.mean(signed[places]))
-    return Figures(
-        rms=rms,
-        bias=bias,
-        factor=float(np.median(given / values)) if abs(bias) > BIAS else None,
-        rounding=_rounding(given, values, expected.scale[counts], DTYPES[dtype]) if expected.faithful else Rounding(""),
-    )
+    rounding, moved = Rounding.UNKNOWN, 0.0
+    if expected.faithful:
+        clear = np.abs(values) > 8 * expected.scale[counts]
+        nearest = round_to(values, DTYPES[dtype])
+        open_, held = (_lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
+        rounding = _rounding(open_)
+        moved = held if held is not None else 0.0
+    factor = float(np.median(given / values)) if abs(bias) > BIAS else None
+    return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, moved=moved)
 
 
-def _rounding(got: NDArray[np.float64], values: Array, scale: Array, dtype: Dtype) -> Rounding:
-    """By how far results are on average from those rounded to nearest, where storing is most of what is rounded.
+def _lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[np.bool_], dtype: str) -> float | None:
+    """By how many units results are off on average from those rounded to nearest; 0.0 if not clearly, None if too few.
 
-    Each value once: a constant that fills an array is rounded to the same side everywhere.
+    Where storing is most of what is rounded. Each value once: a constant that fills an array is rounded to the same
+    side everywhere.
     """
-    nearest = round_to(values, dtype)
-    open_ = (np.abs(values) > 8 * scale) & (nearest != values) & np.isfinite(nearest)
-    values, places = np.unique(values[open_], return_index=True)
+    chosen = mask & np.isfinite(nearest)
+    values, places = np.unique(values[chosen], return_index=True)
     if values.size < TELLING:
-        return Rounding.UNKNOWN
-    off = np.sign(values) * (got[open_][places] - nearest[open_][places]) / (dtype.u * np.abs(values))
+        return None
+    off = np.sign(values) * (got[chosen][places] - nearest[chosen][places]) / (DTYPES[dtype].u * np.abs(values))
     mean, error = float(np.mean(off)), float(np.std(off)) / np.sqrt(off.size)
-    if abs(mean) <= LEAN or abs(mean) <= ERRORS * error:
-        return Rounding.NEAREST
-    return Rounding.AWAY if mean > 0 else Rounding.TRUNCATE
+    return 0.0 if abs(mean) <= LEAN or abs(mean) <= ERRORS * error else mean
+
+
+def _rounding(lean: float | None) -> Rounding:
+    if lean is None:
+        return Rounding.UNKNOWN
+    return Rounding.NEAREST if lean == 0 else Rounding.AWAY if lean > 0 else Rounding.TRUNCATE

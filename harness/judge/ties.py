@@ -29,7 +29,8 @@ def in_any_order(
     right = np.ones(groups.max() + 1, dtype=bool)
     np.logical_and.at(right, groups, paired.passed)
     shared = np.zeros_like(right)
-    for g in np.flatnonzero(~right):
+    several = np.bincount(groups.ravel(), minlength=right.size) > 1  # one by itself has nothing to share with
+    for g in np.flatnonzero(~right & several):
         here = groups == g
         bound = plain.bound[here] + C * DTYPES[dtype].u * np.abs(expected.values[here])  # an average rounds
         shared[g] = _averages(np.asarray(got[here], dtype=np.float64), expected.values[here], bound)

@@ -56,7 +56,7 @@ def intervals(posed: Posed, which: int, at_kink: NDArray[np.bool_]) -> Kinked:
     assert x is not None
     left, right = np.zeros((*x.shape, 2)), np.zeros((*x.shape, 2))
     unseen = np.zeros(x.shape, dtype=bool)
-    if Trait.POINTWISE in posed.op.traits:
+    if Trait.POINTWISE in posed.op.traits and all(_spreads(x.shape, y.shape) for y in posed.outputs):
         left[...], right[...] = _everywhere(posed, which, -1), _everywhere(posed, which, 1)
     else:
         for number, index in enumerate(map(tuple, np.argwhere(at_kink))):
@@ -69,6 +69,11 @@ def intervals(posed: Posed, which: int, at_kink: NDArray[np.bool_]) -> Kinked:
     apart = np.abs(left - right) > 1e-7 * (1 + np.abs(left) + np.abs(right))
     smooth = (np.abs(left) < _JUMP) & (np.abs(right) < _JUMP)
     return Kinked(at_kink & (unseen | (apart.any(axis=-1) & smooth.all(axis=-1))), left, right, unseen)
+
+
+def _spreads(shape: tuple[int, ...], onto: tuple[int, ...]) -> bool:
+    """Whether an argument of `shape` is broadcast to `onto`; one tensor that holds two halves is not."""
+    return len(shape) <= len(onto) and all(n in (1, m) for n, m in zip(shape[::-1], onto[::-1], strict=False))
 
 
 def slope(posed: Posed, directions: dict[int, Array], sign: float) -> Array:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, is_float, on_floats, same_bits
+from opproof.harness.prove.mutation.arrays import Arrays, is_float, on_floats, same_bits
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]

@@ -8,7 +8,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
+from opproof.harness.prove.mutation.arrays import Arrays
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.harness.run.layout import unwritten
 from opproof.vocabulary.arrays import Array
 

@@ -7,47 +7,15 @@ one mode, and yields those of its mutants that make sense there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from opproof.backends.numpy import gradients, values
 from opproof.cases import Case
+from opproof.harness.prove.mutation.arrays import Arrays, on_floats
+from opproof.harness.prove.mutation.call import Call
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
-
-Arrays = list[Array | None]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call of a backend, and what the honest one answers."""
-
-    op: Op
-    dtype: str
-    inputs: Sequence[Array | None]  # as they lie in memory
-    params: Mapping[str, Any]
-    cotangents: Sequence[Array | None] | None  # None in forward mode, and for an output not of floats
-    needs: Sequence[bool]
-    stored: Mapping[int, NDArray[np.uint8]] = field(default_factory=dict)  # whole storage, by id of the array in it
-    kept: dict[Any, Any] = field(default_factory=dict)  # what the mutant remembers from call to call
-    answer: Callable[[], Arrays] | None = None  # the honest answer, where it is known already
-    before: Callable[[], Arrays] | None = None  # the honest answer to the call before, which had other data
-
-    @property
-    def right(self) -> Arrays:
-        """The honest answer."""
-        return self.again() if self.answer is None else self.answer()
-
-    def again(self, **changes: Any) -> Arrays:
-        """The honest answer to the call with `changes`."""
-        c = replace(self, **changes)
-        if c.cotangents is None:
-            return list(values(c.op, c.inputs, c.params))
-        return gradients(c.op, c.inputs, c.params, c.cotangents, c.needs)
 
 
 @dataclass(frozen=True)
@@ -56,16 +24,16 @@ class Mutant:
 
     name: str
     results: Callable[[Call], Arrays]
-    dtypes: tuple[str, ...] = ()  # any
     must_show: bool = True
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the cases of one operator hold in one mode."""
+    """What the cases of one operator and one dtype hold in one mode."""
 
     op: Op
     mode: str
+    dtype: str
     cases: tuple[Case, ...]
     inputs: tuple[str, ...]  # names of arguments; of a variadic operator the first case's
     floats: frozenset[int]  # arguments that are float tensors
@@ -92,65 +60,27 @@ class Profile:
         return case.shapes.get(self.inputs[i])
 
 
-def is_float(x: Array | None) -> bool:
-    """Whether `x` is a float array, bfloat16 included."""
-    return x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16")
-
-
-def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
-    """Every non-empty array changed, whole numbers and truth values too."""
-    return [
-        change(y.copy(order="C")) if y is not None and y.size and not is_float(y) else changed(y, change)
-        for y in arrays
-    ]
-
-
-def on_floats(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:
-    """Every non-empty float array changed, in float64, and stored in its own dtype; all others as they are."""
-    return [changed(y, change) if is_float(y) else y for y in arrays]
-
-
-def changed(y: Array | None, change: Callable[[Array], Array]) -> Array | None:
-    """`change` of a float64 copy of `y`, stored in the dtype of `y`."""
-    if y is None or not y.size:
-        return y
-    with np.errstate(all="ignore"):
-        wide = y.astype(np.float64, order="C")
-        return change(wide).astype(y.dtype, order="C")
-
-
-def same_bits(a: Sequence[Array | None], b: Sequence[Array | None]) -> bool:
-    """Whether two lists of arrays are the same bit for bit."""
-    return len(a) == len(b) and all(
-        (x is None and y is None)
-        or (
-            x is not None
-            and y is not None
-            and (x.shape, x.dtype) == (y.shape, y.dtype)
-            and np.ascontiguousarray(x).tobytes() == np.ascontiguousarray(y).tobytes()
-        )
-        for x, y in zip(a, b, strict=True)
-    )
-
-
-def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True, dtypes: Any = ()) -> Mutant:
+def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool = True) -> Mutant:
     """A mutant that changes every float result."""
-    return Mutant(name, lambda call: on_floats(change, call.right), dtypes, must_show)
+    return Mutant(name, lambda call: on_floats(change, call.right), must_show)
 
 
 def mutants_of(profile: Profile) -> list[Mutant]:
     """All mutants of one operator in one mode."""
     from opproof.harness.prove.mutation import gradients as mutants_gradients
     from opproof.harness.prove.mutation import inputs as mutants_inputs
+    from opproof.harness.prove.mutation import interior as mutants_interior
     from opproof.harness.prove.mutation import memory as mutants_memory
     from opproof.harness.prove.mutation import params as mutants_params
     from opproof.harness.prove.mutation import precision as mutants_precision
     from opproof.harness.prove.mutation import results as mutants_results
     from opproof.harness.prove.mutation import rules as mutants_rules
+    from opproof.harness.prove.mutation import store as mutants_store
     from opproof.harness.prove.mutation import sums as mutants_sums
 
     elsewhere = (mutants_inputs, mutants_params, mutants_memory, mutants_precision)
-    families = (mutants_results, *elsewhere, mutants_gradients, mutants_rules, mutants_sums)
+    narrow = (mutants_interior, mutants_store)
+    families = (mutants_results, *elsewhere, *narrow, mutants_gradients, mutants_rules, mutants_sums)
     found = [m for family in families for m in family.mutants(profile)]
     assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
     return found

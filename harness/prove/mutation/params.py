@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
+from opproof.harness.prove.mutation.arrays import Arrays
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
+from opproof.harness.prove.mutation.precision import LOWER
+from opproof.vocabulary.dtypes import DTYPES, round_to
 
 Params = Mapping[str, Any]
 
@@ -30,6 +34,8 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(
                 f"{name} 2 % more", _with(name, lambda v: v * 1.02 if isinstance(v, float) else v), must_show=False
             )
+            for kind in (profile.dtype, *LOWER[profile.dtype]) if profile.dtype != "f32" else LOWER["f32"]:
+                yield Mutant(f"{name} rounded to {kind}", _with(name, _rounded(kind)), must_show=False)
             yield Mutant(f"{name} zero", _with(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False)
         elif bool in kinds:
             yield Mutant(f"{name} inverted", _with(name, lambda v: not v), must_show=forward)
@@ -52,6 +58,10 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(f"{a} and {b} swapped", _swapped(a, b), must_show=False)
     if profile.op.params:
         yield Mutant("parameters of the first call with these shapes", _kept, must_show=False)
+
+
+def _rounded(kind: str) -> Callable[[Any], Any]:
+    return lambda v: float(round_to(v, DTYPES[kind])) if isinstance(v, float) else v
 
 
 def _always(value: Any) -> Callable[[Any], Any]:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile, changed, is_float
+from opproof.harness.prove.mutation.arrays import Arrays, changed, is_float
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.reference_ops import Trait, load
 from opproof.vocabulary.arrays import Array
 

@@ -8,20 +8,20 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from opproof.harness.prove.mutation.trials import Fate, fates
+from opproof.harness.prove.mutation.trials import JUDGED, Fate, fates
 from opproof.reference_ops import load
 
 
-def of_op(name: str, level: str) -> list[Fate]:
+def of_op(name: str, level: str, dtypes: Sequence[str] = JUDGED) -> list[Fate]:
     """What becomes of every mutant of one operator."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # mutants compute nonsense, and NumPy says so
-        return list(fates(load(name), level))
+        return list(fates(load(name), level, dtypes))
 
 
-def all_fates(names: Sequence[str], level: str, jobs: int) -> Iterator[list[Fate]]:
+def all_fates(names: Sequence[str], level: str, jobs: int, dtypes: Sequence[str] = JUDGED) -> Iterator[list[Fate]]:
     """The fates of each operator in turn."""
-    work = partial(of_op, level=level)
+    work = partial(of_op, level=level, dtypes=dtypes)
     if jobs == 1:
         yield from map(work, names)
         return

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.prove.mutation.mutant import Arrays, Call, Mutant, Profile
+from opproof.harness.prove.mutation.arrays import Arrays
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.vocabulary.arrays import Array
 
 

@@ -100,6 +100,20 @@ def test_flushed_results_do_not_count():
     assert figures(np.zeros(64), want, compare(np.zeros(64), want, "f32"), "f32").rms is None
 
 
+def test_numbers_of_the_dtype_are_not_moved():
+    """Gradients that are the cotangent need no rounding; an ulp more everywhere is within every element's bound."""
+    x = np.unique(round_to(np.random.default_rng(0).standard_normal(4000), BF16))
+    want = Expected(x, np.zeros(x.size), faithful=True)
+    for change, message in ((1.0, ""), (1 + 2.0**-8, "1.4 units too large"), (1 - 2.0**-8, "1.4 units too small")):
+        got = round_to(x * change, BF16)
+        comparison = compare(got, want, "bf16")
+        assert comparison.passed.all()
+        assert message in figures(got, want, comparison, "bf16").objection
+    ulp = np.where(np.random.default_rng(1).random(x.size) < 0.5, 1 + 2.0**-8, 1 - 2.0**-8)
+    mixed = round_to(x * ulp, BF16)
+    assert figures(mixed, want, compare(mixed, want, "bf16"), "bf16").moved == 0
+
+
 def test_any_faithful_rounding_passes():
     """Of the two neighbours of a value, either one: within STORED units."""
     x = 1 + np.random.default_rng(0).random(1000)

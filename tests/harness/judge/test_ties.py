@@ -132,3 +132,10 @@ def test_groups():
     assert equals(x, 1).tolist() == [[1, 2, 1, 0, 0], [3, 3, 3, 3, 3]]
     assert equals(x.T, 0).T.tolist() == equals(x, 1).tolist()
     assert equals(np.zeros((3, 0)), 1).shape == (3, 0)
+
+
+@pytest.mark.parametrize("text", ["sort[x=5x33;dim=-1;bf16]", "topk[x=5x33;k=7;dim=-1;bf16]"])
+def test_an_element_without_an_equal_shares_nothing(text):
+    """An average may round; a gradient that is moved may not: times 1.02 is wrong in bf16 too."""
+    assert judged(text, lambda answers, x: answers).verdict == "PASS"
+    assert judged(text, lambda answers, x: [1.02 * answers[0]]).verdict == "WRONG_GRADIENT"

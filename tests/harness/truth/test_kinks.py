@@ -199,3 +199,14 @@ def test_shares_too_small_to_store_are_still_somebodys():
     # The bound by itself would let zeros pass, so the case is no evidence of much; it does fail them.
     assert verdict(a.judged(np.repeat(g / 30000, 30000, axis=1))) == "MISTRUSTED"
     assert verdict(a.judged(np.zeros((2, 30000)))) == "WRONG_GRADIENT"
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1, "PASS"), (2, "WRONG_GRADIENT")])
+@pytest.mark.parametrize("text", ["reglu[x=4x66;f32;fill=kink]", "reglu[x=4x66;bf16;fill=kink]"])
+def test_two_halves_in_one_tensor(text, factor, expected):
+    """reglu is pointwise in its two tensors; one tensor that holds both is larger than what it gives."""
+    case = Case.parse(text)
+    p = pose(case, load(case.op), Mode.GRADIENT).asked
+    gradients = reference.vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
+    stored = [None if d is None else to_dtype(factor * d, case.dtype) for d in gradients]
+    assert judge(p, Answer(stored), Rules()).verdict == expected

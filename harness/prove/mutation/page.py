@@ -1,0 +1,66 @@
+"""The kill rates as a table, and as docs/mutation.md."""
+
+from __future__ import annotations
+
+from opproof.harness.prove.mutation.report import Score, Sorted
+from opproof.harness.prove.mutation.trials import JUDGED
+
+_HEADS = ["operator", *(f"{dtype} {column}" for dtype in JUDGED for column in ("killed", "rate"))]
+
+_INTRODUCTION = """# Mutation
+
+Written by `opproof mutate --markdown docs/mutation.md`; do not edit.
+
+Each mutant is the reference backend with one defect of a kind that real libraries had; the families stand in
+`harness/prove/mutation/`. A kernel for bf16 is a kernel of its own, so a mutant is killed *in a dtype*: the operator's
+own cases of that dtype run, smoke rows first, until one is judged wrong.
+A mutant whose answers are the honest ones bit for bit in every case of a dtype, and need not differ, is no defect there
+and is not counted; how many those are stands in the last column.
+"""
+
+
+def _cells(score: Score) -> list[str]:
+    if not score.mutants:
+        return ["", ""]
+    of = score.mutants - score.equivalent
+    return [f"{score.killed} of {of}", score.rate]
+
+
+def _rows(result: Sorted) -> list[list[str]]:
+    return [[op, *(cell for d in JUDGED for cell in _cells(result.score(op, d)))] for op in result.ops]
+
+
+def table(result: Sorted) -> str:
+    """The kill rate per operator and dtype, for the terminal."""
+    from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
+
+    align = ("left", *("right",) * (len(_HEADS) - 1))
+    return str(tabulate(_rows(result), _HEADS, tablefmt="simple", colalign=align, disable_numparse=True))
+
+
+def markdown_page(result: Sorted) -> str:
+    """docs/mutation.md."""
+    lines = [_INTRODUCTION]
+    lines += ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for dtype in JUDGED:
+        s = result.score(dtype=dtype)
+        counts = f"{s.mutants:,} | {s.killed:,} | {s.equivalent} | {s.survivors} | {s.rate} | {s.without_effect:,}"
+        lines.append(f"| {dtype} | {counts} |")
+    lines += ["", *_equivalents(result)]
+    if result.survivors:
+        lines += ["", "Survivors:", ""]
+        lines += [f"- {f.op}, {f.dtype}, {f.name}: {f.why_alive}" for f in result.survivors]
+    lines += ["", f"| {' | '.join(_HEADS)} |", f"| --- |{' ---: |' * (len(_HEADS) - 1)}"]
+    lines += [f"| {' | '.join(row)} |" for row in _rows(result)]
+    return "\n".join(lines) + "\n"
+
+
+def _equivalents(result: Sorted) -> list[str]:
+    lines = ["Equivalent mutants, whose every answer is right (`harness/prove/mutation/equivalent.toml`):", ""]
+    lines += ["| operators | mutant | dtypes | mutants | reason |", "| --- | --- | --- | ---: | --- |"]
+    for entry in dict.fromkeys(e for _, e in result.equivalent):
+        count = sum(e == entry for _, e in result.equivalent)
+        name, dtypes = entry.mutant.replace("*", "\\*"), ", ".join(entry.dtypes) or "every"
+        lines.append(f"| {', '.join(entry.op)} | {name} | {dtypes} | {count} | {entry.reason} |")
+    return lines

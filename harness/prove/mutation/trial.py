@@ -1,0 +1,125 @@
+"""One case in one mode, posed once as `opproof run` poses it, for many answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from opproof.backends.host.request import Place, array_at
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.prove.mutation.arrays import Arrays, same_bits
+from opproof.harness.prove.mutation.call import Call
+from opproof.harness.prove.mutation.mutant import Mutant
+from opproof.harness.run.layout import NEAR, lay_out, write
+from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
+from opproof.harness.truth.posed import pose
+from opproof.harness.truth.reference import expected_of
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+Judge = Callable[..., Judgement]
+
+#: Verdicts that say nothing against an answer.
+CLEAR = frozenset({Verdict.PASS, Verdict.MISTRUSTED, Verdict.INCONCLUSIVE})
+
+
+class Trial:
+    """One case in one mode, posed once for many answers."""
+
+    def __init__(self, case: Case, op: Op, mode: Mode, judged_by: Judge) -> None:
+        self.case, self.op, self.mode, self.judged_by = case, op, mode, judged_by
+        pair = pose(case, op, mode)
+        self.posed = pair.asked
+        wanted = wanted_of(pair.asked, pair.other.outputs)
+        self.asked, self.other = Question(pair.asked, wanted), Question(pair.other, wanted)
+
+    def _call(self, question: Question) -> Call:
+        """The call with its tensors in memory, as a host has them."""
+        layout = lay_out(question, 64, NEAR)
+        memory = np.zeros(layout.request.size, np.uint8)
+        write(layout, memory)
+        stored: dict[int, Array] = {}
+
+        def at(place: Place | None, name: str) -> Array | None:
+            if place is None:
+                return None
+            array = array_at(place, memory)
+            buffer = next(b for b in layout.buffers if b.name == name)
+            stored[id(array)] = memory[buffer.start : buffer.end]
+            return array
+
+        inputs: list[Array | None] = []
+        for name, place in zip(question.posed.names, layout.request.inputs, strict=True):
+            inputs.append(inputs[place] if isinstance(place, int) else at(place, f"input {name}"))
+        gs = [at(place, f"cotangent {i}") for i, place in enumerate(layout.request.cotangents)]
+        params = dict(question.posed.params)
+        needs = list(question.posed.needs)
+        return Call(self.op, self.case.dtype, inputs, params, gs if self.mode is Mode.GRADIENT else None, needs, stored)
+
+    @cached_property
+    def call(self) -> Call:
+        return replace(
+            self._call(self.asked),
+            answer=lambda: list(self.honest),
+            unrounded=lambda: list(self._unrounded),
+            before=lambda: list(self._honest_before),
+        )
+
+    @cached_property
+    def honest(self) -> Arrays:
+        return self._call(self.asked).again()
+
+    @cached_property
+    def _unrounded(self) -> Arrays:
+        return self._call(self.asked).exact
+
+    @cached_property
+    def _honest_before(self) -> Arrays:
+        return self._call(self.other).again()
+
+    def reads(self, i: int) -> bool:
+        """Whether other data in argument `i` give another answer."""
+        call, other = self.call, self._call(self.other)
+        given = call.inputs[i] if i < len(call.inputs) else None
+        if given is None or not given.size:
+            return False
+        mixed = [o if k == i else x for k, (x, o) in enumerate(zip(call.inputs, other.inputs, strict=True))]
+        return not same_bits(call.again(inputs=mixed), self.honest)
+
+    @cached_property
+    def _expected(self) -> Any:
+        return expected_of(self.posed)
+
+    @cached_property
+    def sound(self) -> bool:
+        """Whether the honest backend passes, so that a mutant's failure is its own."""
+        return self.judgement(self.honest).verdict in CLEAR
+
+    def judgement(self, arrays: Arrays) -> Judgement:
+        """The verdict on an answer."""
+        returned = [None if y is None else Returned(y.shape, y.dtype.name, y) for y in map(_array, arrays)]
+        try:
+            answer = Answer(received(returned, self.asked))
+        except Settled as settled:
+            return Judgement(settled.verdict, settled.message)
+        return self.judged_by(self.posed, answer, Rules(), self._expected)
+
+    def answer_of(self, mutant: Mutant, kept: dict[Any, Any]) -> Arrays | None:
+        """The mutant's answer; None where it raises, which fails the case."""
+        try:
+            with np.errstate(all="ignore"):
+                return mutant.results(replace(self.call, kept=kept))
+        except Exception:  # the reference was not written for what a mutant makes of its arguments
+            return None
+
+
+def _array(y: Any) -> Array | None:
+    return None if y is None else np.asarray(y)

@@ -1,0 +1,47 @@
+"""Sums accumulated in 16 bits: what they are, and that they are seen wherever something is summed."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import cases_of
+from opproof.harness.judge.judgement import judge
+from opproof.harness.prove.mutation.low import accumulated, low
+from opproof.harness.prove.mutation.mutant import mutants_of
+from opproof.harness.prove.mutation.trial import Trial
+from opproof.harness.prove.mutation.trials import fate, profile, trials
+from opproof.reference_ops import load
+from opproof.vocabulary.modes import MODES
+
+
+@pytest.mark.parametrize("name", ["conv1d", "conv2d_depthwise", "conv_transpose1d", "get_rows_back", "ssm_conv"])
+def test_low_sums_die(name):
+    """Whatever sums: products of matrices, einsum, additions at indices."""
+    op = load(name)
+    for mode in MODES:
+        for dtype in ("f16", "bf16") if not op.is_exact(mode) else ():
+            posed = trials(op, mode, dtype, "standard")
+            found = {m.name: m for m in mutants_of(profile(op, mode, dtype, posed))}
+            assert fate(found[f"sums accumulated in {dtype}"], posed).killed_by
+
+
+@pytest.mark.filterwarnings("ignore")  # NumPy says that it is a mean of nothing
+@pytest.mark.parametrize("name", ["sum", "var", "conv2d", "cross_entropy", "rms_norm", "scatter_add", "ssm_conv"])
+def test_low_sums_of_nothing(name):
+    """An exception would be a kill that no case deserves."""
+    empty = [c for c in cases_of(name) if c.dtype == "f16" and any(0 in shape for shape in c.shapes.values())]
+    assert empty
+    for mode in MODES:
+        for case in empty:
+            accumulated("f16")(Trial(case, load(name), mode, judge).call)
+
+
+def test_low_sums_are_low():
+    """4099 ones are 2048 in float16, 256 in bfloat16, however they are added."""
+    ones, where = np.ones((1, 4099), np.float32), np.zeros(4099, int)
+    for dtype, total in (("f16", 2048), ("bf16", 256)):
+        given = low(ones, dtype)
+        target = low(np.zeros(1, np.float32), dtype)
+        np.add.at(target, where, given[0])
+        sums = [np.sum(given), np.mean(given) * 4099, given @ given.T, np.einsum("ij,kj->ik", given, given), target]
+        assert [float(np.asarray(s).reshape(-1)[0]) for s in sums] == pytest.approx([total] * 5)
+        assert float(np.asarray(np.cumsum(given, axis=1))[0, -1]) == total
