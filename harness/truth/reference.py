@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
 RUNS = 16
 DELTA = 2.0**-30
+#: The RMS of what one store loses, in roundoffs, where it is the only rounding of its size: anything between none and 1.
+_ONCE = 3.0**-0.5
 
 #: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
 COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-8}
@@ -144,7 +146,8 @@ def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
     rng = np.random.Generator(np.random.Philox(key=key))
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
-    return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), DELTA * dtype.u / larger
+    stored = DELTA * dtype.u / larger * (_ONCE if interior < dtype.u else 1.0)
+    return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
