@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
 RUNS = 16
 DELTA = 2.0**-30
-#: The RMS of what one store loses, in roundoffs, where it is the only rounding of its size: anything between none and 1.
+#: The RMS of what one store loses, in roundoffs, where it alone is of its size: anything between none and 1.
 _ONCE = 3.0**-0.5
 
 #: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
