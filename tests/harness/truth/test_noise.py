@@ -215,7 +215,8 @@ def test_gradient_from_a_saved_output():
     """tanh' = 1 - y^2 from a y rounded to f16: at y near 1 that rounding is all there is."""
     x, g = np.full((64, 64), 3.0), np.ones((64, 64))
     (found,) = expected_of(posed(Case.parse("tanh[x=64x64;f16]"), x, cotangents=(g,)))
-    assert 1.8 < rms(found.scale) < 2.2  # 2 y dy, in units of u(f16)
+    # 2 y dy in units of u(f16), dy the RMS of one store
+    assert 1.8 < rms(found.scale) * 3**0.5 < 2.2
 
 
 def test_same_noise_every_time():
