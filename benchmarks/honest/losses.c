@@ -90,8 +90,9 @@ static const char *bce_with_logits_forward(Call *c) {
   int64_t n = c->in[0]->n;
   float *loss = floats(c, n);
   for (int64_t k = 0; k < n; ++k) {
-    float x = c->in[0]->v[k], t = c->in[1]->v[k], p = weight_of(c, 3, k);
-    loss[k] = weight_of(c, 2, k) * ((1 - t) * x + (1 + (p - 1) * t) * softplus_of(-x));
+    float x = c->in[0]->v[k], t = c->in[1]->v[k], tail = softplus_of(-x);
+    if (c->inputs > 3 && c->in[3] != NULL) tail *= 1 + (weight_of(c, 3, k) - 1) * t;
+    loss[k] = weight_of(c, 2, k) * ((1 - t) * x + tail);
   }
   reduce(c, loss, n, (float)n);
   return NULL;

@@ -226,7 +226,8 @@ static const char *l2_norm_forward(Call *c) {
   float eps = (float)number(c, "eps", 1e-12);
   Rows x = along_dim(c, c->in[0], mask);
   for (int64_t r = 0; r < x.rows; ++r) {
-    float *v = x.v + r * x.n, length = fmaxf(sqrtf(dot_of(v, 1, v, 1, x.n)), eps);
+    float *v = x.v + r * x.n, length = sqrtf(dot_of(v, 1, v, 1, x.n));
+    if (length < eps) length = eps; /* not fmaxf, which takes eps for the larger where a length is NaN */
     for (int64_t k = 0; k < x.n; ++k) v[k] /= length;
   }
   rows_to(&x, c->out[0], mask);
@@ -239,7 +240,7 @@ static const char *l2_norm_vjp(Call *c) {
   Rows x = along_dim(c, c->in[0], mask), g = rows_of(c, c->g[0], mask);
   for (int64_t r = 0; r < x.rows; ++r) {
     float *v = x.v + r * x.n, *h = g.v + r * x.n, length = sqrtf(dot_of(v, 1, v, 1, x.n));
-    float divisor = fmaxf(length, eps);
+    float divisor = length < eps ? eps : length;
     for (int64_t k = 0; k < x.n; ++k) v[k] /= divisor;
     float along = length >= eps ? dot_of(h, 1, v, 1, x.n) : 0;
     for (int64_t k = 0; k < x.n; ++k) h[k] = (h[k] - v[k] * along) / divisor;
