@@ -14,6 +14,7 @@ static void normalizer(Call *c, const float *v, int64_t n, float *most, float *t
 #if ONLINE
   (void)c;
   for (int64_t k = 0; k < n; ++k) {
+    if (v[k] == -INFINITY) continue; /* nothing, where a row that begins so would be -inf - -inf */
     if (v[k] > *most) *total *= expf(*most - v[k]), *most = v[k];
     *total += expf(v[k] - *most);
   }

@@ -142,6 +142,7 @@ static void attend(Call *c, const Attention *a, const float *s, const float *val
     int64_t to = from + 16 < n ? from + 16 : n;
     float peak = most;
     for (int64_t j = from; j < to; ++j) if (s[j] > peak) peak = s[j];
+    if (peak == -INFINITY) continue; /* nothing seen yet */
     float rescale = expf(most - peak);
     total *= rescale;
     for (int64_t f = 0; f < a->f; ++f) y[f] *= rescale;

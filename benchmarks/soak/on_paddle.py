@@ -107,7 +107,7 @@ def table() -> Table:
 
 
 def _pointwise(paddle: Any) -> dict[str, Callable[..., Any]]:
-    F = paddle.nn.functional  # noqa: N806 - as everybody calls it
+    F = paddle.nn.functional
     same = (
         "abs neg sign square sqrt rsqrt reciprocal log log2 log1p exp expm1 sin cos tan tanh sinh cosh asin acos atan "
         "erf floor ceil round trunc add multiply subtract divide maximum minimum atan2 pow remainder floor_divide"
@@ -174,7 +174,7 @@ def _reductions(paddle: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _moves(paddle: Any) -> dict[str, Callable[..., Any]]:
-    F = paddle.nn.functional  # noqa: N806
+    F = paddle.nn.functional
 
     def gather(x: Any, index: Any, *, dim: int) -> Any:
         return paddle.take_along_axis(x, index, dim, broadcast=False)
@@ -214,7 +214,7 @@ def _moves(paddle: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
-    F = paddle.nn.functional  # noqa: N806
+    F = paddle.nn.functional
 
     def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float) -> Any:
         return F.layer_norm(x, list(normalized_shape), weight, bias, eps)
@@ -252,9 +252,6 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
 
         return loss
 
-    def of_two(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda x, target, **given: function(x, target, **given)
-
     def bce(x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str) -> Any:
         return F.binary_cross_entropy_with_logits(x, target, weight, reduction, pos_weight)
 
@@ -264,15 +261,17 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
         "layer_norm": layer_norm,
         "batch_norm": batch_norm,
         "group_norm": group_norm,
-        "instance_norm": lambda x, weight=None, bias=None, *, eps: F.instance_norm(x, weight=weight, bias=bias, eps=eps),
+        "instance_norm": lambda x, weight=None, bias=None, *, eps: F.instance_norm(
+            x, weight=weight, bias=bias, eps=eps
+        ),
         "l2_norm": lambda x, *, dim, eps: F.normalize(x, 2, dim, eps),
         "local_response_norm": lambda x, *, size, alpha, beta, k: F.local_response_norm(x, size, alpha, beta, k),
         "scaled_dot_product_attention": attention,
         "cross_entropy": by_class(F.cross_entropy),
         "nll_loss": by_class(F.nll_loss),
-        "mse_loss": of_two(F.mse_loss),
-        "l1_loss": of_two(F.l1_loss),
-        "kl_div": of_two(F.kl_div),
+        "mse_loss": F.mse_loss,
+        "l1_loss": F.l1_loss,
+        "kl_div": F.kl_div,
         "huber_loss": lambda x, target, *, delta, reduction: F.smooth_l1_loss(x, target, reduction, delta),
         "smooth_l1_loss": lambda x, target, *, beta, reduction: F.smooth_l1_loss(x, target, reduction, beta, False),
         "bce_with_logits": bce,
@@ -280,7 +279,7 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _windows(paddle: Any) -> dict[str, Callable[..., Any]]:
-    F = paddle.nn.functional  # noqa: N806
+    F = paddle.nn.functional
 
     def conv(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x, weight, bias=None, **given: function(x, weight, bias, **given)
@@ -335,9 +334,3 @@ def _windows(paddle: Any) -> dict[str, Callable[..., Any]]:
         "pixel_shuffle": lambda x, *, upscale_factor: F.pixel_shuffle(x, upscale_factor),
         "pad": pad,
     }
-
-
-def supports(op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-    if op not in table():
-        return f"Paddle has no {op}"
-    return True

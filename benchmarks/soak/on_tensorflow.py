@@ -103,10 +103,6 @@ def table() -> Table:
     return {**_pointwise(tf), **_reductions(tf), **_moves(tf), **_layers(tf), **_windows(tf)}
 
 
-def supports(op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
-    return True if op in table() else f"TensorFlow has no {op}"
-
-
 def _pointwise(tf: Any) -> dict[str, Callable[..., Any]]:
     same = (
         "abs sign square sqrt rsqrt reciprocal log log1p exp expm1 sin cos tan tanh sinh cosh asin acos atan erf floor "
@@ -124,7 +120,7 @@ def _pointwise(tf: Any) -> dict[str, Callable[..., Any]]:
             raise Unsupported("TensorFlow's softplus has neither beta nor threshold")
         return tf.math.softplus(x)
 
-    def clamp(x: Any, *, min: float | None, max: float | None) -> Any:  # noqa: A002 - as the operator calls them
+    def clamp(x: Any, *, min: float | None, max: float | None) -> Any:  # noqa: A002 - the parameters' names
         if min is None or max is None:
             raise Unsupported("TensorFlow's clip_by_value has both bounds")
         return tf.clip_by_value(x, min, max)
@@ -356,7 +352,9 @@ def _per_axis(value: Any, rank: int) -> list[int]:
 
 
 def _windows(tf: Any) -> dict[str, Callable[..., Any]]:
-    def conv(x: Any, weight: Any, bias: Any = None, *, stride: Any, padding: Any, dilation: Any, groups: int = 1) -> Any:
+    def conv(
+        x: Any, weight: Any, bias: Any = None, *, stride: Any, padding: Any, dilation: Any, groups: int = 1
+    ) -> Any:
         rank = x.ndim - 2
         pads = [[0, 0], *([p, p] for p in _per_axis(padding, rank)), [0, 0]]
         kernel = tf.transpose(weight, [*range(2, weight.ndim), 1, 0])
@@ -391,7 +389,9 @@ def _windows(tf: Any) -> dict[str, Callable[..., Any]]:
             if align_corners:
                 raise Unsupported("tf.image.resize aligns no corners")
             if method == "nearest" and any(n % m for n, m in zip(size, x.shape[2:], strict=True)):
-                raise Unsupported("tf.image.resize takes the nearest centre; it agrees with floor(i n / out) at multiples")
+                raise Unsupported(
+                    "tf.image.resize takes the nearest centre; it agrees with floor(i n / out) at multiples"
+                )
             y = tf.image.resize(_last(tf, x), size, method)
             if y.dtype != x.dtype:
                 raise Unsupported("tf.image.resize gives float32")
