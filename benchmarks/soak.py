@@ -131,10 +131,9 @@ def page(libraries: dict[str, Library], classes: Sequence[Class]) -> str:
     lines = [
         "# The soak",
         "",
-        f"{len(everything):,} judged records of {len({r.op for r in everything})} operators in "
-        f"{', '.join(dict.fromkeys(r.dtype for r in everything))}, the whole standard level with",
-        "several seeds, on libraries of others and honest textbook kernels; made by `benchmarks/soak.py`. Every record",
-        "counts, also those that a ledger explains. What the figures mean: [method.md](method.md).",
+        f"{len(everything):,} judged records of {len({r.op for r in everything})} operators, the whole standard level,",
+        "on libraries of others and on honest textbook kernels; made by `benchmarks/soak.py`. Every record counts, also",
+        "those that a ledger explains. What the figures mean: [method.md](method.md).",
         "",
         "| library | seeds | judged records | above the constants | defects | false alarms | not classified |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",

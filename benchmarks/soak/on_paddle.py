@@ -131,7 +131,7 @@ def _pointwise(paddle: Any) -> dict[str, Callable[..., Any]]:
         "hardsigmoid": lambda x: F.hardsigmoid(x, 1 / 6, 0.5),
         "threshold": lambda x, *, threshold, value: F.thresholded_relu(x, threshold, value),
         "prelu": F.prelu,
-        "clamp": lambda x, *, min, max: paddle.clip(x, min, max),
+        "clamp": lambda x, *, min, max: paddle.clip(x, min, max),  # noqa: A006 - the names of the parameters
         "scale": lambda x, *, s, b: paddle.scale(x, s, b),
         "pow": lambda a, b=None, *, exponent: paddle.pow(a, exponent if b is None else b),
         "lerp": paddle.lerp,
