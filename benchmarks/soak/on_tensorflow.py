@@ -29,7 +29,9 @@ name, device = "tensorflow", "cpu"
 try:
     version = importlib.metadata.version("tensorflow-cpu")
 except importlib.metadata.PackageNotFoundError:
-    raise BackendError("benchmarks/soak/on_tensorflow.py needs it: pip install tensorflow-cpu==2.21.0.") from None
+    raise BackendError(
+        "benchmarks/soak/on_tensorflow.py needs TensorFlow: pip install tensorflow-cpu==2.21.0."
+    ) from None
 
 #: How TensorFlow refuses a dtype, or what its CPU has no kernel or no gradient for.
 DECLINES = (
