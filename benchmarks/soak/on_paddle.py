@@ -217,7 +217,8 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
     F = paddle.nn.functional
 
     def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float) -> Any:
-        return F.layer_norm(x, list(normalized_shape), weight, bias, eps)
+        flat = [None if v is None else paddle.reshape(v, [-1]) for v in (weight, bias)]  # as paddle.nn.LayerNorm has them
+        return F.layer_norm(x, list(normalized_shape), *flat, eps)
 
     def batch_norm(
         x: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
@@ -252,6 +253,11 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
 
         return loss
 
+    def smooth_l1(x: Any, target: Any, *, beta: float, reduction: str) -> Any:
+        if beta == 0:
+            raise Unsupported("Paddle's smooth_l1_loss divides by its delta")
+        return F.smooth_l1_loss(x, target, reduction, beta, False)
+
     def bce(x: Any, target: Any, weight: Any = None, pos_weight: Any = None, *, reduction: str) -> Any:
         return F.binary_cross_entropy_with_logits(x, target, weight, reduction, pos_weight)
 
@@ -273,7 +279,7 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
         "l1_loss": F.l1_loss,
         "kl_div": F.kl_div,
         "huber_loss": lambda x, target, *, delta, reduction: F.smooth_l1_loss(x, target, reduction, delta),
-        "smooth_l1_loss": lambda x, target, *, beta, reduction: F.smooth_l1_loss(x, target, reduction, beta, False),
+        "smooth_l1_loss": smooth_l1,
         "bce_with_logits": bce,
     }
 
