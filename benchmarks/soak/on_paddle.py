@@ -35,6 +35,7 @@ except importlib.metadata.PackageNotFoundError:
 DECLINES = (
     "is not registered", "not supported", "Unimplemented", "only support", "data type must be", "should be one of",
     "but received float16", "but received bfloat16", "but received uint16", "must be one of", "NotImplementedError",
+    "'epsilon' in Op", "'begin_norm_axis' in Op", "unsupported data layout", "Output_height and padding",
 )  # fmt: skip
 
 
@@ -295,6 +296,8 @@ def _windows(paddle: Any) -> dict[str, Callable[..., Any]]:
 
     def avg_pool(function: Callable[..., Any]) -> Callable[..., Any]:
         def pool(x: Any, *, kernel_size: Any, count_include_pad: bool, **given: Any) -> Any:
+            if given["ceil_mode"]:
+                raise Unsupported("with ceil_mode Paddle keeps windows that begin behind x and its padding")
             if given.get("divisor_override", 0) is None:
                 del given["divisor_override"]
             return function(x, kernel_size, exclusive=not count_include_pad, **given)
