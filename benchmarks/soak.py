@@ -7,7 +7,8 @@
 
 Reads the folders of such runs, of one library or several, and writes the page. Every judged record counts, also those
 that a ledger explains. What is above the constants is listed in full, each as a defect or a false alarm, as
-soak/classes.toml says. Exit status 1 where that says nothing of a record, which the page lists as not classified.
+soak/classes.toml says. Exit status 1 where that says nothing of a record, which the page lists as not classified;
+2 where a folder or the file of classes cannot be read.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from opproof.harness.ledger.entries import read_entries
 from opproof.reports import Result
 from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
+from opproof.vocabulary.errors import BadInput
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -79,8 +81,12 @@ class Library:
 
 
 def main() -> int:
-    libraries = read(map(Path, sys.argv[1:]))
-    classes = read_entries(CLASSES, "class", Class)
+    try:
+        libraries = read(map(Path, sys.argv[1:]))
+        classes = read_entries(CLASSES, "class", Class)
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
     print(page(libraries, classes), end="")
     return int(any(class_of(classes, name, r) is None for name, r in above(libraries)))
 

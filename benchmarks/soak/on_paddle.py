@@ -218,7 +218,9 @@ def _layers(paddle: Any) -> dict[str, Callable[..., Any]]:
     F = paddle.nn.functional
 
     def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float) -> Any:
-        flat = [None if v is None else paddle.reshape(v, [-1]) for v in (weight, bias)]  # as paddle.nn.LayerNorm has them
+        flat = [
+            None if v is None else paddle.reshape(v, [-1]) for v in (weight, bias)
+        ]  # as paddle.nn.LayerNorm has them
         return F.layer_norm(x, list(normalized_shape), *flat, eps)
 
     def batch_norm(

@@ -11,7 +11,6 @@ from _runs import SELECTION, write_run
 
 from opproof.harness.judge.bound import STORED, C
 from opproof.reports import Result
-from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -44,7 +43,8 @@ def run(soak, tmp_path, monkeypatch, capsys):
         (tmp_path / "classes.toml").write_text(classes)
         monkeypatch.setattr(soak, "CLASSES", tmp_path / "classes.toml")
         monkeypatch.setattr(sys, "argv", ["soak.py", *map(str, folders)])
-        return soak.main(), capsys.readouterr().out
+        status, said = soak.main(), capsys.readouterr()
+        return status, said.err if status == 2 else said.out
 
     return of
 
@@ -106,13 +106,21 @@ def test_an_entry_speaks_of_what_it_names_alone(run, line):
 
 @pytest.mark.parametrize("classes", [DEFECT.replace("gelu of 1 is 2", ""), DEFECT.replace('["gelu[*"]', "[]")])
 def test_an_entry_without_a_word_is_refused(run, classes):
-    with pytest.raises(UsageError, match="patterns or sentence is empty"):
-        run([WRONG], classes=classes)
+    status, page = run([WRONG], classes=classes)
+    assert status == 2
+    assert "patterns or sentence is empty" in page
 
 
 def test_an_unknown_kind_is_refused(run):
-    with pytest.raises(UsageError, match="kind"):
-        run([WRONG], classes=DEFECT.replace('"defect"', '"feature"'))
+    status, page = run([WRONG], classes=DEFECT.replace('"defect"', '"feature"'))
+    assert status == 2
+    assert "kind" in page
+
+
+def test_a_folder_without_a_run_is_refused(soak, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["soak.py", str(tmp_path)])
+    assert soak.main() == 2
+    assert str(tmp_path) in capsys.readouterr().err
 
 
 def test_at_other_constants(soak):
