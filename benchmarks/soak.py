@@ -199,7 +199,7 @@ def _candidate(constant: str, value: float, libraries: dict[str, Library]) -> st
 
 def _distributions(libraries: dict[str, Library]) -> Iterator[str]:
     for name, library in libraries.items():
-        passed = [r for r in library.records if r.verdict not in WRONG]
+        passed = [r for r in library.records if r.verdict is Verdict.PASS]
         for dtype in dict.fromkeys(r.dtype for r in passed):
             of = [r for r in passed if r.dtype == dtype]
             figures = {

@@ -252,6 +252,11 @@ def _moves(tf: Any) -> dict[str, Callable[..., Any]]:
         lead = len(shape) - x.ndim
         return tf.broadcast_to(x, [x.shape[i - lead] if n == -1 else n for i, n in enumerate(shape)])
 
+    def repeat(x: Any, *, repeats: tuple[int, ...]) -> Any:
+        if len(repeats) != x.ndim:
+            raise Unsupported("TensorFlow's tile has a number for each axis")
+        return tf.tile(x, repeats)
+
     def index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: float) -> Any:
         if dim % x.ndim != 0 or alpha != 1:
             raise Unsupported("TensorFlow's scatter_nd_add is along the first axis, and adds as it is")
@@ -259,14 +264,14 @@ def _moves(tf: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "reshape": lambda x, *, shape: tf.reshape(x, shape),
-        "permute": lambda x, *, dims: tf.transpose(x, dims),
+        "permute": lambda x, *, dims: tf.transpose(x, [d % x.ndim for d in dims]),
         "transpose": transpose,
         "contiguous": tf.identity,
         "expand": expand,
         "concat": lambda *xs, dim: tf.concat(list(xs), dim),
         "stack": lambda *xs, dim: tf.stack(list(xs), dim),
         "split": lambda x, *, sizes, dim: tf.split(x, list(sizes), dim),
-        "repeat": lambda x, *, repeats: tf.tile(x, repeats),
+        "repeat": repeat,
         "repeat_interleave": lambda x, *, repeats, dim: tf.repeat(x, repeats, dim),
         "roll": lambda x, *, shifts, dims: tf.roll(x, shifts, dims),
         "flip": lambda x, *, dims: tf.reverse(x, list(dims)),
