@@ -52,8 +52,8 @@ class Kind(StrEnum):
 class Class:
     """An entry of classes.toml: records above the constants, and what they are. Raises ValueError without a word."""
 
-    backend: str
-    patterns: tuple[str, ...]  # of case ids; * matches anything, all else is literal
+    backend: str  # the library's name; in it and in patterns * matches anything, all else is literal
+    patterns: tuple[str, ...]  # of case ids
     kind: Kind
     sentence: str  # of a defect what a user of the library sees, of a false alarm why the answer is honest
     mode: Mode | None = None  # both
@@ -65,10 +65,14 @@ class Class:
     def covers(self, backend: str, record: Result) -> bool:
         """Whether the entry speaks of this record."""
         return (
-            backend == self.backend
+            _matches(self.backend, backend)
             and self.mode in (None, record.mode)
-            and any(re.fullmatch(".*".join(map(re.escape, p.split("*"))), record.case) for p in self.patterns)
+            and any(_matches(pattern, record.case) for pattern in self.patterns)
         )
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text) is not None
 
 
 @dataclass

@@ -96,6 +96,10 @@ def test_unsupported_records_do_not_count(run):
     assert "| torch 2 | 0 | 1 |" in page
 
 
+def test_an_entry_may_name_several_libraries(run):
+    assert run([WRONG], classes=DEFECT.replace('"torch"', '"tor*"'))[0] == 0
+
+
 @pytest.mark.parametrize("line", ['mode = "gradient"', 'backend = "jax"', 'patterns = ["gel[*"]'])
 def test_an_entry_speaks_of_what_it_names_alone(run, line):
     key = line.partition(" ")[0]
