@@ -1,155 +1,241 @@
-"""The soak behind the constant C: units of every operator over many seeds on honest backends.
+"""The soak behind the constants of the bound: every operator over many seeds on libraries of others.
 
     for seed in 0 1 2 3 4 5 6 7 8 9; do
         opproof run -b torch --dtype f32,f16,bf16 --seed $seed --out soak/torch-$seed
     done
     python benchmarks/soak.py soak/* > docs/soak.md
 
-Reads the folders of such runs, of one library or several, and writes the page: how many records are above each
-candidate constant (the false alarms that it would give), and the largest errors by operator. Cases that the
-library's ledger covers (as it is now, not as it was at the run) show its defects, also where they pass, and are
-counted apart.
+Reads the folders of such runs, of one library or several, and writes the page. Every judged record counts, also those
+that a ledger explains. What is above the constants is listed in full, each as a defect or a false alarm, as
+soak/classes.toml says. Exit status 1 where that says nothing of a record, which the page lists as not classified;
+2 where a folder or the file of classes cannot be read.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from opproof.harness.judge.bound import C
-from opproof.harness.ledger.chosen import built_in
+from opproof.harness.judge.bound import STORED, C
+from opproof.harness.judge.figures import BIAS, RMS
+from opproof.harness.ledger.entries import read_entries
+from opproof.reports import Result
 from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
+from opproof.vocabulary.errors import BadInput
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
 
-CANDIDATES = (4, 6, 8, 10, 12, 16)
-WHY = """## Why 16
-
-Honest arithmetic is not always careful: exp2 as exp(x ln 2) with the product rounded, five hundred gradients of one
-element added up in 16 bits, an erf that is accurate absolutely. No user would thank us for calling these wrong, and
-half of 16 would. The defects that C has to catch stand far above it: see the table of sums in [method.md](method.md).
-"""
-LARGEST = 20
-
-
-class Record(NamedTuple):
-    """What the page needs of one judged record."""
-
-    units: float
-    backend: str
-    mode: str
-    case: str
-    op: str
-    dtype: str
+CLASSES = Path(__file__).with_name("soak") / "classes.toml"
+CANDIDATES = {"C": (8.0, 12.0, 16.0, 24.0), "RMS": (1.5, 2.0, 2.5, 3.0), "bias": (0.75, 1.0, 1.5, 2.0)}
+CHOSEN = {"C": C, "RMS": RMS, "bias": BIAS}
+QUANTILES = {"median": 0.5, "90 %": 0.9, "99 %": 0.99, "99.9 %": 0.999, "largest": 1.0}
+WRONG = (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)
 
 
-class Soak(NamedTuple):
-    """The records of all runs; of each backend its version, its seeds and how many records its ledger covers."""
+class Kind(StrEnum):
+    """What a record above the constants is."""
 
-    records: dict[str, list[Record]]
-    versions: dict[str, str]
-    seeds: dict[str, set[int]]
-    known: dict[str, int]
+    DEFECT = "defect"
+    FALSE_ALARM = "false alarm"
 
 
-def main() -> None:
-    print(page(read(map(Path, sys.argv[1:]))), end="")
+@dataclass(frozen=True)
+class Class:
+    """An entry of classes.toml: records above the constants, and what they are. Raises ValueError without a word."""
+
+    backend: str  # the library's name; in it and in patterns * matches anything, all else is literal
+    patterns: tuple[str, ...]  # of case ids
+    kind: Kind
+    sentence: str  # of a defect what a user of the library sees, of a false alarm why the answer is honest
+    mode: Mode | None = None  # both
+
+    def __post_init__(self) -> None:
+        if not self.sentence.strip() or not self.patterns:
+            raise ValueError("patterns or sentence is empty; say which records they are, and what a user sees")
+
+    def covers(self, backend: str, record: Result) -> bool:
+        """Whether the entry speaks of this record."""
+        return (
+            _matches(self.backend, backend)
+            and self.mode in (None, record.mode)
+            and any(_matches(pattern, record.case) for pattern in self.patterns)
+        )
 
 
-def read(folders: Iterator[Path]) -> Soak:
-    """All judged records of the runs in `folders`."""
-    soak = Soak(defaultdict(list), {}, defaultdict(set), defaultdict(int))
+def _matches(pattern: str, text: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text) is not None
+
+
+@dataclass
+class Library:
+    """The judged records of all runs of one library."""
+
+    version: str = ""
+    seeds: set[int] = field(default_factory=set)
+    records: list[Result] = field(default_factory=list)
+
+
+def main() -> int:
+    try:
+        libraries = read(map(Path, sys.argv[1:]))
+        classes = read_entries(CLASSES, "class", Class)
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(page(libraries, classes), end="")
+    return int(any(class_of(classes, name, r) is None for name, r in above(libraries)))
+
+
+def read(folders: Iterable[Path]) -> dict[str, Library]:
+    """All judged records of the runs in `folders`, by library."""
+    libraries: dict[str, Library] = defaultdict(Library)
     for folder in folders:
         header, results = read_results(folder)
-        name, version = header.backends[0]["name"], header.backends[0]["version"]
-        ledger = built_in(name)
-        soak.versions[name] = version
-        soak.seeds[name].add(header.options["selection"]["seed"])
-        for r in results:
-            if any(entry.covers(r) for entry in ledger):
-                soak.known[name] += 1
-            elif r.units is not None:
-                soak.records[name].append(Record(severity(r.units), name, r.mode, r.case, r.op, r.dtype))
-    return soak
+        library = libraries[header.backends[0]["name"]]
+        library.version = header.backends[0]["version"]
+        library.seeds.add(header.options["selection"]["seed"])
+        library.records += [r for r in results if r.units is not None or r.verdict in WRONG]
+    return dict(sorted(libraries.items()))
 
 
-def page(soak: Soak) -> str:
+def above(libraries: dict[str, Library]) -> Iterator[tuple[str, Result]]:
+    """The records above the constants, each with its library's name."""
+    return ((name, r) for name, library in libraries.items() for r in library.records if r.verdict in WRONG)
+
+
+def class_of(classes: Sequence[Class], backend: str, record: Result) -> Class | None:
+    """The first entry that speaks of the record."""
+    return next((c for c in classes if c.covers(backend, record)), None)
+
+
+def fails(record: Result, constant: str, value: float) -> bool:
+    """Whether the record would be above this constant, were it `value`: C, RMS or bias.
+
+    The worst element alone is in the record. Of its limit, STORED + (C - STORED) share, the share stays.
+    """
+    if constant == "RMS":
+        return record.rms is not None and not record.rms <= value
+    if constant == "bias":
+        return record.bias is not None and not abs(record.bias) <= value
+    if record.nonfinite or record.units is None or not record.limit:  # a matter of no constant
+        return record.verdict in WRONG and not (record.units is not None and record.limit and not record.nonfinite)
+    share = min(max((record.limit - STORED) / (C - STORED), 0.0), 1.0)
+    return severity(record.units) > STORED + (value - STORED) * share
+
+
+def page(libraries: dict[str, Library], classes: Sequence[Class]) -> str:
     """docs/soak.md."""
-    everything = [r for records in soak.records.values() for r in records]
-    largest = sorted(everything, key=lambda r: -r.units)[:LARGEST]
-    above = sum(r.units > C for r in everything)
+    everything = [r for library in libraries.values() for r in library.records]
+    listed = [(name, r, class_of(classes, name, r)) for name, r in above(libraries)]
+    false = sum(c is not None and c.kind is Kind.FALSE_ALARM for _, _, c in listed)
+    open_ = sum(c is None for _, _, c in listed)
     lines = [
         "# The soak",
         "",
-        f"{len(everything):,} judged records of {len({r.op for r in everything})} operators in f32, f16 and bf16,",
-        "the whole standard level with several seeds, on libraries of others; made by `benchmarks/soak.py`.",
-        "Cases that the ledgers in `backends/*/known.toml` cover show defects, pass or fail, and are not counted.",
-        "A record's figure is the largest error of its elements, in units of honest rounding: [method.md](method.md).",
+        f"{len(everything):,} judged records of {len({r.op for r in everything})} operators, the whole standard level,",
+        "on libraries of others and on honest textbook kernels; made by `benchmarks/soak.py`. Every record counts,",
+        "also those that a ledger explains. What the figures mean: [method.md](method.md).",
         "",
-        "| library | seeds | judged records | left out | largest |",
-        "| --- | --- | ---: | ---: | ---: |",
-        *(
-            f"| {name} {soak.versions[name]} | {_seeds(soak.seeds[name])} | {len(records):,} | {soak.known[name]:,} "
-            f"| {max(r.units for r in records):.1f} |"
-            for name, records in sorted(soak.records.items())
-        ),
+        "| library | seeds | judged records | above the constants | defects | false alarms | not classified |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        *(_library(name, libraries[name], [c for n, _, c in listed if n == name]) for name in libraries),
         "",
-        f"The constant is C = {C:g}. Records above each candidate, the false alarms it would have given:",
+        f"The constants are {', '.join(f'{name} = {value:g}' for name, value in CHOSEN.items())}. "
+        f"False alarms: {false} of {len(everything):,}, {_rate(false, len(everything))}."
+        + (f" {open_} are not classified." if open_ else ""),
         "",
-        f"| C | {' | '.join(sorted(soak.records))} | all | rate |",
-        f"| --- |{' ---: |' * (len(soak.records) + 2)}",
-        *(_candidate(c, soak, len(everything)) for c in CANDIDATES),
+        "## At other constants",
         "",
-        f"{above or 'None'} of {len(everything):,} is above C"
-        + ("." if above else f": the false-alarm rate is below {3 / len(everything):.0e} a record (95 % confidence)."),
+        "How many records would fail, all else as it is. (Of a record the worst element is known.) Non-finite elements",
+        "and results to be met bit for bit are a matter of no constant: they fail at every C.",
         "",
-        WHY,
-        f"## The {LARGEST} largest",
+        f"| constant | {' | '.join(libraries)} | all |",
+        f"| --- |{' ---: |' * (len(libraries) + 1)}",
+        *(_candidate(name, value, libraries) for name, values in CANDIDATES.items() for value in values),
         "",
-        *(f"- {r.units:.1f}: {r.backend}, {r.mode}, `{r.case}`" for r in largest),
+        "## Distributions",
         "",
-        "## By operator",
+        "Of what passes; units are the largest of a record's elements, of RMS and bias its arrays'.",
         "",
-        "The median, the 99.9th percentile and the largest.",
+        f"| library | dtype | figure | records | {' | '.join(QUANTILES)} |",
+        f"| --- | --- | --- | ---: |{' ---: |' * len(QUANTILES)}",
+        *_distributions(libraries),
         "",
-        "| operator | records | f32 | | | f16, bf16 | | |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-        *_by_operator(everything),
+        "## Above the constants",
+        "",
+        *_listed(listed),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rate(count: int, total: int) -> str:
+    """The rate, and where there is none, below what it is with 95 % confidence."""
+    if not total:
+        return "of nothing"
+    return f"{count / total:.1e} a record" if count else f"below {3 / total:.0e} a record (95 % confidence)"
+
+
+def _library(name: str, library: Library, found: Sequence[Class | None]) -> str:
+    counts = [sum(c is not None and c.kind is kind for c in found) for kind in Kind]
+    cells = [f"{n:,}" for n in (len(library.records), len(found), *counts, found.count(None))]
+    return f"| {name} {library.version} | {_seeds(library.seeds)} | {' | '.join(cells)} |"
 
 
 def _seeds(seeds: set[int]) -> str:
-    return (
-        f"{min(seeds)}–{max(seeds)}"
-        if len(seeds) == max(seeds) - min(seeds) + 1
-        else ", ".join(map(str, sorted(seeds)))
-    )
+    ordered = sorted(seeds)
+    together = len(ordered) > 1 and all(b == a + 1 for a, b in pairwise(ordered))
+    return f"{ordered[0]}–{ordered[-1]}" if together else ", ".join(map(str, ordered))
 
 
-def _candidate(c: int, soak: Soak, total: int) -> str:
-    counts = [sum(r.units > c for r in soak.records[name]) for name in sorted(soak.records)]
-    return f"| {c} | {' | '.join(map(str, counts))} | {sum(counts)} | {sum(counts) / total:.1e} |"
+def _candidate(constant: str, value: float, libraries: dict[str, Library]) -> str:
+    counts = [sum(fails(r, constant, value) for r in library.records) for library in libraries.values()]
+    return f"| {constant} {value:g} | {' | '.join(f'{n:,}' for n in (*counts, sum(counts)))} |"
 
 
-def _by_operator(records: list[Record]) -> Iterator[str]:
-    groups: dict[str, dict[bool, list[float]]] = defaultdict(lambda: {True: [], False: []})
-    for r in records:
-        groups[r.op][r.dtype == "f32"].append(r.units)
-    for op, of in sorted(groups.items()):
-        yield f"| {op} | {len(of[True]) + len(of[False]):,} | {_figures(of[True])} | {_figures(of[False])} |"
+def _distributions(libraries: dict[str, Library]) -> Iterator[str]:
+    for name, library in libraries.items():
+        passed = [r for r in library.records if r.verdict is Verdict.PASS]
+        for dtype in dict.fromkeys(r.dtype for r in passed):
+            of = [r for r in passed if r.dtype == dtype]
+            figures = {
+                "units": [severity(r.units) for r in of],
+                "RMS": [r.rms for r in of if r.rms is not None],
+                "bias": [abs(r.bias) for r in of if r.bias is not None],
+            }
+            for figure, values in figures.items():
+                if values:
+                    shown = " | ".join(f"{q:.2f}" for q in np.quantile(values, list(QUANTILES.values())))
+                    yield f"| {name} | {dtype} | {figure} | {len(values):,} | {shown} |"
 
 
-def _figures(units: list[float]) -> str:
-    if not units:
-        return "| |"
-    middle, high = np.quantile(units, [0.5, 0.999])
-    return f"{middle:.2f} | {high:.2f} | {max(units):.2f}"
+def _listed(listed: Sequence[tuple[str, Result, Class | None]]) -> Iterator[str]:
+    """By library and class: what it is, and its records, the largest error first."""
+    groups: dict[tuple[str, Class | None], list[Result]] = defaultdict(list)
+    for name, r, found in listed:
+        groups[name, found].append(r)
+    for (name, found), records in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1] is not None)):
+        heading = "not classified" if found is None else f"{found.kind}: {found.sentence}"
+        yield from (f"**{name}, {heading}** ({len(records):,})", "")
+        for r in sorted(records, key=lambda r: -severity(r.units)):
+            yield f"- {_figures(r)}, {r.mode}, `{r.case}`"
+        yield ""
+
+
+def _figures(r: Result) -> str:
+    if r.nonfinite:
+        return f"{r.nonfinite} not finite"
+    whole = "" if r.rms is None or r.bias is None else f", RMS {r.rms:.2f}, bias {r.bias:+.2f}"
+    return f"{severity(r.units):.3g} units of {r.limit or 0:.3g}{whole}"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
