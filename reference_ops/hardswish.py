@@ -7,6 +7,7 @@ Source: Howard et al., Searching for MobileNetV3 (2019), section 5.2.
 PyTorch: torch.nn.functional.hardswish. ONNX: HardSwish. ggml: ggml_hardswish.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ NEIGHBOURS = ("silu",)
 
 def forward(x: Array) -> Array:
     return x * np.minimum(np.maximum(x + 3, 0), 6) / 6  # type: ignore[no-any-return]
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(x == -np.inf, 0, forward(x))  # the limit, and the definition by pieces
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -138,7 +138,7 @@ def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_
     """
     size = np.abs(expected.values)
     flushed = (value == 0) & (size <= dtype.tiny)
-    if expected.exact or dtype.name == "f16":
+    if dtype.name == "f16":
         return flushed  # type: ignore[no-any-return]
     return flushed | ((size < dtype.subnormal) & (np.abs(value) < dtype.tiny))  # type: ignore[no-any-return]
 

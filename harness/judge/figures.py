@@ -19,7 +19,7 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
 RMS = 3.0
-BIAS = 2.0
+BIAS = 2.5
 #: All that the bound is made of, as headers name it.
 CONSTANTS = {"C": C, "stored": STORED, "rms": RMS, "bias": BIAS}
 #: Of arrays of so many elements or more.

@@ -72,8 +72,11 @@ def intervals(posed: Posed, which: int, at_kink: NDArray[np.bool_]) -> Kinked:
 
 
 def _spreads(shape: tuple[int, ...], onto: tuple[int, ...]) -> bool:
-    """Whether an argument of `shape` is broadcast to `onto`; one tensor that holds two halves is not."""
-    return len(shape) <= len(onto) and all(n in (1, m) for n, m in zip(shape[::-1], onto[::-1], strict=False))
+    """Whether an argument of `shape` is broadcast to `onto`, axis by axis.
+
+    One tensor that holds two halves is not, nor surely one of fewer axes: they may be the channels.
+    """
+    return len(shape) == len(onto) and all(n in (1, m) for n, m in zip(shape, onto, strict=True))
 
 
 def slope(posed: Posed, directions: dict[int, Array], sign: float) -> Array:

@@ -63,7 +63,7 @@ RULES = {
     "subnormal for zero": (1e-40, 0.0, {}, True),
     "subnormal for zero, strictly": (1e-40, 0.0, {"strict": True}, False),
     "subnormal for zero in f16": (1e-5, 0.0, {"dtype": "f16"}, False),
-    "subnormal for zero, exact": (1e-40, 0.0, {"exact": True}, False),
+    "subnormal for zero, exact": (1e-40, 0.0, {"exact": True}, True),
     "a normal number for zero": (2e-38, 0.0, {}, False),
     "stored once": (1 + 2 * BF16.u, 1.0, {"dtype": "bf16", "faithful": True}, True),
     "stored wrong": (1 + 4 * BF16.u, 1.0, {"dtype": "bf16", "faithful": True}, False),
