@@ -11,10 +11,10 @@ from opproof.harness.run.record import record
 from opproof.harness.run.task import Task
 
 CASES = [
-    ("prod[x=3x32;dim=-1;bf16;layout=offset]", "gradient"),
-    ("mse_loss[x=5x31;target=5x31;reduction=none;f16;fill=wide]", "forward"),
-    ("acos[x=5x31;f16;fill=wide]", "gradient"),
-    ("hardsigmoid[x=7x33;f64]", "gradient"),
+    ("prod[x=11x97;dim=0;f16]", "gradient"),
+    ("cumprod[x=11x97;dim=0;f16]", "gradient"),
+    ("local_response_norm[x=2x9x5;size=3;alpha=0.5;f16;fill=extreme]", "forward"),
+    ("l2_norm[x=65x2;dim=-1;f16;fill=signs]", "forward"),
     ("cosh[x=3x33;f16;fill=extreme;layout=sliced]", "gradient"),
     ("softplus[x=7x33;threshold=100.0;f32;fill=extreme]", "forward"),
     ("atan2[a=3x127;b=3x127;f16;fill=extreme]", "gradient"),

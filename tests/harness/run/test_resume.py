@@ -94,7 +94,7 @@ def test_limits_not_given_are_those_of_the_run(whole, tmp_path):
     ("changes", "said"),
     [
         ({"opproof": "0.0.7"}, f"it is of opproof 0.0.7, and this is {__version__}"),
-        ({"constant": 8.0}, "the constant of its bound is 8, and this opproof's is 16"),
+        ({"constants": {"C": 8.0}}, "its bound is C = 8, and this opproof's is C = 16, stored = 2"),
         ({"backends": "0.1"}, "the version of numpy was '0.1', and is '"),
         ({"backends": []}, "the name of numpy was None, and is 'numpy'"),
     ],

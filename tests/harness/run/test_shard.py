@@ -87,7 +87,7 @@ def part(folder, results, selection=(), backends=("numpy",), **header):
     ("changes", "said"),
     [
         ({"opproof": "9"}, "the version of opproof is '0.1.0' and '9'"),
-        ({"constant": 8.0}, "C is 16.0 and 8.0"),
+        ({"constants": {"C": 8.0}}, "and 'C = 8'"),
         ({"selection": {"seed": 3}}, "seed is 0 and 3"),
         ({"selection": {"level": "full"}}, "level is 'smoke' and 'full'"),
         ({"backends": ("numpy",), "backends_version": "2"}, "numpy has version '1' and '2'"),
