@@ -163,8 +163,8 @@ def running(folder, *args):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A shell that runs the tests in the background has them ignore SIGINT.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        # A shell that runs the tests in the background has them ignore SIGINT, nohup SIGHUP.
+        preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGHUP)],  # noqa: PLW1509
     ) as process:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not any(
