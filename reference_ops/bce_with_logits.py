@@ -25,6 +25,12 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"target": (0.0, 1.0), "weight": (0.0, np.inf), "pos_weight": (0.0, np.inf)}
 
 
+def _formula(x: Array, target: Array, pos_weight: Array | None) -> Array:
+    """The loss as it stands, NaN at infinity."""
+    tail = softplus(-x)
+    return (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
+
+
 def _limit(x: Array, target: Array, pos_weight: Array | None) -> Array:
     """The loss at infinity: (1 - t) softplus(x) + p t softplus(-x), where 0 times infinity is 0."""
     up, down = softplus(x), softplus(-x)
@@ -46,8 +52,7 @@ def forward(
     *,
     reduction: str = "mean",
 ) -> Array:
-    tail = softplus(-x)
-    loss = (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
+    loss = _formula(x, target, pos_weight)
     loss = np.where(np.isinf(x) | np.isinf(target), _limit(x, target, pos_weight), loss)
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -60,9 +65,8 @@ def conventions(
     *,
     reduction: str = "mean",
 ) -> Iterator[Array]:
-    tail = softplus(-x)
-    loss = (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
-    yield reduced(loss if weight is None else loss * weight, reduction)  # the formula as it stands: NaN at infinity
+    loss = _formula(x, target, pos_weight)
+    yield reduced(loss if weight is None else loss * weight, reduction)
 
 
 def vjp(

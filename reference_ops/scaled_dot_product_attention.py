@@ -81,10 +81,9 @@ def forward(
     softcap: float = 0.0,
     max_bias: float = 0.0,
 ) -> Array:
-    heads = query.shape[-3]
-    scores, _ = _capped(query, _grouped(key, heads, enable_gqa), scale, softcap)
-    scores, _ = _masked(scores, attn_mask, keep, is_causal, max_bias)
-    return np.matmul(softmax(scores, sinks)[0], _grouped(value, heads, enable_gqa))  # type: ignore[no-any-return]
+    k, v = (_grouped(x, query.shape[-3], enable_gqa) for x in (key, value))
+    scores, _ = _masked(_capped(query, k, scale, softcap)[0], attn_mask, keep, is_causal, max_bias)
+    return np.matmul(softmax(scores, sinks)[0], v)  # type: ignore[no-any-return]
 
 
 def conventions(
@@ -101,13 +100,11 @@ def conventions(
     softcap: float = 0.0,
     max_bias: float = 0.0,
 ) -> Iterator[Array]:
-    if sinks is not None:
-        return
-    heads = query.shape[-3]
-    scores, _ = _capped(query, _grouped(key, heads, enable_gqa), scale, softcap)
-    scores, _ = _masked(scores, attn_mask, keep, is_causal, max_bias)
-    y = np.matmul(softmax(scores)[0], _grouped(value, heads, enable_gqa))
-    yield np.where(np.all(scores == -np.inf, axis=-1, keepdims=True), np.nan, y)  # a row that is masked in full
+    if sinks is None:  # a row that is masked in full
+        k, v = (_grouped(x, query.shape[-3], enable_gqa) for x in (key, value))
+        scores, _ = _masked(_capped(query, k, scale, softcap)[0], attn_mask, keep, is_causal, max_bias)
+        y = np.matmul(softmax(scores)[0], v)
+        yield np.where(np.all(scores == -np.inf, axis=-1, keepdims=True), np.nan, y)
 
 
 def vjp(

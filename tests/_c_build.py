@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from opproof.backends.c.library import load
+from opproof.vocabulary.errors import BackendError
+
 EXAMPLE = Path(__file__).parents[1] / "examples" / "c_library"
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None or shutil.which("make") is None, reason="no C compiler")
@@ -35,3 +38,14 @@ def compiled(folder: Path, source: str, name: str = "libsmall.so") -> Path:
     command = ["cc", "-shared", "-fPIC", f"-I{header_folder()}", "-o", str(folder / name), str(folder / "small.c")]
     subprocess.run(command, check=True)
     return folder / name
+
+
+def refusal(path: Path) -> str:
+    """Why the library at `path` is not loaded: one sentence, which names it."""
+    with pytest.raises(BackendError) as caught:
+        load(path)
+    text = str(caught.value)
+    assert str(path) in text
+    assert text.endswith(".")
+    assert "\n" not in text
+    return text

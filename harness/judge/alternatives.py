@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.judge.bound import Comparison, compare
-from opproof.harness.truth import flushed
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected, quiet
 from opproof.vocabulary.arrays import Array
@@ -30,7 +29,7 @@ def excusing(
     Of flushed zeros every element by itself; a convention is one for the whole array.
     """
     if not strict_subnormals and _fails(comparisons):
-        for answer in flushed.answers(posed):
+        for answer in posed.flushed:
             others = _against(answer, posed, arrays, expected)
             comparisons = [
                 c if o is None or c is None else c.excusing(~c.passed & o.passed)

@@ -90,12 +90,12 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
         return NO_FIGURES
     signed = comparison.signed[counts]
     values, given = expected.values[counts], np.asarray(got, dtype=np.float64)[counts]
-    rms, bias = float(np.sqrt(np.mean(np.square(signed)))), float(np.mean(signed))
+    rms, bias = _moments(signed)
     if rms > RMS or abs(bias) > BIAS:  # that may be one error, where values repeat
         _, places = np.unique(np.abs(values), return_index=True)
         if places.size < LEAST:
             return NO_FIGURES
-        rms, bias = float(np.sqrt(np.mean(np.square(signed[places])))), float(np.mean(signed[places]))
+        rms, bias = _moments(signed[places])
     rounding, moved = Rounding.UNKNOWN, 0.0
     if expected.faithful:
         clear = np.abs(values) > 8 * expected.scale[counts]
@@ -105,6 +105,10 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
         moved = held if held is not None else 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
     return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, moved=moved)
+
+
+def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:
+    return float(np.sqrt(np.mean(np.square(signed)))), float(np.mean(signed))
 
 
 def _lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[np.bool_], dtype: str) -> float | None:

@@ -135,9 +135,9 @@ def _within(got: Array, comparison: Comparison, kinked: kinks.Kinked, slack: Arr
     """Elements at kinks pass between their one-sided derivatives."""
     value = np.asarray(got, dtype=np.float64)
     inside = (value >= kinked.low - slack) & (value <= kinked.high + slack)
-    return Comparison(
+    return replace(
+        comparison,
         units=np.where(kinked.mask, np.where(inside, 0.0, np.inf), comparison.units),
-        limit=comparison.limit,
         bound=np.where(kinked.mask, slack, comparison.bound),
         passed=np.where(kinked.mask, inside, comparison.passed),
         signed=np.where(kinked.mask, np.nan, comparison.signed),

@@ -87,7 +87,7 @@ def _measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement
     """A judgement that nothing is wrong, with the numbers of the answer."""
     farthest = max(failing or tensors, key=_largest, default=None)
     if farthest is None or farthest.comparison.worst is None:
-        return Judgement(Verdict.PASS, units=0.0 if tensors or farthest is None else None)
+        return Judgement(Verdict.PASS, units=0.0)
     comparison, index = farthest.comparison, farthest.comparison.worst
     units = float(comparison.units[index])
     return Judgement(

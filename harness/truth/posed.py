@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from opproof.cases import Case
-from opproof.harness.truth import reference
+from opproof.harness.truth import flushed, reference
 from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -36,6 +36,11 @@ class Posed:
     def outputs(self) -> tuple[Array, ...]:
         """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
         return reference.forward(self.op, self.inputs, self.params)
+
+    @cached_property
+    def flushed(self) -> tuple[Sequence[Array | None], ...]:
+        """What is as right where zero stands for numbers below the normal range; asked for where an answer fails."""
+        return tuple(flushed.answers(self))
 
     def given(self, **changes: Any) -> Posed:
         """The same question of other inputs, cotangents or needs."""

@@ -7,12 +7,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 from _ask import judged
-from _c_build import compiled, example, needs_cc
+from _c_build import compiled, example, needs_cc, refusal
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.c.library import load
 from opproof.reference_ops import load as load_op
-from opproof.vocabulary.errors import BackendError
 
 pytestmark = needs_cc
 
@@ -24,16 +23,6 @@ FORWARD = """int32_t opproof_forward(const opproof_call *call, int32_t n_outputs
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     return load(example(tmp_path_factory.mktemp("good")))
-
-
-def refusal(path):
-    with pytest.raises(BackendError) as caught:
-        load(path)
-    text = str(caught.value)
-    assert str(path) in text
-    assert text.endswith(".")
-    assert "\n" not in text
-    return text
 
 
 # What cannot be loaded

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 from _adapters import results
-from _c_build import compiled, needs_cc
+from _c_build import compiled, needs_cc, refusal
 
 from opproof.backends.c.library import load
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool
-from opproof.vocabulary.errors import BackendError
 
 pytestmark = needs_cc
 
@@ -90,15 +89,6 @@ def test_a_lost_device_costs_one_case_each(tmp_path):
 
 
 # What cannot be loaded
-
-
-def refusal(path):
-    with pytest.raises(BackendError) as caught:
-        load(path)
-    text = str(caught.value)
-    assert str(path) in text
-    assert text.endswith(".")
-    return text
 
 
 def test_missing_functions(tmp_path):

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from opproof.harness import __version__
-from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key
 from opproof.harness.run.settings import Settings
@@ -61,7 +60,7 @@ def done(folder: Path, header: Header) -> list[Result]:
     the bound has changed: its records would be answers to two questions.
     """
     before, results = read_results(folder)
-    _refuse(folder, [*_other_version(before), *_other_bound(before), *_other_backend(before, header)])
+    _refuse(folder, [*_other_version(before), *_other_bound(before, header), *_other_backend(before, header)])
     return [r for r in {key(r): r for r in results}.values() if r.verdict != Verdict.HARNESS_ERROR]
 
 
@@ -83,10 +82,10 @@ def _other_version(before: Header) -> list[str]:
     return [] if before.opproof == __version__ else [f"it is of opproof {before.opproof}, and this is {__version__}"]
 
 
-def _other_bound(before: Header) -> list[str]:
-    if before.constants == CONSTANTS:
+def _other_bound(before: Header, header: Header) -> list[str]:
+    if before.constants == header.constants:
         return []
-    return [f"its bound is {before.bound}, and this opproof's is {Header(opproof='', constants=CONSTANTS).bound}"]
+    return [f"its bound is {before.bound}, and this opproof's is {header.bound}"]
 
 
 def _other_backend(before: Header, header: Header) -> list[str]:
