@@ -17,7 +17,7 @@ from opproof.harness.judge.figures import NO_FIGURES, Figures, figures
 from opproof.harness.judge.gradient import Compared, Rules, by_differences, by_vjp, plain
 from opproof.harness.judge.vacuity import vacuous
 from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import Expected, expected_of
+from opproof.harness.truth.reference import Expected
 from opproof.reports import Worst
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -130,8 +130,8 @@ def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Exp
     if posed.mode is Mode.GRADIENT:
         if posed.op.vjp is None and expected is None:
             return by_differences(posed, answer, rules)
-        return by_vjp(posed, answer, expected_of(posed, rules.declared) if expected is None else expected, rules)
-    expected = expected_of(posed, rules.declared) if expected is None else expected
+        return by_vjp(posed, answer, posed.expected(rules.declared) if expected is None else expected, rules)
+    expected = posed.expected(rules.declared) if expected is None else expected
     arrays = answer.arrays
     if posed.op.settled is not None:
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))

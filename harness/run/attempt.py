@@ -20,7 +20,7 @@ from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
-from opproof.harness.truth.posed import Posed, pose
+from opproof.harness.truth.posed import Posed, Posing, pose
 from opproof.harness.truth.reference import COMPUTE_U
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -51,14 +51,18 @@ class _Clock:
     rules: Rules | None = None
 
 
-def attempt(host: Host, task: Task, op: Op, timeout: float, *, soft: bool = False, alone: bool = False) -> Attempt:
+def attempt(
+    host: Host, task: Task, op: Op, timeout: float, *, posing: Posing = pose, soft: bool = False, alone: bool = False
+) -> Attempt:
     """Run and judge `task`. `soft` makes guards readable; `alone` makes only the judged call.
+
+    `posing` draws the question; that of `posing()` keeps it, with what is expected, for the next who is asked.
 
     Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
     """
     clock, fault = _Clock(), None
     try:
-        judgement = _judged(host, task, op, timeout, clock, soft=soft, alone=alone)
+        judgement = _judged(host, task, op, timeout, clock, posing, soft=soft, alone=alone)
     except Settled as settled:
         judgement = Judgement(settled.verdict, settled.message)
     except HostFault as error:
@@ -68,11 +72,13 @@ def attempt(host: Host, task: Task, op: Op, timeout: float, *, soft: bool = Fals
     return Attempt(judgement, clock.posed, clock.answer, fault, clock.rules, clock.seconds)
 
 
-def _judged(host: Host, task: Task, op: Op, timeout: float, clock: _Clock, *, soft: bool, alone: bool) -> Judgement:
+def _judged(
+    host: Host, task: Task, op: Op, timeout: float, clock: _Clock, posing: Posing, *, soft: bool, alone: bool
+) -> Judgement:
     case, mode = Case.parse(task.case), Mode(task.mode)
     support = support_of(host, case, op, mode)
     rules = Rules(task.strict_subnormals, task.convention, support.declared, support.rounding)
-    pair = pose(case, op, mode)
+    pair = posing(case, op, mode)
     clock.posed, clock.rules = pair.asked, rules
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
         raise Settled(Verdict.UNSUPPORTED, "no input of this operator has a gradient")

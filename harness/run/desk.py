@@ -21,6 +21,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import record, settled, with_verdict
 from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprit
 from opproof.harness.run.task import Task, op_of
+from opproof.harness.truth.posed import posing
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.text import plain
@@ -60,6 +61,7 @@ class Desk:
         self._seats: dict[str, _Seat] = {}
         self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
         self._traces = 0
+        self._posing = posing()  # of the case that is on the desk
 
     def describe(self, spec: str) -> dict[str, str]:
         """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
@@ -67,6 +69,7 @@ class Desk:
 
     def results(self, tasks: Iterable[Task]) -> list[Result]:
         """The records of tasks of one case, and those of earlier tasks that turn out to be others than they were."""
+        self._posing = posing()
         records: list[Result] = []
         misshapen = False
         for task in tasks:
@@ -108,7 +111,7 @@ class Desk:
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
         op = op_of(task.case.partition("[")[0], task.ops)
-        made = attempt(seat.host, task, op, self.limits.timeout, soft=soft, alone=alone)
+        made = attempt(seat.host, task, op, self.limits.timeout, posing=self._posing, soft=soft, alone=alone)
         seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:
             self._leave(task.backend)

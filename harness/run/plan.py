@@ -69,7 +69,10 @@ def cases(selection: Selection) -> list[Case]:
 
 
 def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
-    """One task per backend, case and mode of the shard; gradient only where there is one to ask for."""
+    """One task per case, backend and mode of the shard; gradient only where there is one to ask for.
+
+    Backends take turns at a case, so that what is true of it is worked out once for all of them.
+    """
     by_name = {
         op.name: op for op in operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
     }
@@ -77,8 +80,8 @@ def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selectio
     part, count = parse(selection.shard) if selection.shard else (1, 1)
     return [
         Task(backend, text, mode, ops=folders, **rules)  # type: ignore[arg-type]
-        for backend in backends
         for case, text in zip(selected, map(str, selected), strict=True)
+        for backend in backends
         for mode in selection.modes
         if (mode == "forward" or has_gradient(case, by_name[case.op])) and shard_of(text, mode, count) == part
     ]

@@ -75,7 +75,7 @@ class Pool:
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Records as they end, one for every task; a second one of a task replaces the first."""
-        cases = [tuple(some) for _, some in groupby(tasks, key=lambda t: (t.backend, t.case))]
+        cases = [tuple(some) for _, some in groupby(tasks, key=lambda t: t.case)]
         if self._executor is None:
             assert self._desk is not None
             for case in cases:

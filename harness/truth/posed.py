@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from opproof.cases import Case
 from opproof.harness.truth import flushed, reference
 from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
+from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -36,6 +37,16 @@ class Posed:
     def outputs(self) -> tuple[Array, ...]:
         """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
         return reference.forward(self.op, self.inputs, self.params)
+
+    def expected(self, declared: str | None = None) -> list[Expected | None]:
+        """reference.expected_of, evaluated once for each precision that backends declare."""
+        if declared not in self._expected:
+            self._expected[declared] = reference.expected_of(self, declared)
+        return self._expected[declared]
+
+    @cached_property
+    def _expected(self) -> dict[str | None, list[Expected | None]]:
+        return {}
 
     @cached_property
     def flushed(self) -> tuple[Sequence[Array | None], ...]:
@@ -69,6 +80,23 @@ def pose(case: Case, op: Op, mode: Mode) -> Pair:
         asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs),
         _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
     )
+
+
+#: Draws the data of a case.
+Posing: TypeAlias = Callable[[Case, Op, Mode], Pair]
+
+
+def posing() -> Posing:
+    """`pose`, which draws the same question once: of one case to several backends, or to one again."""
+    drawn: dict[tuple[str, Mode], Pair] = {}
+
+    def once(case: Case, op: Op, mode: Mode) -> Pair:
+        key = (str(case), mode)
+        if key not in drawn:
+            drawn[key] = pose(case, op, mode)
+        return drawn[key]
+
+    return once
 
 
 def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:

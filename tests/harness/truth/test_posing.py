@@ -1,0 +1,34 @@
+"""What is true of a case is worked out once, for every backend that is asked."""
+
+from opproof.cases import Case
+from opproof.harness.run.plan import Selection, cases, tasks
+from opproof.harness.truth import reference
+from opproof.harness.truth.posed import posing
+from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
+
+CASE = Case.parse("softmax[x=7x33;dim=-1;f32]")
+
+
+def test_a_question_is_drawn_once():
+    once = posing()
+    first = once(CASE, load("softmax"), Mode.GRADIENT)
+    assert once(CASE, load("softmax"), Mode.GRADIENT) is first
+    assert once(CASE, load("softmax"), Mode.FORWARD) is not first
+
+
+def test_what_is_expected_is_evaluated_once_for_each_precision(monkeypatch):
+    posed = posing()(CASE, load("softmax"), Mode.FORWARD).asked
+    evaluated = []
+    exact = reference.expected_of
+    monkeypatch.setattr(reference, "expected_of", lambda *a: evaluated.append(a[1]) or exact(*a))
+    again = [posed.expected(declared) for declared in (None, None, "bf16", None)]
+    assert evaluated == [None, "bf16"]
+    assert again[0] is again[1] is again[3]
+
+
+def test_backends_take_turns_at_a_case():
+    selection = Selection(ops=("softmax",), level="smoke")
+    planned = tasks(("torch", "mlx"), cases(selection), selection)
+    assert [t.backend for t in planned[:4]] == ["torch", "torch", "mlx", "mlx"]
+    assert len({t.case for t in planned[:4]}) == 1
