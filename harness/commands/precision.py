@@ -43,8 +43,9 @@ def command(
 ) -> int:
     """Judge each record of a backend with what it declares of its precision, and without.
 
-    An operator needs a declaration where a record fails without it and passes with it: "storage" in 16 bits, "f32"
-    in float64, or what the backend declares. What fails either way is a defect.
+    An operator needs a declaration where a record fails without it and passes with it: "storage" in 16 bits, or the
+    dtype where sums have no more either, "f32" in float64, or what the backend declares. What fails either way is a
+    defect.
     Exit status: 0 what is declared is what is needed, or is now; 1 it is not; 2 the call is wrong; 3 nothing ran.
     """
     from tqdm import tqdm

@@ -116,6 +116,7 @@ def _candidates(declared: Declaration, dtype: str, without: Judgement) -> list[D
     candidates = []
     if any(_truncated(j, DTYPES[dtype]) for j in without.tensors):
         candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
-    usual = "f32" if dtype == "f64" else "storage" if DTYPES[dtype].digits < 24 else None
-    candidates += [Declaration(compute) for compute in (declared.compute, usual)]
+    # In 16 bits first what is stored between kernels, then sums too: each is a lower precision than the one before.
+    usual = ("f32",) if dtype == "f64" else ("storage", dtype) if DTYPES[dtype].digits < 24 else ()
+    candidates += [Declaration(compute) for compute in (declared.compute, *usual)]
     return list(dict.fromkeys(c for c in (*candidates, declared) if c))

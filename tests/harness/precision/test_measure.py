@@ -29,6 +29,16 @@ class Composite(Kernels):
         return [self.store(y * weight)]
 
 
+class Accumulating(Kernels):
+    """A sum, each addition of which is cut off to the dtype."""
+
+    def forward(self, op, inputs, params):
+        total = np.zeros(inputs[0].shape[0], np.float32)
+        for term in inputs[0].astype(np.float32).T:
+            total = truncated(total + term).astype(np.float32)
+        return [rounded(total)]
+
+
 def record(backend, case=NORM):
     return twice(attempted(backend, case, alone=True))
 
@@ -44,6 +54,11 @@ def test_a_composite_needs_storage(declared):
     assert (found.mended, found.by) == (True, STORAGE)
     assert found.without.verdict == "WRONG_VALUE"
     assert found.passing[STORAGE].units < found.without.units
+
+
+def test_a_sum_in_the_dtype_needs_that_dtype():
+    found = record(Accumulating(rounded), "sum[x=9x97;dim=-1;bf16]")
+    assert (found.mended, list(found.passing)) == (True, [Declaration("bf16")])
 
 
 def test_a_truncating_store_needs_its_rounding_alone():
