@@ -1,7 +1,7 @@
 """The soak behind the constants of the bound: every operator over many seeds on libraries of others.
 
     for seed in 0 1 2 3 4 5 6 7 8 9; do
-        opproof run -b torch --dtype f32,f16,bf16 --seed $seed --out soak/torch-$seed
+        opproof run -b torch -b mlx -b benchmarks/soak/on_paddle.py --dtype f32,f16,bf16 --seed $seed --out soak/$seed
     done
     python benchmarks/soak.py soak/* > docs/soak.md
 
@@ -100,10 +100,13 @@ def read(folders: Iterable[Path]) -> dict[str, Library]:
     libraries: dict[str, Library] = defaultdict(Library)
     for folder in folders:
         header, results = read_results(folder)
-        library = libraries[header.backends[0]["name"]]
-        library.version = header.backends[0]["version"]
-        library.seeds.add(header.options["selection"]["seed"])
-        library.records += [r for r in results if r.units is not None or r.verdict in WRONG]
+        of = {b["spec"]: libraries[b["name"]] for b in header.backends}
+        for backend in header.backends:
+            of[backend["spec"]].version = backend["version"]
+            of[backend["spec"]].seeds.add(header.options["selection"]["seed"])
+        for r in results:
+            if r.units is not None or r.verdict in WRONG:
+                of[r.backend].records.append(r)
     return dict(sorted(libraries.items()))
 
 
@@ -113,8 +116,11 @@ def above(libraries: dict[str, Library]) -> Iterator[tuple[str, Result]]:
 
 
 def class_of(classes: Sequence[Class], backend: str, record: Result) -> Class | None:
-    """The first entry that speaks of the record."""
-    return next((c for c in classes if c.covers(backend, record)), None)
+    """The first entry that speaks of the record; else the defect that a ledger has found behind it."""
+    entry = next((c for c in classes if c.covers(backend, record)), None)
+    if entry is None and record.known:
+        return Class(backend, ("*",), Kind.DEFECT, record.known)
+    return entry
 
 
 def fails(record: Result, constant: str, value: float) -> bool:

@@ -15,10 +15,12 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from opproof.backends import precision
 from opproof.backends.protocol import Unsupported, float_name
 from opproof.backends.table import Table, function_of, pulled_back
 from opproof.vocabulary.arrays import Array
@@ -26,6 +28,7 @@ from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
 
 name, device = "paddle", "cpu"
+compute, rounding = precision.declared(precision.read(Path(__file__).with_name("paddle.toml")))
 try:
     version = importlib.metadata.version("paddlepaddle")
 except importlib.metadata.PackageNotFoundError:
