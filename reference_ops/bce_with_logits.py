@@ -2,7 +2,7 @@
 
 Shapes: x and target alike; weight and pos_weight broadcast to them; y () for "mean" and "sum", as x for "none".
 An infinite x or target gives the limit that the formula tends to: a target of 0 or 1 no loss where x agrees, and
-infinity where not. (The formula as it stands has inf - inf there, and so has PyTorch: nan.)
+infinity where not. (The formulas as they stand have inf - inf there, and so have PyTorch and TensorFlow: nan.)
 Gradient: dx = g w ((p t + 1 - t) sigmoid(x) - p t) and dtarget = g w ((p - 1) log(1 + e⁻ˣ) - x), w and p
 the weights, divided by the number of elements for "mean". None for the weights.
 Source: Bishop, Pattern Recognition and Machine Learning (2006), equation 4.90, of logits; weights as PyTorch.
@@ -65,8 +65,11 @@ def conventions(
     *,
     reduction: str = "mean",
 ) -> Iterator[Array]:
-    loss = _formula(x, target, pos_weight)
-    yield reduced(loss if weight is None else loss * weight, reduction)
+    losses = [_formula(x, target, pos_weight)]
+    if pos_weight is None:  # max(x, 0) - x t + log(1 + exp(-|x|)): TensorFlow and MLX
+        losses.append(softplus(x) - x * target)
+    for loss in losses:
+        yield reduced(loss if weight is None else loss * weight, reduction)
 
 
 def vjp(
