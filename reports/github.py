@@ -7,22 +7,24 @@ from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, own_faults, reach, sentence
 from opproof.reports._text import line, number, place, plural, units
+from opproof.reports.causes import causes, heading
 from opproof.vocabulary.text import visible
 
 
 def annotations(header: Header, results: Sequence[Result], *, limit: int = 10) -> str:
-    """Workflow commands to print, one a line. GitHub shows ten errors a step, so the last one counts the others."""
-    failed, faults = failures(results), own_faults(results)
+    """Workflow commands to print, a cause a line. GitHub shows ten errors a step, so the last one counts the others."""
+    found, faults = causes(failures(results)), own_faults(results)
+    backends = sorted({r.backend for r in results})
     room = limit - bool(faults)
-    shown = failed if len(failed) <= room else failed[: room - 1]
-    rows = [_command("error", f"{r.verdict} {r.op} {r.dtype} {r.mode}", _text(r)) for r in shown]
-    if len(failed) > len(shown):
-        rows.append(
-            _command("error", "opproof", f"{plural(len(failed) - len(shown), 'more failure')}; see the report.")
-        )
-    if failed and faults:
+    shown = found if len(found) <= room else found[: room - 1]
+    rows = [_command("error", heading(c, backends), _text(c.smallest)) for c in shown]
+    if len(found) > len(shown):
+        left = plural(sum(len(c.records) for c in found[len(shown) :]), "failure")
+        more = plural(len(found) - len(shown), "more cause")
+        rows.append(_command("error", "opproof", f"{more} of {left}; see the report."))
+    if found and faults:
         rows.append(_command("error", "HARNESS_ERROR", faults))
-    if not failed:
+    if not found:
         good = not faults and any(kind(r) is Kind.PASSED for r in results)
         rows.append(_command("notice" if good else "error", "opproof", sentence(header, results)))
     if text := reach(results):

@@ -1,4 +1,4 @@
-"""Markdown for a pull-request comment: the sentence, a table, the failures folded by operator."""
+"""Markdown for a pull-request comment: the sentence, a table, the failures folded by cause."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from opproof.reports._kinds import COLUMNS, LABELS, Kind, share
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, grouped, largest, of_arrays, reach, reasons, sentence, table, tally
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
+from opproof.reports.causes import causes, heading
 
 _MARKS = {Kind.FAILED: "❌", Kind.HARNESS_ERROR: "❗", Kind.NO_EVIDENCE: "⚠️", Kind.PASSED: "✅"}
 
@@ -27,7 +28,7 @@ def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) ->
     blocks = [top, *(cell(text, 1500) for text in told), *_backends(header, results)]
     room = limit - sum(_size(b) for b in blocks) - 400  # for the lines that say what was left out
     failed = failures(results)
-    kept, left = _fitting(_failures(failed), room * 3 // 4)
+    kept, left = _fitting(_failures(failed, sorted({r.backend for r in results})), room * 3 // 4)
     blocks += kept
     if left:
         blocks.append(f"{plural(left, 'failure')} left out here: see the HTML report or `results.jsonl`.")
@@ -73,19 +74,21 @@ def _shown(results: Sequence[Result]) -> list[Kind]:
     return [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or kinds[k]]
 
 
-def _failures(failed: Sequence[Result]) -> list[tuple[int, str]]:
-    """Folded tables of at most 25 failures each, with the number of failures in each."""
+def _failures(failed: Sequence[Result], backends: Sequence[str]) -> list[tuple[int, str]]:
+    """A folded table for each cause, of at most 25 failures, with the number of failures of the cause."""
     blocks = []
-    for op, some in grouped(failed, lambda r: r.op).items():
-        for start in range(0, len(some), 25):
-            part = some[start : start + 25]
-            rows = ["| case | verdict | at | expected | got | bound | units | allowed |"]
-            rows.append("|:--|:--|:--|--:|--:|--:|--:|--:|")
-            rows += [_row(r) for r in part]
-            repro = "\n".join(line(r.repro)[:400] for r in part if r.repro)
-            body = "\n".join(rows) + (f"\n\n```sh\n{repro.replace('```', '')}\n```" if repro else "")
-            span = "" if len(some) <= 25 else f", {start + 1} to {start + len(part)}"
-            blocks.append((len(part), _fold(f"<b>{cell(op, 80)}</b>: {plural(len(some), 'failure')}{span}", body)))
+    for cause in causes(failed):
+        part = cause.records[:25]
+        rows = ["| case | verdict | at | expected | got | bound | units | allowed |"]
+        rows.append("|:--|:--|:--|--:|--:|--:|--:|--:|")
+        rows += [_row(r) for r in part]
+        left = len(cause.records) - len(part)
+        more = f"\n\n… and {plural(left, 'larger case')} of the same cause" * bool(left)
+        repro = line(cause.smallest.repro)[:400].replace("```", "")
+        body = "\n".join(rows) + more + f"\n\n```sh\n{repro}\n```" * bool(repro)
+        why = f": {cell(cause.explanation, 300)}" * bool(cause.explanation)
+        title = cell(heading(cause, backends), 200).replace("\\_", "_")  # in HTML, where nothing takes it for emphasis
+        blocks.append((len(cause.records), _fold(f"<b>{title}</b>{why}", body)))
     return blocks
 
 

@@ -1,4 +1,4 @@
-"""The summary that a run ends with, in plain text: a table of operators, each failure, one sentence."""
+"""The summary that a run ends with, in plain text: a table of operators, the causes of failures, one sentence."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity,
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import Row, failures, largest, of_arrays, reach, reasons, sentence, table, tally
 from opproof.reports._text import line, number, place, plural, short_names, units, whole
+from opproof.reports.causes import Cause, causes, heading
 from opproof.vocabulary.text import visible
 from opproof.vocabulary.verdicts import MEANING, Verdict
 
@@ -17,17 +18,37 @@ from opproof.vocabulary.verdicts import MEANING, Verdict
 _WIDTH = 100
 
 
-def summary(header: Header, results: Sequence[Result], *, folder: Path | str | None = None, limit: int = 20) -> str:
-    """The summary as text without a final line end. `folder` holds results.jsonl; `limit` failures are shown."""
+def summary(
+    header: Header, results: Sequence[Result], *, folder: Path | str | None = None, limit: int | None = 8
+) -> str:
+    """The summary as text without a final line end. `folder` holds results.jsonl; `limit` causes are shown, or all."""
+    most = len(results) if limit is None else limit
     where = "results.jsonl" if folder is None else str(folder)
     parts = [_table(results)] if results else []
-    parts += _some(failures(results), "failure", limit, where)
-    parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, limit // 4), where)
-    known = tally(results).kinds[Kind.KNOWN]
-    if known:
-        parts.append(f"{plural(known, 'known failure')}: {_reasons(results)}")
+    parts += _causes(results, most, where)
+    parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
+    if tally(results).kinds[Kind.KNOWN]:
+        parts.append(_known(results, most, where))
     parts += [_totals(results), rounding.text(results), reach(results), sentence(header, results)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _causes(results: Sequence[Result], limit: int, where: str) -> list[str]:
+    """The first `limit` causes of failures, and how many there are more."""
+    found, backends = causes(failures(results)), sorted({r.backend for r in results})
+    left = sum(len(c.records) for c in found[limit:])
+    more = (
+        f"… and {plural(len(found) - limit, 'more cause')} of {plural(left, 'failure')}: opproof report {where} --all"
+    )
+    return [*(_cause(c, backends) for c in found[:limit]), *[more] * bool(left)]
+
+
+def _cause(cause: Cause, backends: Sequence[str]) -> str:
+    """One cause: what fails, why, and its smallest case."""
+    rows = [heading(cause, backends)]
+    if cause.explanation:
+        rows.append(f"  {line(cause.explanation)}")
+    return "\n".join([*rows, *(f"  {row}" for row in (*_numbers(cause.smallest), *_repro(cause.smallest)))])
 
 
 def _some(results: Sequence[Result], noun: str, limit: int, where: str) -> list[str]:
@@ -78,27 +99,45 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) 
 
 def failure(result: Result) -> str:
     """One failure: what failed, the worst element, what happened and why, the command that repeats it."""
-    rows = [f"{result.verdict}  {line(result.case)}  {result.mode}  {line(result.backend)}"]
+    head = f"{result.verdict}  {line(result.case)}  {result.mode}  {line(result.backend)}"
+    told = [line(text) for text in (result.message, result.diagnosis) if text]
+    return "\n".join([head, *(f"  {row}" for row in (*_numbers(result), *told, *_repro(result)))])
+
+
+def _numbers(result: Result) -> list[str]:
+    """The worst element, the figures of the array where they are what fails, else what the verdict means."""
+    rows = []
     if result.worst is not None:
         w = result.worst
         rows.append(
-            f"  {place(w.tensor, w.index)}: got {number(w.got)}, expected {number(w.expected)},"
+            f"{place(w.tensor, w.index)}: got {number(w.got)}, expected {number(w.expected)},"
             f" bound {number(w.bound, 3)}, {units(result)}"
         )
     if share(result) <= 1 and (text := whole(result)):
-        rows.append(f"  {text}")
-    rows += [f"  {line(text)}" for text in (result.message, result.diagnosis) if text]
+        rows.append(text)
     if not result.message and not result.diagnosis and result.worst is None:
-        rows.append(f"  {MEANING.get(result.verdict, 'a verdict of another version of opproof')}")
-    if result.repro:
-        rows.append(f"  {visible(result.repro)}")
-    return "\n".join(rows)
+        rows.append(MEANING.get(result.verdict, "a verdict of another version of opproof"))
+    return rows
 
 
-def _reasons(results: Sequence[Result]) -> str:
+def _repro(result: Result) -> list[str]:
+    return [visible(result.repro)] if result.repro else []
+
+
+def _known(results: Sequence[Result], limit: int, where: str) -> str:
+    """Why failures are known, a line a reason."""
     most = reasons(results, Kind.KNOWN)
-    text = "; ".join(f"{reason} ({len(some)})" for reason, some in most[:5])
-    return f"{text}; …" if len(most) > 5 else text
+    count = sum(len(some) for _, some in most)
+    rows = [f"  {len(some):>5,}  {_short(reason)}" for reason, some in most[:limit]]
+    left = len(most) - limit
+    others = sum(len(some) for _, some in most[limit:])
+    more = f"  {others:>5,}  of {plural(left, 'more reason')}: opproof report {where} --all"
+    return "\n".join([f"{plural(count, 'known failure')}:", *rows, *[more] * (left > 0)])
+
+
+def _short(text: str) -> str:
+    """What fits in a line beside a count."""
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
 def _totals(results: Sequence[Result]) -> str:

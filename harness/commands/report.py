@@ -21,8 +21,9 @@ _FILE = click.Path(path_type=Path)
 @click.option("--csv", type=_FILE, metavar="FILE", help="Write a table of the records as CSV.")
 @click.option("--parquet", type=_FILE, metavar="FILE", help="Write a table of the records as Parquet (needs pyarrow).")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, and append to $GITHUB_STEP_SUMMARY.")
+@click.option("--all", "everything", is_flag=True, help="Print every cause of failures, not the first few.")
 @click.option("--baseline", type=_FILE, metavar="DIR", help="An earlier run that the HTML report compares with.")
-def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path | None) -> int:
+def command(*, folder: Path, github: bool, everything: bool, baseline: Path | None, **files: Path | None) -> int:
     """Print the summary of the results in DIR, and write the reports asked for.
 
     Exit status: as of run; 1 also where planned records did not run.
@@ -40,7 +41,8 @@ def command(*, folder: Path, github: bool, baseline: Path | None, **files: Path 
     if github:
         _github(header, results)
     else:
-        click.echo(terminal.summary(header, results, folder=folder))
+        limit = {"limit": None} if everything else {}
+        click.echo(terminal.summary(header, results, folder=folder, **limit))
     return status(results, missing=max(0, header.cases - len(results)))
 
 

@@ -28,6 +28,7 @@ from opproof.reports import (
 from opproof.reports._kinds import Kind, kind, share, worst_first
 from opproof.reports._summary import sentence, tally
 from opproof.reports._text import line, number, options, short_names
+from opproof.reports.causes import causes
 from opproof.reports.changes import changes
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import FAILED, MEANING, Verdict
@@ -185,12 +186,12 @@ def test_options_are_flat():
 # Terminal
 
 
-def test_terminal_lists_each_failure_with_its_repro():
-    text = terminal.summary(HEADER, ODD)
-    failed = [r for r in ODD if kind(r) is Kind.FAILED]
-    assert len(failed) <= 20
-    for record in failed:
-        assert record.repro in text
+def test_terminal_lists_each_cause_with_the_repro_of_its_smallest_case():
+    text = terminal.summary(HEADER, ODD, limit=None)
+    found = causes(r for r in ODD if kind(r) is Kind.FAILED)
+    assert sum(len(c.records) for c in found) == 15
+    for cause in found:
+        assert cause.smallest.repro in text
     assert "out<b>[]: got inf, expected -inf, bound 1e-7, inf units" in text
     assert text.splitlines()[-1] == sentence(HEADER, ODD)
 
@@ -198,7 +199,9 @@ def test_terminal_lists_each_failure_with_its_repro():
 def test_terminal_caps_failures_and_says_where_the_others_are():
     text = terminal.summary(HEADER, ODD, folder="out", limit=3)
     assert text.count("opproof run -b") == 3 + 1  # and one harness error
-    assert "… and 12 more failures in out" in text
+    found = causes(r for r in ODD if kind(r) is Kind.FAILED)
+    left = sum(len(c.records) for c in found[3:])
+    assert f"… and {len(found) - 3} more causes of {left} failures: opproof report out --all" in text
 
 
 def test_terminal_table_has_a_row_per_operator_and_backend():
@@ -219,7 +222,7 @@ def test_markdown_has_failures_folded_and_escaped():
     text = markdown.render(HEADER, ODD)
     assert text.startswith("### ❌ opproof: torch fails 15 of 20 records")
     assert "opproof itself failed on 1 record: opproof's own fault" in text
-    assert "<details><summary><b>softmax</b>: 12 failures</summary>" in text
+    assert "<details><summary><b>softmax forward, WRONG_VALUE: 1 record, f32</b></summary>" in text
     assert "<script>" not in text.replace("`gelu[x=4x4;approximate=</script>%/?#;bf16]`", "")
     assert "@someone" not in text
     for row in re.findall(r"^\| `.*", text, re.MULTILINE):
@@ -231,9 +234,9 @@ def test_markdown_fits_a_comment_and_counts_what_it_left_out(part):
     records = samples.run(67, fail=part)
     text = markdown.render(samples.header(len(records)), records)
     assert len(text.encode()) < 60_000
-    shown = text.count("\nopproof run -b")
-    left = int(re.search(r"([\d,]+) failures left out here", text)[1].replace(",", ""))
-    assert shown + left == tally(records).kinds["failed"]
+    shown = sum(int(n.replace(",", "")) for n in re.findall(r"<summary><b>[^<]*: ([\d,]+) records?,", text))
+    left = re.search(r"([\d,]+) failures left out here", text)
+    assert shown + (int(left[1].replace(",", "")) if left else 0) == tally(records).kinds["failed"]
 
 
 def test_markdown_fits_however_long_the_texts_are():
@@ -273,7 +276,7 @@ def test_github_annotations_are_one_line_each_and_escaped():
     rows = github.annotations(HEADER, ODD).splitlines()
     assert len(rows) == 10
     assert all(re.match(r"::error title=[^:,]*::", row) for row in rows)
-    assert rows[-2].endswith("7 more failures; see the report.")
+    assert re.search(r"::\d+ more causes of \d+ failures; see the report.$", rows[-2])
     assert rows[-1].startswith("::error title=HARNESS_ERROR::opproof itself failed on 1 record: ")
     assert "%250A::error::" in "".join(rows)
 

@@ -83,11 +83,11 @@ def test_junit_calls_it_an_error_of_its_own_type():
 
 
 def test_annotations_stay_within_what_github_shows():
-    many = [replace(FAIL, case=f"{CASE}{n}") for n in range(30)]
+    many = [replace(FAIL, case=f"{CASE}{n}", op=f"op{n}") for n in range(30)]
     rows = github.annotations(HEADER, [*many, FAULT]).splitlines()
     assert len(rows) == 10
     assert rows[-1].startswith("::error title=HARNESS_ERROR::opproof itself failed on 1 record: ")
-    assert "22 more failures" in rows[-2]
+    assert "22 more causes of 22 failures" in rows[-2]
 
 
 def test_tables_and_the_support_matrix():

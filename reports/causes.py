@@ -1,0 +1,72 @@
+"""Failures by cause: one operator, mode and verdict with one diagnosis, whatever the dtype, shape and layout."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from opproof.reports._kinds import severity, share
+from opproof.reports._record import Result
+from opproof.reports._text import line, plural, short_names
+
+#: Numbers that say which case it was, not what is wrong: a threshold, a factor, an index.
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
+_EXTENTS = re.compile(r"=(\d+(?:x\d+)+|\d+,|0d)(?=[;\]])")
+#: The order in which dtypes are named.
+_DTYPES = ("f64", "f32", "f16", "bf16")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Records that fail alike, the smallest case first."""
+
+    records: tuple[Result, ...]
+
+    @property
+    def smallest(self) -> Result:
+        """The record to begin with."""
+        return self.records[0]
+
+    @property
+    def explanation(self) -> str:
+        """What is wrong, in the words of the smallest record; empty where no pattern fits."""
+        return _explanation(self.smallest)
+
+    @property
+    def dtypes(self) -> list[str]:
+        """Dtypes in which it shows."""
+        seen = {r.dtype for r in self.records}
+        return [*(d for d in _DTYPES if d in seen), *sorted(seen.difference(_DTYPES))]
+
+
+def causes(failed: Iterable[Result]) -> list[Cause]:
+    """The causes of failures, that of the most records first."""
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for r in failed:
+        key = (r.backend, r.op, str(r.mode), str(r.verdict), _NUMBER.sub("#", _explanation(r)))
+        groups.setdefault(key, []).append(r)
+    found = [Cause(tuple(sorted(some, key=_size))) for some in groups.values()]
+    return sorted(found, key=lambda c: (-len(c.records), c.smallest.op, str(c.smallest.mode)))
+
+
+def heading(cause: Cause, backends: Sequence[str] = ()) -> str:
+    """What fails, how often and in which dtypes: conv2d gradient, WRONG_GRADIENT: 41 records, f32 f16 bf16
+
+    The backend is named where there are several `backends`.
+    """
+    first = cause.smallest
+    on = f" on {short_names(backends)[first.backend]}" if len(backends) > 1 else ""
+    where = f"{first.op} {first.mode}{on}"
+    return line(f"{where}, {first.verdict}: {plural(len(cause.records), 'record')}, {' '.join(cause.dtypes)}")
+
+
+def _explanation(result: Result) -> str:
+    return result.diagnosis or result.message
+
+
+def _size(result: Result) -> tuple[float, ...]:
+    """Elements of a case's tensors, then how wrong it is: a small case with a large error is the best to look at."""
+    extents = [tuple(map(int, re.findall(r"\d+", text.replace("0d", "")))) for text in _EXTENTS.findall(result.case)]
+    return (sum(map(math.prod, extents)), -share(result), -severity(result.units), len(result.case))

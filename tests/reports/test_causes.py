@@ -1,0 +1,42 @@
+"""Failures that are one mistake are told as one."""
+
+from dataclasses import replace
+
+from opproof.reports import Result
+from opproof.reports.causes import causes, heading
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+BIAS = "the gradient of bias is not summed over axis 0"
+FAIL = Result(
+    case="conv2d[x=2x3x7x9;weight=4x3x3x3;bias=4,;f32]", op="conv2d", dtype="f32", backend="mine", mode=Mode.GRADIENT,
+    verdict=Verdict.WRONG_GRADIENT, units=900.0, limit=16.0, diagnosis=BIAS,
+)  # fmt: skip
+SMALL = replace(FAIL, case="conv2d[x=1x1x3x3;weight=1x1x1x1;bias=1,;f16]", dtype="f16", diagnosis=BIAS)
+
+
+def test_dtypes_and_shapes_of_one_cause_are_together_the_smallest_case_first():
+    (cause,) = causes([FAIL, SMALL, replace(FAIL, case=FAIL.case.replace("2x3x7x9", "9x3x7x9"))])
+    assert cause.smallest is SMALL
+    assert heading(cause) == "conv2d gradient, WRONG_GRADIENT: 3 records, f32 f16"
+    assert cause.explanation == BIAS
+
+
+def test_numbers_of_a_case_do_not_part_a_cause():
+    at = "only the elements where x ≤ {} of the gradient of x are wrong"
+    assert len(causes([replace(FAIL, diagnosis=at.format(n)) for n in ("-49.66", "-48.57", "1e4")])) == 1
+    assert len(causes([replace(FAIL, diagnosis=t) for t in (at, at.replace("≤", "≥"))])) == 2
+    named = "the input x1 is ignored", "the input x2 is ignored"
+    assert len(causes([replace(FAIL, diagnosis=t) for t in named])) == 2
+
+
+def test_operator_mode_verdict_and_backend_part_causes_and_the_most_frequent_is_first():
+    others = [
+        replace(FAIL, op="conv1d"),
+        replace(FAIL, mode=Mode.FORWARD, verdict=Verdict.WRONG_VALUE),
+        replace(FAIL, verdict=Verdict.CRASH),
+        replace(FAIL, backend="yours"),
+    ]
+    found = causes([*others, FAIL, SMALL])
+    assert [len(c.records) for c in found] == [2, 1, 1, 1, 1]
+    assert heading(found[0], ["mine", "yours"]) == "conv2d gradient on mine, WRONG_GRADIENT: 2 records, f32 f16"
