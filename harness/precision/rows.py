@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from opproof.harness.judge.judgement import Judgement
 from opproof.harness.precision.measure import Declaration, Twice
+
+#: The part of what fails that a lower precision must make pass to be the least that does.
+MOST = 0.75
 
 
 class Need(StrEnum):
@@ -70,8 +74,8 @@ def rows(measured: Iterable[Measured]) -> list[Row]:
 
 def _row(group: list[Measured]) -> Row:
     grounds = [m.record for m in group if m.record.is_ground]
-    failing = [m for m in group if m.record.fails_either_way]
     needed = _needed(grounds)
+    failing = [m for m in group if m.record.fails and not _passing(m.record, needed)]
     first = group[0]
     return Row(
         op=first.op,
@@ -80,8 +84,8 @@ def _row(group: list[Measured]) -> Row:
         records=len(group),
         failing_without=sum(m.record.fails for m in group),
         failing_with=len(failing),
-        units_without=max((_units(r.without.units) for r in grounds), default=0.0),
-        units_with=max((_units(r.passing.get(needed, r.passing[r.by]).units) for r in grounds), default=0.0),
+        units_without=max((_units(r.without.units) for r in grounds if _passing(r, needed)), default=0.0),
+        units_with=max((_units(j.units) for r in grounds for j in _passing(r, needed)), default=0.0),
         declared=first.declared,
         needed=needed,
         worst=max(failing, key=lambda m: _units(m.record.without.units)).case if failing else "",
@@ -89,14 +93,24 @@ def _row(group: list[Measured]) -> Row:
 
 
 def _needed(grounds: Sequence[Twice]) -> Declaration:
-    """The least by which all pass; where there is none, what each needs, together."""
+    """The least by which all pass, or of precisions most; where there is none, what each needs, together.
+
+    A few sums of thousands of terms are no reason to judge all others by the precision of 16 bits: they are defects.
+    """
     for by in dict.fromkeys(by for r in grounds for by in r.passing):
-        if all(by in r.passing for r in grounds):
+        passing = sum(by in r.passing for r in grounds)
+        if passing == len(grounds) or (by.rounding is None and passing >= MOST * len(grounds)):
             return by
     return Declaration(
         compute=next((r.by.compute for r in grounds if r.by.compute is not None), None),
         rounding=next((r.by.rounding for r in grounds if r.by.rounding is not None), None),
     )
+
+
+def _passing(record: Twice, declared: Declaration) -> list[Judgement]:
+    """How a record passes by what is declared, or by a part of it; empty where it does not."""
+    parts = {declared, Declaration(declared.compute), Declaration(rounding=declared.rounding)}
+    return [judgement for by, judgement in record.passing.items() if by in parts]
 
 
 def _units(units: float | None) -> float:

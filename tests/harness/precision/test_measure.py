@@ -127,6 +127,19 @@ def test_one_declaration_for_all_where_there_is_one():
     assert needed((truncate,), (STORAGE,)) == Declaration("storage", "truncate")
 
 
+def test_a_few_long_sums_are_no_reason_for_less_than_storage():
+    wrong, passed = record(Composite(rounded)).without, Judgement(Verdict.PASS, units=1.5)
+    sums, both = {Declaration("bf16"): passed}, {STORAGE: passed, Declaration("bf16"): passed}
+
+    def row_of(*ways):
+        measured = [Measured("sum", "forward", "bf16", NORM, Declaration(), Twice(wrong, way)) for way in ways]
+        return rows(measured)[0]
+
+    few, many = row_of(both, both, both, sums), row_of(both, both, sums, sums)
+    assert (few.needed, few.failing_with, few.worst) == (STORAGE, 1, NORM)
+    assert (many.needed, many.failing_with, many.worst) == (Declaration("bf16"), 0, "")
+
+
 @pytest.mark.parametrize(
     ("needed", "declared", "said"),
     [
