@@ -10,7 +10,7 @@ Grammar, parts separated by ';', in this order:
     dtype     f64, f32, f16 or bf16
     fill=     how values are drawn (cases/_data.py); left out when normal
     layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
-    out=      how results lie in memory, by the same words; left out when contiguous
+    into=     how results lie in memory, by the same words; left out when contiguous
     inplace=  the tensor in whose memory the first result lies; left out when it has memory of its own
     needs=    comma-separated inputs whose gradient is asked for; left out when all
     seed=     a number; left out when 0
@@ -36,7 +36,7 @@ _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _ID = re.compile(rf"({_NAME})\[(.*)\]")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*")
-_RESERVED = ("fill", "layout", "out", "inplace", "needs", "seed")
+_RESERVED = ("fill", "layout", "into", "inplace", "needs", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Case:
     dtype: str = "f32"
     fill: str = "normal"
     layout: str = "contiguous"
-    out: str = "contiguous"
+    into: str = "contiguous"
     inplace: str = ""
     needs: tuple[str, ...] | None = None
     seed: int = 0
@@ -62,8 +62,8 @@ class Case:
             parts.append(f"fill={self.fill}")
         if self.layout != "contiguous":
             parts.append(f"layout={self.layout}")
-        if self.out != "contiguous":
-            parts.append(f"out={self.out}")
+        if self.into != "contiguous":
+            parts.append(f"into={self.into}")
         if self.inplace:
             parts.append(f"inplace={self.inplace}")
         if self.needs is not None:
@@ -85,12 +85,12 @@ class Case:
         """What a backend must be able to do to write the results where the case has them."""
         if self.inplace:
             return (Destination.IN_PLACE,)
-        return () if self.out == "contiguous" else (Destination.STRIDED,)
+        return () if self.into == "contiguous" else (Destination.STRIDED,)
 
     @property
     def apart(self) -> Case:
         """The same case with results in memory of their own, row by row."""
-        return replace(self, out="contiguous", inplace="")
+        return replace(self, into="contiguous", inplace="")
 
     @property
     def kwargs(self) -> dict[str, Param]:
@@ -143,7 +143,7 @@ class Case:
             dtype=rest["dtype"],
             fill=rest.get("fill", "normal"),
             layout=rest.get("layout", "contiguous"),
-            out=rest.get("out", "contiguous"),
+            into=rest.get("into", "contiguous"),
             inplace=rest.get("inplace", ""),
             needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
             seed=int(rest.get("seed", "0")),

@@ -75,8 +75,8 @@ def _title(case: Case, results: Sequence[Result]) -> str:
         rows.append(f"The backend got these values in another layout: {case.layout}.")
     if case.inplace:
         rows.append(f"The backend was to write its result over {case.inplace}, or the gradient over the cotangent.")
-    if case.out != "contiguous":
-        rows.append(f"The backend was to write its results in another layout: {case.out}.")
+    if case.into != "contiguous":
+        rows.append(f"The backend was to write its results in another layout: {case.into}.")
     rows += ["", "Prints what the float64 reference expects, and what came back at the worst elements."]
     text = "\n".join(map(line, rows))
     return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'

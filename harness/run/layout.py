@@ -114,7 +114,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
         for i, g in enumerate(posed.cotangents)
     ]
     results = [
-        None if wanted is None else builder.place_of(i, wanted, storage_of(wanted.shape, posed.case.out))
+        None if wanted is None else builder.place_of(i, wanted, storage_of(wanted.shape, posed.case.into))
         for i, wanted in enumerate(question.wanted)
     ]
     request = Request(
