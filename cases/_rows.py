@@ -30,7 +30,7 @@ _ELEMENTWISE = (
     ("5x1031", ""),
     ("7x33", "inplace=x"),
     ("3x2x65", "layout=transposed;inplace=x"),
-    ("2x1031", "inplace=x"),
+    ("3x1031", "layout=gapped;inplace=x"),
 )
 
 
@@ -89,7 +89,7 @@ _BINARY = (
     ("1x1031", "5x1031", ""),
     ("7x33", "7x33", "inplace=a"),
     ("7x33", "7x33", "inplace=b"),
-    ("5x131", "131,", "inplace=a"),
+    ("5x131", "131,", "layout=a:gapped;inplace=a"),
     ("33,", "5x33", "layout=b:transposed;inplace=b"),
 )
 
