@@ -123,7 +123,10 @@ def opt_step_adamw(
 
 def _parameter(g: Graph, x: Tensor) -> Tensor:
     """A copy of a leaf, or the leaf itself in place, that ggml's optimisers agree to change."""
-    changed = rows(g, x) if g.is_over(x) else g.copied(x)
+    in_place = g.is_over(x)
+    if in_place and rows(g, x) is not x:
+        raise Unsupported("ggml's optimisers want the elements of a row next to each other")
+    changed = x if in_place else g.copied(x)
     g.do("ggml_set_param", changed)
     return changed
 
