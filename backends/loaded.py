@@ -86,7 +86,7 @@ def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destinatio
     """The destinations that a backend declares, where its functions can be told of them. Raises BackendError."""
     declared = members["destinations"]
     words = () if declared is None else declared
-    if isinstance(words, str) or not isinstance(words, Collection) or not set(words) <= set(Destination):
+    if isinstance(words, str) or not isinstance(words, Collection) or any(w not in list(Destination) for w in words):
         known = ", ".join(repr(str(word)) for word in Destination)
         raise BackendError(f"backend {name}: its destinations are {declared!r}; expected a tuple of words: {known}.")
     for function in ("forward", "vjp"):

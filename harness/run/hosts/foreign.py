@@ -44,9 +44,7 @@ class Foreign:
         self._process, self.timeout = process, timeout
         words = hello.get("destinations", ())
         name, version, device = plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu"))
-        self.about = About(
-            name, version, device, destinations=frozenset(map(Destination, hello.get("destinations", ())))
-        )
+        self.about = About(name, version, device, destinations=frozenset(map(Destination, words)))
         self._ops = hello.get("ops")
         self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
         self._count = 0
@@ -129,7 +127,7 @@ class Foreign:
         overwritten = f"input.{where}" if forward else "cotangent.0"
         for name, sent in tensors.items():
             if name != overwritten:
-                check_kept(name, sent, answer.pop(name, None))
+                check_kept(_called(name, posed.names), name, sent, answer)
         results = _indexed(answer, "output" if forward else "gradient")
         return [results.get(i) for i in range(len(question.wanted))]
 
@@ -213,6 +211,12 @@ def _of_gradient(cotangents: Sequence[Array | None], needs: Sequence[bool]) -> t
     """What a vjp has beside the parts of a forward."""
     metadata = {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
     return metadata, {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
+
+
+def _called(name: str, names: Sequence[str | None]) -> str:
+    """What messages call a tensor of the protocol."""
+    kind, _, number = name.partition(".")
+    return f"input {names[int(number)]}" if kind == "input" else f"cotangent {number}"
 
 
 def _checked(answer: Mapping[str, str]) -> dict[str, Any]:

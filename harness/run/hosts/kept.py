@@ -11,18 +11,19 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.verdicts import Verdict
 
 
-def check_kept(name: str, sent: Array, back: Array | None) -> None:
-    """Compare tensor `name` as it was sent, and as it came back after the call.
+def check_kept(called: str, name: str, sent: Array, answer: dict[str, Array]) -> None:
+    """Take tensor `name`, which messages call otherwise, out of an answer, and compare it to what was sent.
 
     Raises BackendFailed where it did not come back, Settled where it came back changed.
     """
+    back = answer.pop(name, None)
     if back is None:
         raise BackendFailed(f"the answer to a call in place has no tensor {name}, to show that it is as it was sent")
     if (back.dtype, back.shape) != (sent.dtype, sent.shape):
         raise BackendFailed(f"the answer has {name} in another dtype or shape than it was sent")
     changed = int(np.count_nonzero(_bytes(back) != _bytes(sent)))
     if changed:
-        what = f"{name.replace('.', ' ')}: {changed} of {sent.nbytes} bytes changed during the call"
+        what = f"{called}: {changed} of {sent.nbytes} bytes changed during the call"
         raise Settled(Verdict.INPUT_CHANGED, what)
 
 
