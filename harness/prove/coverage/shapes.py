@@ -56,18 +56,18 @@ DESTINATIONS = (
     Rule(
         *("in place", "its result in the memory of a tensor: of every one that has room for it", 6),
         on.in_place,
-        lambda case, _: (case.inplace,),
+        lambda case, _: (case.inplace,) if case.inplace else (),
         lambda op, _: op.in_place,
     ),
     Rule("in place, strided", "its result in the memory of a strided tensor", 0, on.in_place, when(in_place_strided)),
     Rule(
         *(
             "strided results",
-            "results transposed, with gaps and step-sliced, or gradients where they are one number",
+            "results, or gradients, transposed, with gaps and step-sliced",
             4,
         ),
         on.tensors,
-        lambda case, _: (case.into,),
+        lambda case, _: () if case.into == "contiguous" else (case.into,),
         lambda op, cases: ("transposed", "gapped", "sliced"),  # noqa: ARG005
     ),
 )

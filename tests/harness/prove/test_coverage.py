@@ -126,6 +126,10 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("16-bit sums", "sum[x=1x1031;dim=-1;f32]", False),
         ("partial, strided", "rope[x=1x2x1x8;positions=2,;n_dims=4;f32;layout=transposed]", False),  # one head
         ("partial, strided", "rope[x=1x2x3x8;positions=2,;n_dims=4;f32;layout=transposed]", True),
+        ("in place", "relu[x=3x5;f32;inplace=x]", True),
+        ("in place", "relu[x=3x5;f32;into=gapped]", False),
+        ("strided results", "relu[x=3x5;f32;into=gapped]", True),
+        ("strided results", "relu[x=3x5;f32;inplace=x]", False),
         ("in place, strided", "relu[x=3x5;f32;layout=transposed;inplace=x]", True),
         ("in place, strided", "relu[x=5,;f32;layout=transposed;inplace=x]", False),
         ("in place, strided", "sub[a=3x5;b=3x5;f32;layout=b:gapped;inplace=a]", False),
