@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from opproof.backends.c.device import DeviceMemory
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 
 
@@ -28,6 +29,7 @@ class Loaded:
     compute: Callable[..., str | None] | None
     rounding: Callable[..., str | None] | None
     device_memory: DeviceMemory | None
+    destinations: frozenset[Destination]  # where it can write results beside memory of their own, row by row
 
     @property
     def differentiates(self) -> bool:
@@ -74,14 +76,33 @@ def settle(backend: Any, name: str) -> Loaded:
         "version": "" if members["version"] is None else str(members["version"]),
         "device": "cpu" if members["device"] is None else str(members["device"]),
         "alignment": 64 if alignment is None else int(alignment),
-        "with_shapes": members["supports"] is not None and _takes_shapes(members["supports"]),
+        "destinations": _destinations(members, name),
+        "with_shapes": members["supports"] is not None and _takes(members["supports"], "shapes"),
     }
     return Loaded(**members)
 
 
-def _takes_shapes(supports: Callable[..., Any]) -> bool:
+def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:
+    """The destinations that a backend declares, where its functions can be told of them. Raises BackendError."""
+    declared = members["destinations"]
+    words = () if declared is None else declared
+    if isinstance(words, str) or not isinstance(words, Collection) or any(w not in list(Destination) for w in words):
+        known = ", ".join(repr(str(word)) for word in Destination)
+        raise BackendError(f"backend {name}: its destinations are {declared!r}; expected a tuple of words: {known}.")
+    for function in ("forward", "vjp"):
+        returns = members[function] is not None and members[f"{function}_into"] is None
+        if words and returns and not _takes(members[function], "out"):
+            raise BackendError(
+                f"backend {name} declares destinations, and its {function} takes no `out`: add the parameter "
+                f"out=None, a list of arrays to write the results to, or leave `destinations` out."
+            )
+    return frozenset(map(Destination, words))
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether it can be given an argument of that name."""
     try:
-        parameters = inspect.signature(supports).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions have no signature
         return False
-    return any(p.name == "shapes" or p.kind is p.VAR_KEYWORD for p in parameters)
+    return any(p.name == name or p.kind is p.VAR_KEYWORD for p in parameters)

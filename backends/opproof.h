@@ -10,9 +10,9 @@
  *   - Element i of a tensor lies at (char*)data + byte_offset + itemsize * sum(index[k] * strides[k]).
  *     byte_offset is 0 on the CPU and anything on another device.
  *     strides count elements, are never NULL and may be 0 (broadcast) or in any order. Outputs and
- *     gradients are row-major.
+ *     gradients are row-major, unless opproof_destinations says that they need not be.
  *   - Outputs and gradients are allocated by the caller and hold poison: write every element.
- *   - Inputs must not be written.
+ *   - Inputs must not be written, but for the one that an output shares its memory with (opproof_destinations).
  *   - `message` receives a NUL-terminated reason with UNSUPPORTED and FAILED.
  *   - Tensors lie in the CPU's memory, each against an unreadable page. A library for another device
  *     exports the four functions at the end, and gets tensors that lie there, between guard zones.
@@ -140,6 +140,23 @@ OPPROOF_EXPORT int32_t opproof_alignment(void);
  */
 OPPROOF_EXPORT const char *opproof_precision(const char *op, const char *dtype, const char *mode);
 OPPROOF_EXPORT const char *opproof_rounding(const char *op, const char *dtype, const char *mode);
+
+/* Optional: where the library can write results beside row-major memory of their own: the sum of
+ *
+ * OPPROOF_IN_PLACE  outputs[0] may lie exactly where one of the inputs does: the same data, byte_offset, shape and
+ *                   strides, whatever these are. Its elements hold that input until they are written. In opproof_vjp
+ *                   one of the gradients may lie exactly where cotangents[0] does, while other gradients are asked for
+ *                   too. All else is read-only as ever: every other input, and every input of opproof_vjp, which a
+ *                   forward in place would have overwritten.
+ * OPPROOF_STRIDED   outputs and gradients may be views, with strides of any order and size but 0. The bytes between
+ *                   their elements are not the library's to write.
+ *
+ * Compare pointers to find out which call it is. 0 when absent: such calls are then not made, and counted as declined.
+ * A library that can for some operators only returns OPPROOF_UNSUPPORTED for the others.
+ */
+enum { OPPROOF_IN_PLACE = 1, OPPROOF_STRIDED = 2 };
+
+OPPROOF_EXPORT int32_t opproof_destinations(void);
 
 /* For a device that is not the CPU: export these four, or none of them.
  *

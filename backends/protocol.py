@@ -13,6 +13,8 @@ Optional
                                "storage" (the dtype itself, between kernels), "f16",
                                "bf16", "tf32", "f32" (of float64), "q8" (activations in blocks of 8 bits)
     rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
+    destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
+                               their own, row by row. Its forward and vjp then take `out`, see below
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 
 `op` is the operator's name. `inputs` has one entry per tensor of the operator's signature, in its order, None where
@@ -21,10 +23,18 @@ to be written. `params` maps every parameter of the operator to its value. `cota
 for an output of integers or booleans; `needs` one bool per input. Raise `Unsupported` (or NotImplementedError) to
 decline; any other exception is a failure of that case alone.
 
+Results in place, and strided: `forward(op, inputs, params, out=None)` and `vjp(op, inputs, params, cotangents, needs,
+out=None)`. Where `out` is given, it has an array for each output (each input; None where not needed): write the results
+there, what is returned is not looked at. "in place": out[0] is one of `inputs`, the very array; of a vjp, the gradient
+of that input is cotangents[0]. It has that one's strides. All else that is given must stay as it is, the inputs of a
+vjp too. "strided": the arrays of `out` have strides of the caller's, and bytes between their elements that must stay.
+Cases of destinations that a backend does not declare are declined for it.
+
 A backend that writes into memory of the caller (a C library) has instead
 
     forward_into(op, inputs, params, outputs) -> None
     vjp_into(op, inputs, params, cotangents, gradients) -> None    gradients: None where not needed
+    destinations               as above: outputs are then inputs, the very arrays, or have strides
     device_memory              a DeviceMemory (c/device.py), where arrays must lie on a device: it gets DeviceArrays
 """
 

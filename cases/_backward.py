@@ -24,6 +24,9 @@ _ROWS = (
     ("0x3", ""),
     ("3x768", ""),
     ("130x3", ""),
+    ("7x33", "inplace=FIRST"),
+    ("7x31", "inplace=SECOND"),
+    ("3x2x65", "layout=FIRST:transposed;inplace=FIRST"),
     ("2x1031", "f32,f16"),
     ("2x4099", "f32"),
 )

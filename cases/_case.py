@@ -10,6 +10,8 @@ Grammar, parts separated by ';', in this order:
     dtype     f64, f32, f16 or bf16
     fill=     how values are drawn (cases/_data.py); left out when normal
     layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
+    into=     how results lie in memory, by the same words; left out when contiguous
+    inplace=  the tensor in whose memory the first result lies; left out when it has memory of its own
     needs=    comma-separated inputs whose gradient is asked for; left out when all
     seed=     a number; left out when 0
 """
@@ -21,6 +23,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
 
@@ -33,7 +36,7 @@ _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _ID = re.compile(rf"({_NAME})\[(.*)\]")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*")
-_RESERVED = ("fill", "layout", "needs", "seed")
+_RESERVED = ("fill", "layout", "into", "inplace", "needs", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class Case:
     dtype: str = "f32"
     fill: str = "normal"
     layout: str = "contiguous"
+    into: str = "contiguous"
+    inplace: str = ""
     needs: tuple[str, ...] | None = None
     seed: int = 0
 
@@ -57,6 +62,10 @@ class Case:
             parts.append(f"fill={self.fill}")
         if self.layout != "contiguous":
             parts.append(f"layout={self.layout}")
+        if self.into != "contiguous":
+            parts.append(f"into={self.into}")
+        if self.inplace:
+            parts.append(f"inplace={self.inplace}")
         if self.needs is not None:
             parts.append(f"needs={','.join(self.needs)}")
         if self.seed:
@@ -70,6 +79,18 @@ class Case:
         for name, shape in self.tensors:
             found[name] = found[shape] if isinstance(shape, str) else shape
         return found
+
+    @property
+    def destinations(self) -> tuple[Destination, ...]:
+        """What a backend must be able to do to write the results where the case has them."""
+        if self.inplace:
+            return (Destination.IN_PLACE,)
+        return () if self.into == "contiguous" else (Destination.STRIDED,)
+
+    @property
+    def apart(self) -> Case:
+        """The same case with results in memory of their own, row by row."""
+        return replace(self, into="contiguous", inplace="")
 
     @property
     def kwargs(self) -> dict[str, Param]:
@@ -122,6 +143,8 @@ class Case:
             dtype=rest["dtype"],
             fill=rest.get("fill", "normal"),
             layout=rest.get("layout", "contiguous"),
+            into=rest.get("into", "contiguous"),
+            inplace=rest.get("inplace", ""),
             needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
             seed=int(rest.get("seed", "0")),
         )

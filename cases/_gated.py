@@ -37,6 +37,9 @@ _TWO = (
     ("6x32", "layout=gate:gapped"),
     ("5x9", "layout=gate:broadcast"),
     ("2x99", "fill=negative"),
+    ("7x33", "inplace=x"),
+    ("7x33", "inplace=gate"),
+    ("3x2x65", "layout=x:transposed;inplace=x"),
 )
 
 

@@ -10,6 +10,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
 
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes
 (`x=4;f32` or `x=4;f32,f64`) only in those.
+
+The first row of a file is a standard row again with strided results, so that no file lists that (STRIDED).
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ from opproof.vocabulary.levels import LEVELS
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
 FOLDER = Path(__file__).parent
 
+#: How the results of an operator's first row lie when it is tried again, and in which dtypes.
+STRIDED = (("transposed", "f32,f16"), ("gapped", "f32"), ("sliced", "f32,bf16"))
+
 
 def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]] | None = None) -> list[Case]:
     """All cases of the operator `op` up to `level`, without repetition, in file order.
@@ -38,7 +43,16 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     if not (FOLDER / f"{op}.py").is_file():
         return []
     module = importlib.import_module(f"{__package__}.{op}")
-    return read_rows(op, {name: getattr(module, name.upper(), ()) for name in LEVELS}, level)
+    listed = {name: list(getattr(module, name.upper(), ())) for name in LEVELS}
+    listed["standard"] += [row for first in listed["smoke"][:1] for row in _strided(first)]
+    return read_rows(op, listed, level)
+
+
+def _strided(row: str) -> Iterator[str]:
+    """The row with results that are strided, in its own dtypes where it names some."""
+    named = any(all(d in DTYPES for d in part.split(",")) for part in row.split(";"))
+    for layout, dtypes in STRIDED:
+        yield f"{row};into={layout}" if named else f"{row};{dtypes};into={layout}"
 
 
 def left_out(op: str) -> Mapping[str, str]:

@@ -28,6 +28,9 @@ _ELEMENTWISE = (
     ("3x0", ""),
     ("0d", ""),
     ("5x1031", ""),
+    ("7x33", "inplace=x"),
+    ("3x2x65", "layout=transposed;inplace=x"),
+    ("3x1031", "layout=gapped;inplace=x"),
 )
 
 
@@ -84,6 +87,10 @@ _BINARY = (
     ("2x3x1", "1x1x97", "fill=offset"),
     ("5x1031", "5x1031", ""),
     ("1x1031", "5x1031", ""),
+    ("7x33", "7x33", "inplace=a"),
+    ("7x33", "7x33", "inplace=b"),
+    ("5x131", "131,", "layout=a:gapped;inplace=a"),
+    ("33,", "5x33", "layout=b:transposed;inplace=b"),
 )
 
 

@@ -2,6 +2,8 @@
 
 SMOKE = ["a=7x33;b=3x5;stride=(33,1);offset=35"]
 STANDARD = [
+    "a=7x33;b=3x5;stride=(33,1);offset=35;inplace=a",
+    "a=5x3x17;b=2x9;stride=(51,1);offset=20;layout=a:gapped;inplace=a",
     "a=9,;b=4x1;stride=(2,1);offset=1",
     "a=5x31;b=5x31;stride=(31,1);fill=wide",
     "a=5x31;b=1x31;stride=(31,1);offset=124;layout=a:transposed",

@@ -2,6 +2,8 @@
 
 SMOKE = ["a=7x33;b=1,"]
 STANDARD = [
+    "a=7x33;b=1,;inplace=a",
+    "a=3x2x65;b=1,;layout=a:transposed;inplace=a",
     "a=9,;b=1,",
     "a=5x31;b=0d;fill=wide",
     "a=3x32;b=1x1;layout=offset",

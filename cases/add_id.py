@@ -4,6 +4,8 @@ SMOKE = [
     "a=3x2x7;b=4x7;ids=3x2",
 ]
 STANDARD = [
+    "a=3x2x33;b=4x33;ids=3x2;inplace=a",
+    "a=3x5x17;b=4x17;ids=3x5;layout=a:gapped;inplace=a",
     "a=1x1x1;b=1x1;ids=1x1",
     "a=5x2x9;b=8x9;ids=5x2;fill=wide",
     "a=3x2x31;b=2x31;ids=3x2",

@@ -2,6 +2,8 @@
 
 SMOKE = ["x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4"]
 STANDARD = [
+    "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;inplace=x",
+    "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=x:gapped;inplace=x",
     "x=1x1x1;rel_w=1x1x1x1;rel_h=1x1x1x1",
     "x=2x9x9;rel_w=2x3x3x3;rel_h=2x3x3x3;fill=wide",
     "x=3x16x16;rel_w=3x4x4x4;rel_h=3x4x4x4;layout=x:transposed",

@@ -2,6 +2,8 @@
 
 SMOKE = ["x=2x3x5x33"]
 STANDARD = [
+    "x=2x3x5x33;inplace=x",
+    "x=2x4x5x17;layout=permuted;inplace=x",
     "x=1x1x3x9",
     "x=2x2x4x7;max_bias=4.0",
     "x=2x6x5x31;n_past=26;fill=wide",

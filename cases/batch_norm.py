@@ -7,6 +7,9 @@ SMOKE = [
     "x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,",
 ]
 STANDARD = [
+    "x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,;inplace=x",
+    "x=5x3x33;weight=3,;bias=3,;training=true;inplace=x",
+    "x=5x3x17;training=true;layout=x:transposed;inplace=x",
     "x=4x3x5;weight=3,;bias=3,;training=true",
     "x=4x3x5;running_mean=3,;running_var=3,;eps=0.1",
     "x=4x3x5;running_mean=3,;running_var=3,;weight=3,;layout=x:transposed",

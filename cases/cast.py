@@ -5,6 +5,9 @@ SMOKE = [
     "x=7x33;to=bf16;fill=wide;f32",
 ]
 STANDARD = [
+    "x=7x33;to=f16;fill=wide;f32;inplace=x",
+    "x=7x33;to=bf16;fill=wide;f32;inplace=x",
+    "x=3x2x65;to=f16;fill=wide;layout=transposed;f32;inplace=x",
     "x=9,;to=bf16;fill=wide;f32,f16",
     "x=5x31;to=f16;fill=small;layout=transposed;f32",
     "x=5x31;to=bf16;fill=small;layout=transposed;f32,f16",

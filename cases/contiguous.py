@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x33;layout=transposed",
 ]
 STANDARD = [
+    "x=7x33;inplace=x",
+    "x=3x2x65;layout=transposed;inplace=x",
     "x=9,",
     "x=9,;layout=sliced",
     "x=5x31;layout=transposed",

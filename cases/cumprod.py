@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x9;dim=-1",
 ]
 STANDARD = [
+    "x=7x9;dim=-1;inplace=x",
+    "x=9x5;dim=0;layout=transposed;inplace=x",
     "x=9,;dim=0",
     "x=5x31;dim=0",
     "x=3x32;dim=-1;layout=offset",

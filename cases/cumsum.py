@@ -6,6 +6,8 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
+    "x=7x33;dim=-1;inplace=x",
+    "x=33x5;dim=0;layout=transposed;inplace=x",
     *one_axis(),
     "x=5x17;dim=-1;fill=exact",
     "x=3x5x7;dim=1;fill=exact;layout=permuted",

@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x33;value=1.5",
 ]
 STANDARD = [
+    "x=7x33;value=1.5;inplace=x",
+    "x=3x2x65;value=-0.5;layout=transposed;inplace=x",
     "x=9,;value=-2.0",
     "x=5x31;value=0.1;layout=transposed",
     "x=3x32;value=0.0;layout=offset",

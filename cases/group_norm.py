@@ -7,6 +7,8 @@ SMOKE = [
     "x=2x6x5;weight=6,;bias=6,;num_groups=2",
 ]
 STANDARD = [
+    "x=2x6x33;weight=6,;bias=6,;num_groups=2;inplace=x",
+    "x=2x6x5x7;num_groups=3;layout=permuted;inplace=x",
     "x=3x8;num_groups=2",
     "x=2x6x7x5;weight=6,;num_groups=3;eps=0.1",
     "x=2x6x5x7;weight=6,;bias=6,;num_groups=2;layout=offset",

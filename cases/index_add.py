@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x9;index=5,;source=5x9;dim=0",
 ]
 STANDARD = [
+    "x=7x33;index=5,;source=5x33;dim=0;inplace=x",
+    "x=9x5;index=4,;source=9x4;dim=1;layout=x:transposed;inplace=x",
     "x=9,;index=20,;source=20,;dim=0",
     "x=5x31;index=3,;source=3x31;dim=0;alpha=0.5;layout=x:transposed",
     "x=5x31;index=40,;source=5x40;dim=1;layout=source:transposed",

@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
+    "x=7x33;dim=-1;inplace=x",
+    "x=33x5;dim=0;layout=transposed;inplace=x",
     "x=9,;dim=0",
     "x=5x31;dim=-1;fill=wide",
     "x=3x32;dim=0;layout=offset",

@@ -4,6 +4,9 @@ from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
 STANDARD = [
+    "x=7x33;normalized_shape=(33);inplace=x",
+    "x=7x33;weight=33,;bias=33,;normalized_shape=(33);inplace=x",
+    "x=3x2x65;weight=65,;bias=65,;normalized_shape=(65);layout=x:transposed;inplace=x",
     "x=9,;normalized_shape=(9)",
     "x=5x31;weight=31,;normalized_shape=(31);eps=0.1",
     "x=5x31;bias=31,;normalized_shape=(31);eps=0.001",

@@ -9,6 +9,8 @@ def _all(shape: str) -> str:
 
 SMOKE = [f"{_all('7x33')};lr=0.1", f"{_all('7x33')};lr=0.01;eps=0.1;weight_decay=0.1;step=3"]
 STANDARD = [
+    f"{_all('7x33')};lr=0.01;eps=0.1;weight_decay=0.1;step=3;inplace=param",
+    f"{_all('3x2x65')};lr=0.1;layout=param:transposed;inplace=param",
     f"{_all('9,')};lr=0.1",
     f"{_all('5x31')};lr=0.01;weight_decay=0.1;step=2;fill=wide",
     f"{_all('3x32')};lr=0.5;beta1=0.5;beta2=0.75;step=3;layout=offset",

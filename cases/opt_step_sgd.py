@@ -4,6 +4,8 @@ from opproof.cases._rows import BETWEEN
 
 SMOKE = ["param=7x33;grad=7x33;lr=0.1;weight_decay=0.01"]
 STANDARD = [
+    "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;inplace=param",
+    "param=3x2x65;grad=3x2x65;lr=0.1;weight_decay=0.01;layout=param:transposed;inplace=param",
     "param=9,;grad=9,;lr=0.5",
     "param=5x31;grad=5x31;lr=0.01;weight_decay=0.1;fill=wide",
     "param=3x32;grad=3x32;lr=1.5;weight_decay=0.5;layout=offset",

@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x9;index=7x1;src=7x1;dim=1",
 ]
 STANDARD = [
+    "x=7x9;index=7x1;src=7x1;dim=1;inplace=x",
+    "x=5x17;index=1x17;src=1x17;dim=0;layout=x:transposed;inplace=x",
     "x=9,;index=1,;src=1,;dim=0",
     "x=9,;index=9,;src=9,;dim=0",
     "x=7x9;index=5x4;src=5x4;dim=0",

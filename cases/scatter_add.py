@@ -4,6 +4,8 @@ SMOKE = [
     "x=7x9;index=7x5;src=7x5;dim=1",
 ]
 STANDARD = [
+    "x=7x9;index=7x5;src=7x5;dim=1;inplace=x",
+    "x=5x17;index=3x17;src=3x17;dim=0;layout=x:transposed;inplace=x",
     "x=9,;index=20,;src=20,;dim=0",
     "x=5x31;index=3x31;src=3x31;dim=0;layout=x:transposed",
     "x=5x31;index=5x40;src=5x40;dim=1;layout=index:transposed",

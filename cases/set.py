@@ -4,6 +4,8 @@ SMOKE = [
     "a=7x33;b=3x5;offset=(2,9)",
 ]
 STANDARD = [
+    "a=7x33;b=3x5;offset=(2,9);inplace=a",
+    "a=5x17;b=2x9;offset=(1,3);layout=a:gapped;inplace=a",
     "a=9,;b=4,;offset=(5)",
     "a=5x31;b=2x31;offset=(3,0);layout=a:transposed",
     "a=5x31;b=5x4;offset=(0,27);layout=b:transposed",

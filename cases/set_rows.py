@@ -2,6 +2,8 @@
 
 SMOKE = ["x=7x33;source=3x33;indices=3,"]
 STANDARD = [
+    "x=7x33;source=3x33;indices=3,;inplace=x",
+    "x=9x17;source=4x17;indices=4,;layout=x:gapped;inplace=x",
     "x=1x9;source=1x9;indices=1,",
     "x=9x5;source=3x5;indices=3,;fill=wide",
     "x=2x9x31;source=2x4x31;indices=2x4",

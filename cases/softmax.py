@@ -2,6 +2,9 @@
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
+    "x=7x33;dim=-1;inplace=x",
+    "x=33x5;dim=0;layout=transposed;inplace=x",
+    "x=2x1031;dim=-1;f32,f16;inplace=x",
     "x=9,;dim=0",
     "x=5x31;dim=-1;fill=wide",
     "x=3x32;dim=0;layout=offset",

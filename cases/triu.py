@@ -4,6 +4,8 @@ SMOKE = [
     "x=5x7;diagonal=0",
 ]
 STANDARD = [
+    "x=5x33;diagonal=0;inplace=x",
+    "x=3x17x9;diagonal=1;layout=transposed;inplace=x",
     "x=7x5;diagonal=0",
     "x=5x7;diagonal=2;layout=transposed",
     "x=5x7;diagonal=-2;layout=offset",

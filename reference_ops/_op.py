@@ -30,6 +30,7 @@ FACTS: dict[str, Any] = {
     "OUTPUTS": ("y",),  # names of the outputs
     "TRAITS": (),  # words of Trait, for what no signature tells
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
+    "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
@@ -87,6 +88,14 @@ class Op:
     def neighbours(self) -> tuple[str, ...]:
         """Operators of the same tensors that this one is easily taken for."""
         return tuple(self.facts["NEIGHBOURS"])
+
+    @property
+    def in_place(self) -> tuple[str, ...]:
+        """Names of the tensors in whose memory the first output may lie, where one has its shape and dtype."""
+        stated = self.facts["IN_PLACE"]
+        if stated is not None:
+            return tuple(stated)
+        return self.tensors if Trait.POINTWISE in self.traits else ()
 
     def is_exact(self, mode: str) -> bool:
         """Whether `mode` ("forward" or "gradient") commits no rounding error."""

@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
+IN_PLACE = ("a",)
 
 
 def _places(shape: tuple[int, ...], stride: tuple[int, ...], offset: int) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts")
+IN_PLACE = ("a",)
 
 
 def forward(a: Array, b: Array) -> Array:

@@ -17,6 +17,7 @@ ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}  # da alone, where only that is asked for
 TRAITS = ("long sum", "indexed")
+IN_PLACE = ("a",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

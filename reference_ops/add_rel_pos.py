@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+IN_PLACE = ("x",)
 
 
 def _keys(x: Array, rel_w: Array, rel_h: Array) -> Array:

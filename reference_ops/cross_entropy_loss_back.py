@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("x", "target")
 
 
 def forward(grad: Array, x: Array, target: Array) -> Array:

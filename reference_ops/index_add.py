@@ -17,6 +17,7 @@ ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "indexed")
 REPEATS = "forward"
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

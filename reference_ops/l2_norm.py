@@ -14,6 +14,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("x",)
 
 
 def _length(x: Array, dim: int) -> Array:

@@ -13,6 +13,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
 NEIGHBOURS = ("lt",)
+IN_PLACE = ()  # the result is of booleans
 
 
 def forward(a: Array, b: Array) -> Array:

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "long sum")
+IN_PLACE = ("x",)
 
 
 def _gathered(v: Array, before: int, behind: int) -> Array:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("x",)
 
 
 def forward(x: Array, *, dim: int) -> Array:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
 NEIGHBOURS = ("logical_or",)
+IN_PLACE = ()  # the result is of booleans
 
 
 def forward(a: Array, b: Array) -> Array:

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise", "broadcasts")
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

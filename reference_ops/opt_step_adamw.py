@@ -19,6 +19,7 @@ from opproof.vocabulary.arrays import Array
 
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 TRAITS = ("pointwise",)
+IN_PLACE = ("param",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
+IN_PLACE = ("param",)
 
 
 def forward(param: Array, grad: Array, *, lr: float, weight_decay: float = 0.0) -> Array:

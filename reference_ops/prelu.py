@@ -16,6 +16,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise", "broadcasts", "long sum")
+IN_PLACE = ("x",)
 
 
 def _per_channel(weight: Array, x: Array) -> Array:

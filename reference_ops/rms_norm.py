@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("x",)
 
 
 def forward(x: Array, weight: Array | None = None, *, eps: float = 1e-6) -> Array:

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("grad", "x")
 
 
 def forward(grad: Array, x: Array, *, eps: float = 1e-6) -> Array:

@@ -23,6 +23,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 TRAITS = ("long sum",)
 NEIGHBOURS = ("rope_back",)
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

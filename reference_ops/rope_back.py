@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 TRAITS = ("long sum",)
 NEIGHBOURS = ("rope",)
+IN_PLACE = ("grad",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
 NEIGHBOURS = ("scatter_add",)
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ EXACT = ("vjp",)
 TRAITS = ("long sum", "indexed")
 NEIGHBOURS = ("scatter",)
 REPEATS = "forward"
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+IN_PLACE = ("a",)
 
 
 def _block(b: Any, offset: tuple[int, ...]) -> Any:

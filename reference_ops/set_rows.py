@@ -20,6 +20,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 EXACT = ("forward", "vjp")
 TRAITS = ("indexed",)
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 OUTPUTS = ("dx",)
 TRAITS = ("rowwise", "long sum")
+IN_PLACE = ("grad", "y")
 
 
 def _along(a: Array, b: Array) -> Array:

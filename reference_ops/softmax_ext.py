@@ -21,6 +21,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward",)
 MULTILINEAR = True
 TRAITS = ("pointwise", "broadcasts")
+IN_PLACE = ("a", "b")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -18,16 +18,19 @@ from opproof.backends.c.device import device_memory
 from opproof.backends.c.structs import Call, DeviceArray, DLTensor, Param, param_of, pointers_to, tensor_of
 from opproof.backends.protocol import BackendFailed, Unsupported
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 
 ABI_VERSION = 1
 OK, UNSUPPORTED, FAILED = 0, 1, 2
 MESSAGE_SIZE = 1024
+#: OPPROOF_IN_PLACE and OPPROOF_STRIDED.
+DESTINATIONS = {1: Destination.IN_PLACE, 2: Destination.STRIDED}
 HEADER = Path(__file__).parents[1] / "opproof.h"
 
 
 def load(path: Path) -> object:
-    """The backend in the shared library `path`: name, version, device, alignment, forward_into.
+    """The backend in the shared library `path`: name, version, device, alignment, destinations, forward_into.
 
     And vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and rounding
     where it declares its precision.
@@ -48,6 +51,7 @@ def load(path: Path) -> object:
         version=_text(library, "opproof_version", ""),
         device=_text(library, "opproof_device", "cpu"),
         alignment=_alignment(library, path),
+        destinations=_destinations(library, path),
         forward_into=partial(_call, forward),
     )
     vjp = _function(library, "opproof_vjp")
@@ -176,6 +180,18 @@ def _alignment(library: ctypes.CDLL, path: Path) -> int:
             f"opproof_alignment of {path} returned {found}: expected a power of two, in bytes, such as 64."
         )
     return found
+
+
+def _destinations(library: ctypes.CDLL, path: Path) -> tuple[Destination, ...]:
+    """Where the library says that it can write results; nowhere in particular where it does not say."""
+    function = _function(library, "opproof_destinations")
+    flags = 0 if function is None else int(function())
+    if flags not in range(sum(DESTINATIONS) + 1):
+        raise BackendError(
+            f"opproof_destinations of {path} returned {flags}: expected a sum of OPPROOF_IN_PLACE (1) and "
+            f"OPPROOF_STRIDED (2), or 0."
+        )
+    return tuple(word for flag, word in DESTINATIONS.items() if flags & flag)
 
 
 def _text(library: ctypes.CDLL, name: str, otherwise: str) -> str:

@@ -34,6 +34,7 @@ from opproof.backends.ggml.run import differentiate, gradients, run
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import function_of, joined, supports
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 
 TABLE = joined(pointwise, rows, order, matrix, shape, blocks, conv, pool, image, recurrent, quant, backs)
 
@@ -42,6 +43,7 @@ class Ggml:
     """ggml's CPU backend with one thread."""
 
     name, device = "ggml", "cpu"
+    destinations = (Destination.IN_PLACE,)
 
     def __init__(self, device: Device, variant: str) -> None:
         self.compute, self.rounding = precision.built_in("ggml", variant)
@@ -53,17 +55,31 @@ class Ggml:
             return "ggml's CPU backend does not compute in f64"
         return supports(TABLE, op, "ggml")
 
-    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+    def forward(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        out: Sequence[Array | None] | None = None,
+    ) -> list[Array]:  # fmt: skip
         with Graph(self._device) as graph:
-            outputs = _built(graph, op, [_leaf(graph, x) for x in inputs], params)
+            leaves = [_leaf(graph, x) for x in inputs]
+            if out is not None:
+                graph.over = next(leaf for leaf, x in zip(leaves, inputs, strict=True) if x is out[0])
+            outputs = _built(graph, op, leaves, params)
             if None in outputs:
                 raise Unsupported(f"ggml gives no {len(outputs)} outputs of {op}")
-            return run(graph, [y for y in outputs if y is not None])
+            if graph.over is not None and not (outputs[0] and lies_over(graph, outputs[0], graph.over)):
+                raise Unsupported(f"ggml has no {op} in place of this tensor")
+            results = run(graph, [y for y in outputs if y is not None])
+            for result, place in zip(results[1:], (out or [None] * len(results))[1:], strict=True):
+                if place is not None:
+                    place[...] = result
+            return results
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array | None], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool], out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
+        if out is not None:
+            raise Unsupported("ggml has no backward pass for operators that write into their input")
         if others := [g.dtype for g in cotangents if g is not None and g.dtype != np.float32]:
             raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
         question = (op, tuple(needs), *(None if x is None else x.shape for x in inputs), repr(params))
@@ -86,6 +102,14 @@ class Ggml:
             if need:
                 graph.do("ggml_set_param", x)
         return leaves, _built(graph, op, leaves, params)
+
+
+def lies_over(graph: Graph, y: Tensor, leaf: Tensor) -> bool:
+    """Whether y is written where the array of `leaf` lies, element by element."""
+    if not graph.is_over(y):
+        return False
+    dense = all(graph.asks("ggml_is_contiguous", t) for t in (y, leaf))
+    return dense or graph.strides(y.pointer) == graph.strides(leaf.pointer)
 
 
 def _leaf(graph: Graph, array: Array | None) -> Tensor | None:

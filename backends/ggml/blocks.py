@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.views import cast, cont, item_size, reshape, rows
+from opproof.backends.ggml.views import cast, cont, item_size, owned, reshape, rows
 from opproof.backends.protocol import Unsupported
 
 _UPPER_DIAG, _UPPER, _LOWER_DIAG, _LOWER = range(4)  # enum ggml_tri_type
@@ -50,11 +50,10 @@ def index_select(g: Graph, x: Tensor, index: Tensor, *, dim: int) -> Tensor:
 
 
 def set_rows(g: Graph, x: Tensor, source: Tensor, indices: Tensor) -> Tensor:
-    """It writes into x, so it gets a copy; its source is f32 whatever x is. Its indices may be int64."""
+    """It writes into x, so it gets a copy unless the result belongs there. Its source is f32, indices may be int64."""
     if len(indices.shape) > 3:
         raise Unsupported("ggml_set_rows takes indices of at most 3 axes")
-    whole = g.call("ggml_cont", x)
-    return g.call("ggml_set_rows", whole, cast(g, rows(g, source), "f32"), indices)
+    return g.call("ggml_set_rows", owned(g, x), cast(g, rows(g, source), "f32"), indices)
 
 
 def diag(g: Graph, x: Tensor, *, diagonal: int) -> Tensor:

@@ -7,6 +7,7 @@ NumPy's. A leaf has the strides of its array in nb[], as a view has, and lies in
 from __future__ import annotations
 
 import ctypes
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -63,6 +64,7 @@ class Graph:
             self.pointer("ggml_new_graph_custom", self.context, ctypes.c_size_t(_NODES), ctypes.c_bool(gradient))
         )
         self.buffer: ctypes.c_void_p | None = None
+        self.over: Tensor | None = None  # the leaf that the result is to be written over
 
     def __enter__(self) -> Self:
         return self
@@ -128,6 +130,8 @@ class Graph:
         taken = types_of(name)
         if first is not None and self.type(first) not in taken:
             raise Unsupported(f"{name} on the CPU takes {' and '.join(taken)}, not {self.type(first)}")
+        if first is not None and self.is_over(first) and self.library.has(f"{name}_inplace"):
+            name = f"{name}_inplace"
         pointer = self.pointer(name, self.context, *map(_c, args))
         if shape is None:
             rank = 4 if first is None else len(first.shape)
@@ -135,6 +139,14 @@ class Graph:
             same = first is not None and sizes == self.sizes(first.pointer)
             shape = first.shape if first is not None and same else tuple(reversed(sizes))[4 - min(rank, 4) :]
         return Tensor(pointer, shape)
+
+    def is_over(self, tensor: Tensor) -> bool:
+        """Whether the tensor is the leaf that the result is to be written over, or a view of the whole of it."""
+        if self.over is None:
+            return False
+        leaf, view = ((self.pointer("ggml_get_data", ctypes.c_void_p(t.pointer)), self.sizes(t.pointer)) for t in
+                      (self.over, tensor))  # fmt: skip
+        return leaf[0] == view[0] and math.prod(leaf[1]) == math.prod(view[1])
 
     def do(self, name: str, *args: Any) -> None:
         """A call that returns nothing and takes no context."""

@@ -49,6 +49,10 @@ class Library:
         """The C function, with its result untyped. Raises Unsupported where this build lacks it."""
         return _function(self.handles, name)
 
+    def has(self, name: str) -> bool:
+        """Whether this build has the C function."""
+        return any(hasattr(handle, name) for handle in self.handles)
+
 
 class InitParams(ctypes.Structure):
     """struct ggml_init_params."""

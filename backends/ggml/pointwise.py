@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
-from opproof.backends.ggml.views import cont, expand, part, rows
+from opproof.backends.ggml.views import cont, expand, owned, part, rows
 from opproof.backends.protocol import Unsupported
 
 #: Our names where they differ from ggml's.
@@ -68,7 +68,8 @@ def softplus(g: Graph, x: Tensor, *, beta: float, threshold: float) -> Tensor:
 
 
 def leaky_relu(g: Graph, x: Tensor, *, negative_slope: float) -> Tensor:
-    return g.call("ggml_leaky_relu", rows(g, x), negative_slope, False)
+    x = rows(g, x)
+    return g.call("ggml_leaky_relu", x, negative_slope, g.is_over(x))
 
 
 def xielu(g: Graph, x: Tensor, *, alpha_n: float, alpha_p: float, beta: float, eps: float) -> Tensor:
@@ -76,9 +77,9 @@ def xielu(g: Graph, x: Tensor, *, alpha_n: float, alpha_p: float, beta: float, e
 
 
 def clamp(g: Graph, x: Tensor, *, min: float | None, max: float | None) -> Tensor:  # noqa: A002 - the operator's own
-    """ggml_clamp writes into its input, so it gets a copy."""
+    """ggml_clamp writes into its input, so it gets a copy where the result does not belong there."""
     low, high = -np.inf if min is None else min, np.inf if max is None else max
-    return g.call("ggml_clamp", g.call("ggml_cont", x), float(low), float(high))
+    return g.call("ggml_clamp", owned(g, x), float(low), float(high))
 
 
 def hardtanh(g: Graph, x: Tensor, *, min_val: float, max_val: float) -> Tensor:
@@ -121,10 +122,13 @@ def opt_step_adamw(
 
 
 def _parameter(g: Graph, x: Tensor) -> Tensor:
-    """A copy of a leaf that ggml's optimisers agree to change."""
-    copy = g.copied(x)
-    g.do("ggml_set_param", copy)
-    return copy
+    """A copy of a leaf, or the leaf itself in place, that ggml's optimisers agree to change."""
+    in_place = g.is_over(x)
+    if in_place and rows(g, x) is not x:
+        raise Unsupported("ggml's optimisers want the elements of a row next to each other")
+    changed = x if in_place else g.copied(x)
+    g.do("ggml_set_param", changed)
+    return changed
 
 
 TABLE: dict[str, Any] = {

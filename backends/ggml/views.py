@@ -23,6 +23,11 @@ def cont(g: Graph, x: Tensor) -> Tensor:
     return x if g.asks("ggml_is_contiguous", x) else g.call("ggml_cont", x)
 
 
+def owned(g: Graph, x: Tensor) -> Tensor:
+    """What an operator that writes into its input may write into: a copy of x, or x where the result belongs there."""
+    return rows(g, x) if g.is_over(x) else g.call("ggml_cont", x)
+
+
 def item_size(g: Graph, x: Tensor) -> int:
     """Bytes of an element."""
     return {"f32": 4, "i32": 4, "i64": 8}.get(g.type(x), 2)

@@ -43,6 +43,7 @@ class Request:
     results: Sequence[Place | None]  # None: a gradient that is not asked for
     needs: Sequence[bool]
     size: int  # of the arena
+    into: bool = False  # the backend is to write results to their places: over an input, or with strides
     guards: Sequence[Range] = ()  # to be unreadable during the call
     zones: Sequence[Range] = ()  # every buffer with the canaries on its sides
 
@@ -55,6 +56,7 @@ def to_metadata(request: Request) -> dict[str, str]:
         "results": [None if p is None else _listed(p) for p in request.results],
         "needs": list(request.needs),
         "size": request.size,
+        "into": request.into,
         "guards": request.guards,
         "zones": request.zones,
     }
@@ -74,6 +76,7 @@ def from_metadata(metadata: Mapping[str, str]) -> Request:
         results=[None if p is None else _place(p) for p in layout["results"]],
         needs=layout["needs"],
         size=layout["size"],
+        into=layout.get("into", False),
         guards=layout["guards"],
         zones=layout["zones"],
     )

@@ -89,7 +89,7 @@ def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
     memory = arena.memory
     inputs = _inputs(request, memory)
     cotangents = [None if p is None else array_at(p, memory) for p in request.cotangents]
-    places = [None if p is None else array_at(p, memory) for p in request.results]
+    places = _results(request, inputs, cotangents, memory)
     params = dict(request.params)
     if backend.writes(request.gradient):
         with borrowed(backend.device_memory, memory, request.zones) as lend:
@@ -99,10 +99,13 @@ def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
             else:
                 backend.forward_into(request.op, given, params, results)  # type: ignore[misc]
         return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
+    into: dict[str, Any] = {"out": places} if request.into else {}
     if request.gradient:
-        returned = backend.vjp(request.op, inputs, params, cotangents, list(request.needs))  # type: ignore[misc]
+        returned = backend.vjp(request.op, inputs, params, cotangents, list(request.needs), **into)  # type: ignore[misc]
     else:
-        returned = backend.forward(request.op, inputs, params)  # type: ignore[misc]
+        returned = backend.forward(request.op, inputs, params, **into)  # type: ignore[misc]
+    if request.into:  # whatever it returns: what counts lies in `out`
+        return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
     return Answer(Outcome.DONE, results=_taken(returned, request.results, arena))
 
 
@@ -114,6 +117,17 @@ def _inputs(request: Request, memory: Array) -> list[Array | None]:
         else:
             arrays.append(None if place is None else arrays[place])
     return arrays
+
+
+def _results(
+    request: Request, inputs: Sequence[Array | None], cotangents: Sequence[Array | None], memory: Array
+) -> list[Array | None]:
+    """Where results are to be written. One that lies where an input or a cotangent does is that very array."""
+    given, arrays = (request.cotangents, cotangents) if request.gradient else (request.inputs, inputs)
+    return [
+        None if p is None else next((a for g, a in zip(given, arrays, strict=True) if g == p), array_at(p, memory))
+        for p in request.results
+    ]
 
 
 def _taken(returned: Any, places: Sequence[Place | None], arena: Arena) -> list[Returned | None]:

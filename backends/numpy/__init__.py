@@ -7,7 +7,7 @@ alone carries a result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant
 from opproof.reference_ops import Op, gradients_of, load
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.several import tuple_of
 
 #: How a result, a float32 or float64 array or whole numbers, is stored in the float dtype of the inputs.
@@ -32,15 +33,30 @@ class NumPy:
     """Values and gradients by the references' own formulas."""
 
     name, version, device = "numpy", np.__version__, "cpu"
+    destinations = tuple(Destination)
 
-    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        return values(load(op), inputs, params)
+    def forward(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        out: Sequence[Array | None] | None = None,
+    ) -> list[Array]:  # fmt: skip
+        return written(values(load(op), inputs, params), out)
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array | None], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool], out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
-        return gradients(load(op), inputs, params, cotangents, needs)
+        return written(gradients(load(op), inputs, params, cotangents, needs), out)
+
+
+Results = TypeVar("Results", bound=Sequence[Array | None])
+
+
+def written(results: Results, out: Sequence[Array | None] | None) -> Results:
+    """`results`, written to the arrays of `out` too where there are any: all is computed before the first is."""
+    for result, place in zip(results, out or [None] * len(results), strict=True):
+        if result is not None and place is not None:
+            place[...] = result
+    return results
 
 
 def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], store: Store = nearest) -> list[Array]:

@@ -1,6 +1,7 @@
 """torch: PyTorch's operators through the references' PyTorch twins, gradients by autograd.
 
-`-b torch` runs on the CPU, `-b torch:cuda` on a GPU.
+`-b torch` runs on the CPU, `-b torch:cuda` on a GPU. Results in place are those of PyTorch's `op_`, with autograd
+through them; strided ones those of its `out=`, which has no gradient.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported
+from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
 
@@ -37,23 +40,61 @@ class Torch:
     """PyTorch on one device."""
 
     name = "torch"
+    destinations = tuple(Destination)
 
     def __init__(self, torch: Any, device: str, variant: str = "") -> None:
         self.compute, self.rounding = precision.built_in("torch", variant)
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
 
-    def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+    def forward(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
+        out: Sequence[Array | None] | None = None,
+    ) -> list[Array]:  # fmt: skip
         tensors = self._tensors(inputs)
         with self._torch.no_grad():
+            if out is not None:
+                return [self._written(op, tensors, params, place_of(out[0], inputs), out)]
             return [self._array(y) for y in tuple_of(self._twin(op)(self._torch, *tensors, **params))]
+
+    def _written(
+        self, op: str, tensors: Sequence[Any], params: Mapping[str, Any], where: int | None,
+        out: Sequence[Array | None],
+    ) -> Array:  # fmt: skip
+        """The result, written over tensor `where` by `op_`, or else to out[0] by `out=`."""
+        if where is not None:
+            result = over_first(op, where)(self._torch, *tensors, **params)
+        elif op in OUT:
+            (result,) = self._tensors(out)
+            self._twin(op)(Into(self._torch, op, result), *tensors, **params)
+        else:
+            raise Unsupported(f"PyTorch's {op} takes no `out`")
+        array = self._array(result)
+        if self.device != "cpu":  # where tensors are copies
+            out[0][...] = array  # type: ignore[index]
+        return array
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array | None], needs: Sequence[bool],
+        cotangents: Sequence[Array | None], needs: Sequence[bool], out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
-        twin = functools.partial(self._twin(op), self._torch, **params)
+        function = self._twin(op) if out is None else self._over(op, place_of(cotangents[0], out), params)
+        twin = functools.partial(function, self._torch, **params)
         found = autograd(self._torch, twin, self._tensors(inputs), needs, self._tensors(cotangents))
-        return [None if d is None else self._array(d) for d in found]
+        gradients = [None if d is None else self._array(d) for d in found]
+        for gradient, place in zip(gradients, out or [None] * len(gradients), strict=True):
+            if gradient is not None and place is not None:
+                place[...] = gradient
+        return gradients
+
+    @staticmethod
+    def _over(op: str, where: int | None, params: Mapping[str, Any]) -> Callable[..., Any]:
+        """`op_` as a function that autograd can take: it writes over a copy of the leaf."""
+        if where is None:
+            raise Unsupported("autograd gives gradients in memory of its own")
+        function = over_first(op, where)
+        if op in FROM_RESULT and any(params[name] < 0 for name in FROM_RESULT[op]):
+            raise Unsupported(f"PyTorch's {op}_ has no gradient where {' or '.join(FROM_RESULT[op])} is negative")
+        return lambda torch, x, *others, **params: function(torch, x.clone(), *others, **params)
 
     def _twin(self, op: str) -> Callable[..., Any]:
         twin = NATIVE.get(op, load(op).torch)
@@ -80,6 +121,11 @@ class Torch:
 
             return tensor.view(self._torch.int16).numpy().view(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
         return tensor.numpy()  # type: ignore[no-any-return]
+
+
+def place_of(array: Array | None, arrays: Sequence[Array | None]) -> int | None:
+    """Where `array` itself stands in `arrays`; None where it does not."""
+    return next((i for i, a in enumerate(arrays) if a is not None and a is array), None)
 
 
 def create(variant: str = "") -> Backend:

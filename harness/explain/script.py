@@ -73,6 +73,10 @@ def _title(case: Case, results: Sequence[Result]) -> str:
     rows += [f"{r.backend}, {r.mode}: {r.verdict}{f' ({r.diagnosis})' if r.diagnosis else ''}" for r in results]
     if case.layout != "contiguous":
         rows.append(f"The backend got these values in another layout: {case.layout}.")
+    if case.inplace:
+        rows.append(f"The backend was to write its result over {case.inplace}, or the gradient over the cotangent.")
+    if case.into != "contiguous":
+        rows.append(f"The backend was to write its results in another layout: {case.into}.")
     rows += ["", "Prints what the float64 reference expects, and what came back at the worst elements."]
     text = "\n".join(map(line, rows))
     return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'

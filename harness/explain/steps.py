@@ -22,9 +22,10 @@ def simpler(case: Case, op: Op) -> Iterator[Case]:
 
 
 def _plainer(case: Case) -> Iterator[Case]:
-    plain = replace(case, dtype="f32", fill="normal", layout="contiguous", needs=None, seed=0)
+    plain = replace(case.apart, dtype="f32", fill="normal", layout="contiguous", needs=None, seed=0)
     for changed in (
         plain,
+        case.apart,
         replace(case, layout="contiguous"),
         replace(case, fill="normal"),
         replace(case, dtype="f32"),

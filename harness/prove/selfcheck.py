@@ -56,7 +56,7 @@ class Disagreement:
 
 def cases_to_check(cases: Sequence[Case]) -> list[Case]:
     """Each shape, parameter set and fill once, in float64 and contiguous."""
-    plain = dict.fromkeys(replace(c, dtype="f64", layout="contiguous") for c in cases)
+    plain = dict.fromkeys(replace(c.apart, dtype="f64", layout="contiguous") for c in cases)
     return [c for c in plain if sum(int(np.prod(s)) for s in c.shapes.values()) <= _LARGEST]
 
 

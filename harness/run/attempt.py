@@ -110,6 +110,9 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
     """By which precision and rounding the backend is to be judged. Raises Settled where it declines."""
     if mode is Mode.GRADIENT and not host.about.differentiates:
         raise Settled(Verdict.UNSUPPORTED, "the backend has no vjp")
+    for needed in case.destinations:
+        if needed not in host.about.destinations:
+            raise Settled(Verdict.UNSUPPORTED, f"the backend does not declare the destination {str(needed)!r}")
     shapes = case.shapes
     names = list(shapes) if op.variadic else op.tensors
     params = {**op.params, **case.kwargs}
@@ -129,7 +132,7 @@ def _forward_of(host: Host, case: Case, op: Op, timeout: float):  # type: ignore
     """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
     from dataclasses import replace
 
-    pair = pose(replace(case, layout="contiguous"), op, Mode.FORWARD)
+    pair = pose(replace(case.apart, layout="contiguous"), op, Mode.FORWARD)
     wanted = wanted_of(pair.asked, pair.other.outputs)
 
     def forward(inputs: Sequence[Array | None]) -> list[Array | None]:

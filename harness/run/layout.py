@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.backends.host.arena import PAGE
-from opproof.backends.host.request import Place, Request, name_of
+from opproof.backends.host.request import Place, Request, dtype_of, name_of
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
-from opproof.harness.run.question import Question, cotangent_layout
+from opproof.harness.run.question import Question, Wanted, cotangent_layout
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.modes import Mode
 
 Bytes = NDArray[np.uint8]
@@ -44,7 +45,8 @@ class Buffer:
     end: int
     high: int
     image: Bytes
-    result: int | None = None  # its number among the results; None for what the backend is given
+    result: int | None = None  # the number of the result that lies in it; None for what the backend is given
+    between: NDArray[np.intp] | None = None  # which of its own bytes no element of the result lies on
 
     def trespass(self, now: Bytes) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
@@ -56,6 +58,11 @@ class Buffer:
             where = "past its end" if past else "before its beginning"
             distance = int(changed[0]) if past else int(side.size - 1 - changed[-1])
             return f"{changed.size} bytes {where} were written, the nearest {distance} bytes away"
+        if self.between is not None and self.between.size:
+            gaps = self.between + before
+            changed = np.flatnonzero(now[gaps] != self.image[gaps])
+            if changed.size:
+                return f"{changed.size} bytes between its elements were written, the first {self.between[changed[0]]}"
         return ""
 
     def changed(self, now: Bytes) -> str:
@@ -76,10 +83,15 @@ class Layout:
 
 
 def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
-    """Where everything lies: inputs and cotangents as the case's layouts say, results row by row and poisoned."""
+    """Where everything lies: inputs and cotangents as the case's layouts say, results as its destination, poisoned.
+
+    A result in place lies where an input does, or a gradient where the first output's cotangent does, and holds that.
+    """
     posed = question.posed
     layouts, dtype = layouts_of(posed.case), posed.case.dtype
     builder = _Builder(question, alignment, guard * PAGE)
+    shared = shared_result(question)
+    forward = posed.mode is Mode.FORWARD
     inputs: list[Place | int | None] = []
     placed: dict[int, int] = {}  # one array given twice is one tensor
     for i, (name, values) in enumerate(zip(posed.names, posed.inputs, strict=True)):
@@ -90,14 +102,19 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
         else:
             placed[id(values)] = i
             storage = storage_of(values.shape, layouts[name])
-            inputs.append(builder.tensor(f"input {name}", to_dtype(values, dtype), storage))
-    shared = cotangent_layout(posed.case)
+            result = shared if forward and name == posed.case.inplace else None
+            inputs.append(builder.tensor(f"input {name}", to_dtype(values, dtype), storage, result))
+    given = cotangent_layout(posed.case)
     cotangents = [
-        None if g is None else builder.tensor(f"cotangent {i}", to_dtype(g, dtype), storage_of(g.shape, shared))
+        None
+        if g is None
+        else builder.tensor(
+            f"cotangent {i}", to_dtype(g, dtype), storage_of(g.shape, given), None if i or forward else shared
+        )
         for i, g in enumerate(posed.cotangents)
     ]
     results = [
-        None if wanted is None else builder.result(wanted.name, i, wanted.shape, wanted.dtype)
+        None if wanted is None else builder.place_of(i, wanted, storage_of(wanted.shape, posed.case.into))
         for i, wanted in enumerate(question.wanted)
     ]
     request = Request(
@@ -107,6 +124,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
         inputs=inputs,
         cotangents=cotangents,
         results=results,
+        into=bool(posed.case.destinations),
         needs=posed.needs,
         size=builder.size,
         guards=() if question.soft else builder.guards,
@@ -135,25 +153,44 @@ class _Builder:
         self.guards: list[tuple[int, int]] = [(0, guard)]
         self.size = guard
         self._question, self._alignment, self._guard = question, alignment, guard
+        self._shared: dict[int, Place] = {}  # by the number of the result that lies there
 
-    def tensor(self, name: str, values: Array, storage: Storage) -> Place:
-        """`values` laid out as `storage` says; gaps hold poison."""
-        item = values.dtype.itemsize
-        buffer = self._buffer(name, storage.size * item, values.dtype, None)
-        strides = tuple(s * item for s in storage.strides)
-        start = buffer.start - buffer.low + storage.offset * item
-        array: Array = np.ndarray(values.shape, values.dtype, buffer.image.data, start, strides)
+    def tensor(self, name: str, values: Array, storage: Storage, result: int | None) -> Place:
+        """`values` laid out as `storage` says; gaps hold poison. The result of that number is to be written there."""
+        place, buffer = self._placed(name, values.shape, values.dtype, storage, result)
+        array: Array = np.ndarray(
+            values.shape, values.dtype, buffer.image.data, place.offset - buffer.low, place.strides
+        )
         array[...] = values
-        return Place(name_of(values.dtype), values.shape, strides, buffer.start + storage.offset * item)
+        if result is not None:
+            self._shared[result] = place
+        return place
 
-    def result(self, name: str, number: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Place:
-        """Poisoned memory for a result."""
-        size = int(np.prod(shape)) * dtype.itemsize
-        buffer = self._buffer(name, size, dtype, number)
-        strides = tuple(s * dtype.itemsize for s in row_major(shape))
-        return Place(name_of(dtype), shape, strides, buffer.start)
+    def place_of(self, number: int, wanted: Wanted, storage: Storage) -> Place:
+        """Poisoned memory for a result, or that of the tensor which it is to be written over. Raises CaseError."""
+        shared = self._shared.get(number)
+        if shared is None:
+            return self._placed(wanted.name, wanted.shape, wanted.dtype, storage, number)[0]
+        if (shared.shape, shared.dtype) != (wanted.shape, name_of(wanted.dtype)):
+            raise CaseError(
+                f"{self._question.posed.case}: {wanted.name} is {wanted.dtype.name} of shape {wanted.shape}, and "
+                f"cannot lie where {shared.dtype} of shape {shared.shape} does."
+            )
+        return shared
 
-    def _buffer(self, name: str, nbytes: int, dtype: np.dtype[Any], result: int | None) -> Buffer:
+    def _placed(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], storage: Storage, result: int | None
+    ) -> tuple[Place, Buffer]:
+        item = dtype.itemsize
+        strides = tuple(s * item for s in storage.strides)
+        offset = storage.offset * item
+        between = None if result is None else _between(shape, strides, offset, storage.size * item, item)
+        buffer = self._buffer(name, storage.size * item, dtype, result, between)
+        return Place(name_of(dtype), shape, strides, buffer.start + offset), buffer
+
+    def _buffer(
+        self, name: str, nbytes: int, dtype: np.dtype[Any], result: int | None, between: NDArray[np.intp] | None
+    ) -> Buffer:
         room = -(-max(nbytes, 1) // self._alignment) * self._alignment
         inner = -(-room // PAGE) * PAGE
         start = self.size + (inner - room if self._question.at_end else 0)
@@ -164,8 +201,36 @@ class _Builder:
         poison(image[start - low : start - low + nbytes], dtype)
         self.size += inner + self._guard
         self.guards.append((self.size - self._guard, self.size))
-        self.buffers.append(Buffer(name, low, start, start + nbytes, high, image, result))
+        self.buffers.append(Buffer(name, low, start, start + nbytes, high, image, result, between))
         return self.buffers[-1]
+
+
+def shared_result(question: Question) -> int | None:
+    """The number of the result that lies where an input or a cotangent does; None where none does."""
+    posed = question.posed
+    if not posed.case.inplace:
+        return None
+    number = 0 if posed.mode is Mode.FORWARD else posed.names.index(posed.case.inplace)
+    return number if number < len(question.wanted) and question.wanted[number] is not None else None
+
+
+def _between(
+    shape: tuple[int, ...], strides: tuple[int, ...], offset: int, nbytes: int, item: int
+) -> NDArray[np.intp] | None:
+    """The bytes of a buffer that no element lies on; None where there are none."""
+    if int(np.prod(shape)) * item == nbytes:
+        return None
+    free = np.ones(nbytes, np.uint8)
+    for byte in range(item):
+        np.ndarray(shape, np.uint8, free.data, offset + byte, strides)[...] = 0
+    return np.flatnonzero(free)
+
+
+def row_major_at(place: Place) -> bool:
+    """Whether the elements of an array follow one another, the last index fastest."""
+    item = np.dtype(dtype_of(place.dtype)).itemsize
+    dense = row_major(place.shape)
+    return all(n <= 1 or s == d * item for n, s, d in zip(place.shape, place.strides, dense, strict=True))
 
 
 def poison(memory: Bytes, dtype: np.dtype[Any]) -> None:

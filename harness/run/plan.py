@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opproof.cases import Case, cases_of
+from opproof.harness.run import destination
 from opproof.harness.run.shard import parse, shard_of
 from opproof.harness.run.task import Task
 from opproof.harness.truth import reference
@@ -91,6 +92,8 @@ def has_gradient(case: Case, op: Op) -> bool:
     """Whether the case has a gradient to ask for: none at NaN and infinity, whose conventions differ."""
     if case.fill == "special":
         return False
+    if case.inplace and case.needs is not None and case.inplace not in case.needs:
+        return False  # no gradient to lie where the cotangent does
     return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
 
 
@@ -108,7 +111,8 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         _check_tensors(case, op)
     drawn = replace(op, kinks=None)  # kinks that raise are a fault of the operator, which the judge names
     try:
-        reference.forward(op, ordered(case, op, inputs_of(case, drawn)), parameters(case, op))
+        outputs = reference.forward(op, ordered(case, op, inputs_of(case, drawn)), parameters(case, op))
+        destination.check(case, op, outputs[0])
     except CaseError:
         raise
     except (ImportError, MemoryError):  # what the reference lacks here is no fault of the case: the judge tells

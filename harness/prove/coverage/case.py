@@ -116,6 +116,11 @@ def strided(case: Case) -> bool:
     return any(laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
 
 
+def in_place_strided(case: Case) -> bool:
+    """Whether a result lies in the memory of a tensor that is not contiguous."""
+    return any(case.inplace in laid(case, layout) for layout in ("transposed", "permuted", "sliced", "gapped"))
+
+
 def not_involution(dims: object) -> bool:
     """Whether `dims` is a permutation, other than its own inverse."""
     order = [int(d) % len(pair(dims)) for d in pair(dims) if isinstance(d, int)]

@@ -47,6 +47,11 @@ def unary(op: Op) -> bool:
     return Trait.POINTWISE in op.traits and len(op.tensors) == 1
 
 
+def in_place(op: Op) -> bool:
+    """Whether its result may lie in the memory of a tensor."""
+    return bool(op.in_place)
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself."""
     return any(name.startswith("pad") for name in op.params)

@@ -3,14 +3,13 @@
 A rule applies to operators by their signatures and facts (ops.py). It has parts where one case is not enough: every
 tensor that can lie so, every parameter, each 16-bit dtype. An operator keeps a rule when every part is met by some
 case, or when its cases file says under WITHOUT why no row could show anything. Conjunctions of rules have no number
-of bugs of their own and stand last. What the runner does in every case stands in `ALWAYS`. There is no case of an
-output in the memory of an input, nor of a strided destination: the backend protocol has no call for either.
+of bugs of their own and stand last. What the runner does in every case stands in `ALWAYS`.
 """
 
 from __future__ import annotations
 
 from opproof.harness.prove.coverage.case import Rule
-from opproof.harness.prove.coverage.shapes import LAYOUTS, RANKS, SIZES, WINDOWS
+from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, PARAMETERS, VALUES
 
 #: What every case is run under, with the number of bugs that need it.
@@ -23,7 +22,10 @@ ALWAYS: tuple[tuple[str, int], ...] = (
 )
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted((*PARAMETERS, *SIZES, *LAYOUTS, *VALUES, *RANKS, *WINDOWS, *CONJUNCTIONS), key=lambda rule: -rule.bugs)
+    sorted(
+        (*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS, *CONJUNCTIONS),
+        key=lambda rule: -rule.bugs,
+    )
 )
 
 __all__ = ["ALWAYS", "RULES", "Rule"]

@@ -8,6 +8,7 @@ from opproof.harness.prove.coverage.case import (
     alone,
     broadcasts,
     heads,
+    in_place_strided,
     layout,
     layout_parts,
     not_involution,
@@ -49,6 +50,26 @@ LAYOUTS = (
     ),
     Rule("one strided", "one tensor strided, the others not", 22, on.several, alone),
     Rule("dense", "all tensors contiguous", 22, on.tensors, when(lambda case: case.layout == "contiguous")),
+)
+
+DESTINATIONS = (
+    Rule(
+        *("in place", "its result in the memory of a tensor: of every one that has room for it", 6),
+        on.in_place,
+        lambda case, _: (case.inplace,) if case.inplace else (),
+        lambda op, _: op.in_place,
+    ),
+    Rule("in place, strided", "its result in the memory of a strided tensor", 0, on.in_place, when(in_place_strided)),
+    Rule(
+        *(
+            "strided results",
+            "results, or gradients, transposed, with gaps and step-sliced",
+            4,
+        ),
+        on.tensors,
+        lambda case, _: () if case.into == "contiguous" else (case.into,),
+        lambda op, cases: ("transposed", "gapped", "sliced"),  # noqa: ARG005
+    ),
 )
 
 RANKS = (

@@ -19,11 +19,13 @@ import numpy as np
 from opproof.backends.host.frames import params_text
 from opproof.backends.protocol import BackendFailed, Unsupported
 from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.kept import check_kept
 from opproof.harness.run.hosts.placed import PROTOCOL, Placed, exchanged
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
@@ -40,7 +42,9 @@ class Foreign:
 
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout
-        self.about = About(plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu")))
+        words = hello.get("destinations", ())
+        name, version, device = plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu"))
+        self.about = About(name, version, device, destinations=frozenset(map(Destination, words)))
         self._ops = hello.get("ops")
         self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
         self._count = 0
@@ -62,11 +66,13 @@ class Foreign:
         posed = question.posed
         native = posed.case.dtype
         inputs = [None if v is None else to_dtype(v, native) for v in posed.inputs]
+        cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
         try:
-            if posed.mode is Mode.FORWARD:
-                arrays: Sequence[Array | None] = self.forward(posed.op.name, inputs, posed.params, timeout)
+            if posed.case.inplace:
+                arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout)
+            elif posed.mode is Mode.FORWARD:
+                arrays = self.forward(posed.op.name, inputs, posed.params, timeout)
             else:
-                cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
                 arrays = self.vjp(posed.op.name, inputs, posed.params, cotangents, posed.needs, timeout)
         except Unsupported as reason:
             raise Settled(Verdict.UNSUPPORTED, str(reason)) from None
@@ -91,13 +97,39 @@ class Foreign:
     ) -> list[Array | None]:  # fmt: skip
         """The gradients. Raises Unsupported, BackendFailed and HostFault."""
         metadata, tensors = _request("vjp", op, inputs, params)
-        metadata |= {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
-        tensors |= {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
+        more, others = _of_gradient(cotangents, needs)
+        metadata, tensors = metadata | more, tensors | others
         arrays = _indexed(self._ask(metadata, tensors, "gradients", timeout), "gradient")
         for i, need in enumerate(needs):
             if need and i not in arrays:
                 raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_listed(arrays, 'gradient')}")
         return [arrays[i] if need else None for i, need in enumerate(needs)]
+
+    def _in_place(
+        self,
+        question: Question,
+        inputs: Sequence[Array | None],
+        cotangents: Sequence[Array | None],
+        timeout: float,
+    ) -> list[Array | None]:
+        """The results of a call in place, whose answer brings back all else that was sent, as it is then.
+
+        Raises Settled where that changed, and what the other calls do.
+        """
+        posed, forward = question.posed, question.posed.mode is Mode.FORWARD
+        where = posed.names.index(posed.case.inplace)
+        metadata, tensors = _request("forward" if forward else "vjp", posed.op.name, inputs, posed.params)
+        if not forward:
+            more, others = _of_gradient(cotangents, posed.needs)
+            metadata, tensors = metadata | more, tensors | others
+        metadata["in_place"] = str(where)
+        answer = self._ask(metadata, tensors, "outputs" if forward else "gradients", timeout)
+        overwritten = f"input.{where}" if forward else "cotangent.0"
+        for name, sent in tensors.items():
+            if name != overwritten:
+                check_kept(_called(name, posed.names), name, sent, answer)
+        results = _indexed(answer, "output" if forward else "gradient")
+        return [results.get(i) for i in range(len(question.wanted))]
 
     @property
     def alive(self) -> bool:
@@ -175,6 +207,18 @@ def _request(
     return metadata, {f"input.{i}": np.asarray(x) for i, x in enumerate(inputs) if x is not None}
 
 
+def _of_gradient(cotangents: Sequence[Array | None], needs: Sequence[bool]) -> tuple[dict[str, str], dict[str, Array]]:
+    """What a vjp has beside the parts of a forward."""
+    metadata = {"needs": json.dumps(list(map(bool, needs))), "cotangents": str(len(cotangents))}
+    return metadata, {f"cotangent.{i}": np.asarray(g) for i, g in enumerate(cotangents) if g is not None}
+
+
+def _called(name: str, names: Sequence[str | None]) -> str:
+    """What messages call a tensor of the protocol."""
+    kind, _, number = name.partition(".")
+    return f"input {names[int(number)]}" if kind == "input" else f"cotangent {number}"
+
+
 def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
     """The hello with its JSON read. Raises BackendFailed."""
     if answer.get("kind") == "failed":
@@ -188,6 +232,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
         ("ops", list, '["relu", "add"]'),
         ("compute", dict, '{"matmul": "tf32"}'),
         ("rounding", dict, '{"mul": "truncate"}'),
+        ("destinations", list, '["in place"]'),
     )
     for key, kind, example in expected:
         if key not in answer:
@@ -198,6 +243,11 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
             hello[key] = None
         if not isinstance(hello[key], kind):
             raise BackendFailed(f"{key} in the hello is {plain(repr(answer[key]))}; expected JSON such as {example}")
+    if any(word != Destination.IN_PLACE for word in hello.get("destinations", ())):
+        raise BackendFailed(
+            f"destinations in the hello are {plain(repr(answer['destinations']))}; expected {example}, "
+            f"for tensors of the protocol have no strides"
+        )
     return hello
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class About:
     version: str
     device: str
     differentiates: bool = True  # it has a vjp, as far as it tells
+    destinations: frozenset[Destination] = frozenset()  # where it can write results, beside memory of their own
 
 
 @dataclass(frozen=True, slots=True)

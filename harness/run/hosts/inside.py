@@ -28,7 +28,8 @@ class Inside:
 
     def __init__(self, backend: Loaded) -> None:
         self._backend, self._arena = backend, Arena()
-        self.about = About(plain(backend.name), plain(backend.version), plain(backend.device), backend.differentiates)
+        name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
+        self.about = About(name, version, device, backend.differentiates, backend.destinations)
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

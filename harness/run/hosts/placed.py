@@ -14,13 +14,26 @@ from numpy.typing import NDArray
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
 from opproof.backends.host.frames import LONGEST, FrameError, decode, encode, params_text
-from opproof.backends.host.request import dtype_of, to_metadata
+from opproof.backends.host.request import Place, dtype_of, to_metadata
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.hosts.process import HostFault, HostProcess
-from opproof.harness.run.layout import GUARD, NEAR, Bytes, Layout, differences, lay_out, snapshot, unwritten, write
+from opproof.harness.run.layout import (
+    GUARD,
+    NEAR,
+    Buffer,
+    Bytes,
+    Layout,
+    differences,
+    lay_out,
+    row_major_at,
+    snapshot,
+    unwritten,
+    write,
+)
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
@@ -56,6 +69,7 @@ class _Hello(msgspec.Struct):
     on_device: bool
     supports: bool  # it declines some calls beforehand,
     with_shapes: bool  # and looks at their shapes
+    destinations: frozenset[Destination] = frozenset()
 
 
 class Placed:
@@ -70,7 +84,7 @@ class Placed:
         except (KeyError, msgspec.DecodeError) as error:
             raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
         name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
-        self.about = About(name, version, device, self._about.vjp)
+        self.about = About(name, version, device, self._about.vjp, self._about.destinations)
         self._process, self._memory = process, memory
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
@@ -191,13 +205,13 @@ def looked_at(
     for buffer, data in suspicious:
         if changed := buffer.changed(data):
             raise Settled(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}")
-    results = {b.result: data[b.start - b.low : b.end - b.low] for b, data in suspicious if b.result is not None}
+    results = {b.result: (b, data) for b, data in suspicious if b.result is not None}
     returned = [
-        _returned(r, layout.request.results[i] if i < len(layout.request.results) else None, results.get(i))
+        _returned(r, layout.request.results[i], *results[i]) if r is not None and i in results else _unplaced(r)
         for i, r in enumerate(given.results)
     ]
     arrays = received(returned, question)
-    if writes:
+    if writes or layout.request.into:
         for array, wanted in zip(arrays, question.wanted, strict=True):
             if array is not None and wanted is not None and (missing := unwritten(array)).any():
                 index = tuple(int(i) for i in np.argwhere(missing)[0])
@@ -206,12 +220,15 @@ def looked_at(
     return arrays
 
 
-def _returned(described: serve.Returned | None, place: Any, data: Bytes | None) -> Returned | None:
-    if described is None:
-        return None
+def _unplaced(described: serve.Returned | None) -> Returned | None:
+    return None if described is None else Returned(described.shape, plain(described.dtype), None)
+
+
+def _returned(described: serve.Returned, place: Place | None, buffer: Buffer, data: Bytes) -> Returned:
     array = None
-    if place is not None and data is not None and described.shape == place.shape:
-        array = _array(described, data)
+    if place is not None and described.shape == place.shape:
+        own = data[place.offset - buffer.low : buffer.end - buffer.low]
+        array = _array(described, own) if row_major_at(place) else _strided(described, place, own)
     return Returned(described.shape, plain(described.dtype), array)
 
 
@@ -224,6 +241,13 @@ def _array(described: serve.Returned, data: Bytes) -> Array | None:
     if size > data.size:
         return None
     return data[:size].view(dtype).reshape(described.shape)
+
+
+def _strided(described: serve.Returned, place: Place, data: Bytes) -> Array | None:
+    """The elements that lie in `data` with strides, row by row; None where they have another dtype than asked for."""
+    if described.dtype != place.dtype:
+        return None
+    return np.ndarray(place.shape, dtype_of(place.dtype), data.data, 0, place.strides).copy(order="C")
 
 
 def exchanged(

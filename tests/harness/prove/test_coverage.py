@@ -69,6 +69,9 @@ APPLIES = {
     "offset mean": ("layer_norm var logsumexp mean", "sum amax"),
     "extreme": ("relu quantize where", "one_hot dequantize arange embedding_quantized"),
     "some need": ("add huber_loss concat swiglu pow", "relu embedding nll_loss matmul_quantized"),
+    "in place": ("relu add where softmax rope scatter silu_back", "eq sum matmul concat"),
+    "in place, strided": ("scale layer_norm set opt_step_sgd", "argmax transpose"),
+    "strided results": ("relu matmul topk sum mse_loss", "arange"),
     "partial, strided": ("rope rope_back", "relu"),
 }
 
@@ -123,6 +126,14 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("16-bit sums", "sum[x=1x1031;dim=-1;f32]", False),
         ("partial, strided", "rope[x=1x2x1x8;positions=2,;n_dims=4;f32;layout=transposed]", False),  # one head
         ("partial, strided", "rope[x=1x2x3x8;positions=2,;n_dims=4;f32;layout=transposed]", True),
+        ("in place", "relu[x=3x5;f32;inplace=x]", True),
+        ("in place", "relu[x=3x5;f32;into=gapped]", False),
+        ("strided results", "relu[x=3x5;f32;into=gapped]", True),
+        ("strided results", "relu[x=3x5;f32;inplace=x]", False),
+        ("in place, strided", "relu[x=3x5;f32;layout=transposed;inplace=x]", True),
+        ("in place, strided", "relu[x=5,;f32;layout=transposed;inplace=x]", False),
+        ("in place, strided", "sub[a=3x5;b=3x5;f32;layout=b:gapped;inplace=a]", False),
+        ("in place, strided", "sub[a=3x5;b=3x5;f32;layout=b:gapped;inplace=b]", True),
         ("pads", "pad[x=2x3;pad=(1,2);f32]", True),
         ("pads", "pad[x=2x3;pad=(1,1);f32]", False),
     ],
@@ -136,6 +147,12 @@ def test_a_missing_row_is_named():
     op = load("add")
     without = [c for c in cases_of("add") if "b:sliced" not in c.layout and c.layout != "sliced"]
     assert rule("sliced").missing(op, without) == ["b"]
+
+
+def test_a_tensor_without_a_row_in_place_is_named():
+    op = load("sub")
+    assert rule("in place").missing(op, [c for c in cases_of("sub") if c.inplace != "b"]) == ["b"]
+    assert rule("strided results").missing(op, [c for c in cases_of("sub") if c.into != "gapped"]) == ["gapped"]
 
 
 def test_the_page_is_up_to_date():
