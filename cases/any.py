@@ -1,5 +1,8 @@
 """Cases of any: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
 from opproof.cases._without import TRUTH
 
 SMOKE = [
@@ -28,6 +31,17 @@ STANDARD = [
     "x=2x1031;dim=0;fill=zeros",
     "x=99x2;dim=-1;fill=tiny",
 ]
+LAID = laid_dim("fill=zeros")
+ALIGNED = aligned(
+    "x=16x64;dim=0;fill=zeros",
+    "x=16x64;dim=0;fill=zeros",
+    "x=16x32;dim=0;fill=zeros",
+    "x=16x128;dim=0;fill=zeros",
+    "x=16x16x64;dim=1;fill=zeros",
+    "x=2x16x64;dim=1;fill=zeros",
+    "x=4x16x64;dim=1;fill=zeros",
+)
+LONG, LONGEST = long_dim("fill=zeros")
 FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",

@@ -1,5 +1,9 @@
 """Cases of prod: zeros (one in a row, several), signs, one axis and all; short rows, since products leave the range."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=7x9;dim=-1",
 ]
@@ -36,6 +40,9 @@ STANDARD = [
     "x=1031x2;dim=-1",
     "x=65x3;dim=-1;fill=special",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", longest=64)
+LONG, LONGEST = long_dim(dtype="f32")
 FULL = [
     "x=65537x3;dim=-1",
     "x=2x129;dim=-1;f32",

@@ -9,7 +9,9 @@ output in the memory of an input, nor of a strided destination: the backend prot
 
 from __future__ import annotations
 
+from opproof.harness.prove.coverage.aligned import ALIGNED
 from opproof.harness.prove.coverage.case import Rule
+from opproof.harness.prove.coverage.long import LONG
 from opproof.harness.prove.coverage.shapes import LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, PARAMETERS, VALUES
 
@@ -23,7 +25,10 @@ ALWAYS: tuple[tuple[str, int], ...] = (
 )
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted((*PARAMETERS, *SIZES, *LAYOUTS, *VALUES, *RANKS, *WINDOWS, *CONJUNCTIONS), key=lambda rule: -rule.bugs)
+    sorted(
+        (*PARAMETERS, *SIZES, *LAYOUTS, *VALUES, *RANKS, *WINDOWS, *ALIGNED, *LONG, *CONJUNCTIONS),
+        key=lambda rule: -rule.bugs,
+    )
 )
 
 __all__ = ["ALWAYS", "RULES", "Rule"]

@@ -11,6 +11,9 @@ from opproof.harness.prove.coverage.case import (
     layout,
     layout_parts,
     not_involution,
+    one,
+    one_parts,
+    unchanged,
     when,
 )
 from opproof.harness.prove.coverage.sizes import leading, longer, over, rows, sizes, within
@@ -43,11 +46,18 @@ LAYOUTS = (
             ("transposed", "transposed", "transposed"),
             ("sliced", "sliced", "step-sliced"),
             ("gapped", "gapped", "with gaps between its rows"),
+            ("cropped", "cropped", "the first rows of a longer buffer, matrix by matrix"),
             ("offset", "offset", "off the start of its storage"),
             ("stride 0", "broadcast", "broadcast in memory"),
         )
     ),
     Rule("one strided", "one tensor strided, the others not", 22, on.several, alone),
+    Rule("one, offset", "a tensor of one element off the start of its storage", 0, on.tensors, one, one_parts),
+    Rule(
+        *("same shape", "expanded, repeated or reshaped to the shape it has", 0),
+        on.either(on.taking("shape"), on.taking("repeats")),
+        when(unchanged),
+    ),
     Rule("dense", "all tensors contiguous", 22, on.tensors, when(lambda case: case.layout == "contiguous")),
 )
 
