@@ -20,8 +20,9 @@ class Limit:
 
 
 def lengths(*templates: str, dtype: str = "", upto: int = 131073) -> tuple[list[str], list[str]]:
-    """Rows of standard level, and of full level: each template with `{n}` the lengths in turn, none above `upto`.
+    """Rows of standard level, and of full level: each template with the lengths in turn, none above `upto`.
 
+    A length stands for `{n}`, twice the length for `{m}`.
     Lengths past 65,536 are of full level, but of standard level for the templates that begin with `!`, and 65,537 for
     the last template.
     `dtype` stands in place of the lengths' own, as does one in a template.
@@ -33,7 +34,7 @@ def lengths(*templates: str, dtype: str = "", upto: int = 131073) -> tuple[list[
         own = any(part in DTYPES for part in template.split(";"))
         for n, usual in LENGTHS.items():
             if n <= upto:
-                row = join(template.format(n=n), "" if own else dtype or usual)
+                row = join(template.format(n=n, m=2 * n), "" if own else dtype or usual)
                 soon = n < 65536 or given != template or (n == 65537 and i == len(templates) - 1)
                 (standard if soon else full).append(row)
     return standard, full

@@ -16,6 +16,12 @@ RECURRENCE = {
     "16-bit sums": "the reference takes seconds for 1000 tokens, or heads of 1000 channels",
 }
 
+#: What asks whether all or any are zero.
+TILES = {
+    "aligned": "of 16 numbers some are zero and some are not, at every draw",
+    "aligned, often": "of 16 numbers some are zero and some are not, at every draw",
+}
+
 #: What asks only whether numbers are zero.
 TRUTH = {"extreme": "all that is not zero is true, of any size", "negative": "all that is not zero is true"}
 

@@ -11,7 +11,7 @@ STANDARD = [
     *remainders(),
     "a=3x127;b=3x127;needs=a;fill=extreme",
 ]
-LAID = laid_binary()
-LONG, LONGEST = long_binary()
+LAID = [*laid_binary("f32"), *laid_binary("f16,bf16;needs=a")]
+LONG, LONGEST = long_binary("needs=a")
 FULL = [f"{row};f32" for row in full_binary()]
 WITHOUT = ITSELF

@@ -8,7 +8,7 @@ from opproof.cases._without import TRUTH
 SMOKE = ["a=7x33;b=7x33;fill=signs", "a=1x13;b=4x13;fill=signs"]
 STANDARD = truths()
 LAID = laid_binary("fill=signs")
-LONG, LONGEST = long_binary("fill=signs")
+LONG, LONGEST = long_binary("fill=exact")
 FULL = ["a=2x12289;b=12289,;fill=signs", "a=65537x3;b=65537x1;fill=signs"]
 WITHOUT = {
     "extreme": TRUTH["extreme"],

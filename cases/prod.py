@@ -41,8 +41,8 @@ STANDARD = [
     "x=65x3;dim=-1;fill=special",
 ]
 LAID = laid_dim()
-ALIGNED = aligned_rows("dim=-1", longest=64)
-LONG, LONGEST = long_dim(dtype="f32")
+ALIGNED = aligned_rows("dim=-1;fill=close", longest=256)
+LONG, LONGEST = long_dim("fill=close", dtype="f32")
 FULL = [
     "x=65537x3;dim=-1",
     "x=2x129;dim=-1;f32",

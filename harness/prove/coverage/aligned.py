@@ -43,14 +43,15 @@ def extents(case: Case, op: Op) -> list[int]:
         return [shapes["x"][1], shapes["weight"][0]]
     axes = 1 if _heads(op) else 2
     bytes_of = {"b", "weight"} if "type" in op.params else set()
-    floats = [shape for name, shape in shapes.items() if name not in _COUNTED | bytes_of]
+    least = 4 if "state" in op.tensors else 1  # of recurrences, steps and decays have no channels
+    floats = [shape for name, shape in shapes.items() if name not in _COUNTED | bytes_of and len(shape) >= least]
     return [n for shape in floats for n in shape[-axes:] if n != 1]
 
 
 @functools.cache
 def _dtypes(name: str) -> frozenset[str]:
-    """The dtypes in which tiles count: f16, or f32 where the first cases are in no other."""
-    return frozenset({"f16"} if any(c.dtype == "f16" for c in cases_of(name, "smoke")) else {"f32"})
+    """The dtypes in which tiles count: f16, or f32 where no case is in f16."""
+    return frozenset({"f16"} if any(c.dtype == "f16" for c in cases_of(name)) else {"f32"})
 
 
 def _whole(unit: int, case: Case, op: Op) -> bool:
