@@ -23,19 +23,20 @@ def lengths(*templates: str, dtype: str = "", upto: int = 131073) -> tuple[list[
     """Rows of standard level, and of full level: each template with the lengths in turn, none above `upto`.
 
     A length stands for `{n}`, twice the length for `{m}`.
-    Lengths past 65,536 are of full level, but of standard level for the templates that begin with `!`, and 65,537 for
-    the last template.
+    Lengths past 65,536 are of full level, but 65,537 is of standard level for the last template and for those that
+    begin with `!`, and 131,073 for those that begin with `!!`.
     `dtype` stands in place of the lengths' own, as does one in a template.
     """
     standard: list[str] = []
     full: list[str] = []
     for i, given in enumerate(templates):
-        template = given.removeprefix("!")
+        template = given.lstrip("!")
+        marks = len(given) - len(template)
         own = any(part in DTYPES for part in template.split(";"))
         for n, usual in LENGTHS.items():
             if n <= upto:
                 row = join(template.format(n=n, m=2 * n), "" if own else dtype or usual)
-                soon = n < 65536 or given != template or (n == 65537 and i == len(templates) - 1)
+                soon = n < 65536 or marks == 2 or (n == 65537 and (marks == 1 or i == len(templates) - 1))
                 (standard if soon else full).append(row)
     return standard, full
 
@@ -61,3 +62,7 @@ def long_pairs(first: str, second: str, rest: str = "", dtype: str = "") -> tupl
     """Rows of two tensors of one shape."""
     rows = (f"{first}=1x{{n}};{second}=1x{{n}}", f"{first}={{n}}x2;{second}={{n}}x2")
     return lengths(*(join(row, rest) for row in rows), dtype=dtype)
+
+
+#: The axes of a convolution's kernel.
+KERNEL = Limit(1025, "the reference walks over the cells of a kernel, which takes seconds for 4099")

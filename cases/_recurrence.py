@@ -53,16 +53,20 @@ def aligned_recurrence(tensors: str, params: str = "") -> list[str]:
 
 
 def long_recurrence(tensors: str, params: str = "") -> tuple[list[str], list[str]]:
-    """Rows of many sequences, many heads, and 1025 tokens."""
-    long = {"n": 1, "t": 1, "h": 1, "d": 2, "g": 1}
+    """Rows of many sequences and many heads; of full level, 1025 tokens."""
+    long = {"n": 1, "t": 1, "h": 1, "d": 1, "g": 1}
     templates = [join(tensors.format(**{**long, axis: "{n}"}), params) for axis in ("n", "h")]
     standard, full = lengths(*(template.replace("{g}", "{n}") for template in templates))
     tokens, _ = lengths(join(tensors.format(**{**long, "t": "{n}"}), params), upto=1025)
-    return [*standard, *tokens], full
+    return standard, [*full, *tokens]
+
+
+#: The axis of tokens.
+TOKENS = Limit(0, "the reference walks from token to token, which takes seconds for 1025")
 
 
 def short(tokens: str, states: str = "state.2 state.3") -> dict[str, Limit]:
     """Axes that are not long: axes 1 and 3 of the tensors named in `tokens`, and `states`."""
-    walked = {f"{name}.1": Limit(1025, "the reference walks from token to token") for name in tokens.split()}
+    walked = dict.fromkeys((f"{name}.1" for name in tokens.split()), TOKENS)
     square = Limit(0, "the state of a head has as many rows as columns, and would be of 4 MB and more")
     return {**walked, **{f"{name}.3": square for name in tokens.split()}, **dict.fromkeys(states.split(), square)}

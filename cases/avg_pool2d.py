@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import pool_attributes
 
 SMOKE = [
     "x=2x3x7x9;kernel_size=3;stride=2;padding=1",
@@ -43,12 +44,10 @@ ALIGNED = aligned(
     "x=1x16x16x64;kernel_size=2",
 )
 LONG, LONGEST = lengths(
-    "x={n}x1x2x3;kernel_size=2",
-    "x=1x{n}x3x2;kernel_size=2",
-    "x=1x1x{n}x2;kernel_size=2",
-    "x=1x2x2x{n};kernel_size=(1,{n})",
-    "x=1x1x2x{n};kernel_size=2",
+    "x={n}x1x2x3;kernel_size=2", "x=1x{n}x3x2;kernel_size=2", "x=1x1x{n}x2;kernel_size=2", "x=1x1x2x{n};kernel_size=2"
 )
+LONG += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
+ATTRIBUTES = pool_attributes(2, modes=("", "ceil_mode=true", "count_include_pad=false", "divisor_override=3"))
 FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",
     "x=65537x1x2x4;kernel_size=2",

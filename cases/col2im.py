@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
 
 SMOKE = [
     "x=2x18x18;output_size=(5,7);kernel_size=(3,2);stride=(2,1);padding=(1,0)",
@@ -46,6 +47,7 @@ LONG, LONGEST = lengths(
     "x=1x{n}x2;output_size=(1,2);kernel_size=1",
     "x=1x2x{n};output_size=(2,{n});kernel_size=(2,1)",
 )
+ATTRIBUTES = column_attributes("columns")
 FULL = [
     "x=1x27x33153;output_size=(129,257);kernel_size=3;padding=1",
     "x=65537x4x1;output_size=2;kernel_size=2",

@@ -1,7 +1,8 @@
 """Cases of conv1d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -56,10 +57,12 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(
     "x={n}x1x2;weight=2x1x2;bias=2,",
     "x=1x{n}x2;weight=2x{n}x1",
-    "!x=1x1x{n};weight=1x1x{n}",
-    "x=1x1x{n};weight=2x1x3",
+    "!x=1x1x{n};weight=2x1x3",
     "x=1x1x2;weight={n}x1x2;bias={n},",
 )
+LONG += lengths("x=1x1x{n};weight=1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL}
+ATTRIBUTES = conv_attributes(1)
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3",
     "x=1x4097x5;weight=2x4097x3;f32",

@@ -1,7 +1,8 @@
 """Cases of conv2d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = ["x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1", "x=2x4x7x9;weight=6x2x3x2;stride=2;groups=2"]
@@ -55,11 +56,12 @@ LONG, LONGEST = lengths(
     "x={n}x1x2x2;weight=2x1x2x2;bias=2,",
     "x=1x{n}x1x2;weight=2x{n}x1x1",
     "x=1x1x{n}x2;weight=2x1x3x2",
-    "x=1x1x{n}x1;weight=1x1x{n}x1",
-    "!x=1x1x1x{n};weight=1x1x1x{n}",
-    "x=1x1x2x{n};weight=2x1x2x3",
+    "!x=1x1x2x{n};weight=2x1x2x3",
     "x=1x1x2x2;weight={n}x1x2x2;bias={n},",
 )
+LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
+ATTRIBUTES = conv_attributes(2)
 FULL = [
     "x=1x1x3x1031;weight=2x1x3x3",
     "x=1x1024x5x6;weight=4x1024x3x3;padding=1",

@@ -1,7 +1,8 @@
 """Cases of conv2d_depthwise: unlike axes in every parameter, stride unlike dilation, cells that no window covers."""
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
+from opproof.cases._long import KERNEL, Limit, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -52,12 +53,12 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(
     "x={n}x1x2x2;weight=1x1x2x2;bias=1,",
     "x=1x1x{n}x2;weight=1x1x3x2",
-    "x=1x1x{n}x1;weight=1x1x{n}x1",
-    "!x=1x1x1x{n};weight=1x1x1x{n}",
-    "x=1x1x2x{n};weight=1x1x2x3",
+    "!x=1x1x2x{n};weight=1x1x2x3",
     "x=1x{n}x2x1;weight={n}x1x2x1;bias={n},",
 )
-SHORT = {"weight.1": Limit(0, "it is 1: every channel has a kernel of its own")}
+LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.1": Limit(0, "it is 1: every channel has a kernel of its own")}
+ATTRIBUTES = conv_attributes(2, depthwise=True)
 FULL = [
     "x=1x3x65x129;weight=3x1x5x3;padding=(2,1)",
     "x=1x65537x2x2;weight=65537x1x2x2",

@@ -1,7 +1,8 @@
 """Cases of conv3d: unlike axes in every parameter, groups, stride unlike dilation, cells that no window covers."""
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -54,13 +55,18 @@ LONG, LONGEST = lengths(
     "x={n}x1x1x2x2;weight=2x1x1x2x2;bias=2,",
     "x=1x{n}x1x1x2;weight=2x{n}x1x1x1",
     "x=1x1x{n}x2x1;weight=2x1x3x2x1",
-    "x=1x1x{n}x1x1;weight=1x1x{n}x1x1",
     "x=1x1x1x{n}x2;weight=2x1x1x3x2",
-    "x=1x1x1x{n}x1;weight=1x1x1x{n}x1",
-    "!x=1x1x1x1x{n};weight=1x1x1x1x{n}",
-    "x=1x1x2x1x{n};weight=2x1x2x1x3",
+    "!x=1x1x2x1x{n};weight=2x1x2x1x3",
     "x=1x1x1x2x2;weight={n}x1x1x2x2;bias={n},",
 )
+LONG += lengths(
+    "x=1x1x{n}x1x1;weight=1x1x{n}x1x1",
+    "x=1x1x1x{n}x1;weight=1x1x1x{n}x1",
+    "x=1x1x1x1x{n};weight=1x1x1x1x{n}",
+    upto=1025,
+)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.4": KERNEL}
+ATTRIBUTES = conv_attributes(3)
 FULL = [
     "x=1x1x2x2x1031;weight=1x1x1x2x2",
     "x=1x129x3x4x5;weight=3x129x3x3x3;padding=1",

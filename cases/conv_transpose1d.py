@@ -1,7 +1,8 @@
 """Cases of conv_transpose1d: output_padding, groups with stride, stride unlike dilation, gaps between kernels."""
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import transposed_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -54,9 +55,11 @@ LONG, LONGEST = lengths(
     "x={n}x1x2;weight=1x2x2;bias=2,",
     "!x=1x{n}x2;weight={n}x2x1",
     "x=1x1x{n};weight=1x2x3",
-    "x=1x1x2;weight=1x1x{n}",
     "x=1x1x2;weight=1x{n}x2;bias={n},",
 )
+LONG += lengths("x=1x1x2;weight=1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL}
+ATTRIBUTES = transposed_attributes(1)
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3;stride=2",
     "x=1x4097x5;weight=4097x2x3;f32",

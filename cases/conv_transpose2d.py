@@ -1,7 +1,8 @@
 """Cases of conv_transpose2d: output_padding, groups with stride, stride unlike dilation, unlike axes everywhere."""
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import transposed_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -55,10 +56,11 @@ LONG, LONGEST = lengths(
     "!x=1x{n}x2x1;weight={n}x2x1x1",
     "x=1x1x{n}x2;weight=1x2x3x1",
     "x=1x1x2x{n};weight=1x2x1x3",
-    "x=1x1x2x1;weight=1x1x{n}x1",
-    "x=1x1x1x2;weight=1x1x1x{n}",
     "x=1x1x2x1;weight=1x{n}x2x1;bias={n},",
 )
+LONG += lengths("x=1x1x2x1;weight=1x1x{n}x1", "x=1x1x1x2;weight=1x1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
+ATTRIBUTES = transposed_attributes(2)
 FULL = [
     "x=1x2x2x1031;weight=2x2x2x3",
     "x=1x1024x3x4;weight=1024x2x3x3",

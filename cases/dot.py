@@ -41,7 +41,7 @@ ALIGNED = aligned(
     "a=192,;b=192,",
     "a=64,;b=64,;layout=b:offset",
 )
-LONG, LONGEST = lengths("!a={n},;b={n},")
+LONG, LONGEST = lengths("!!a={n},;b={n},")
 FULL = [
     "a=12289,;b=12289,",
     "a=65537,;b=65537,;f32",

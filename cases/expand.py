@@ -36,8 +36,8 @@ STANDARD = [
 ]
 LAID = [
     "x=2x3x4;shape=(5,2,3,4);layout=cropped",
-    "x=3x4;shape=(3,4);layout=transposed",
-    "x=3x4;shape=(3,4);layout=offset",
+    "x=3x1x4;shape=(3,1,4);layout=transposed",
+    "x=3x1x4;shape=(3,1,4);layout=offset",
     "x=0d;shape=(3,2);layout=offset",
 ]
 LONG, LONGEST = lengths(

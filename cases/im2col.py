@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
 
 SMOKE = ["x=2x3x5x7;kernel_size=(3,2);padding=1"]
 STANDARD = [
@@ -37,10 +38,8 @@ ALIGNED = aligned(
     "x=1x2x16x64;kernel_size=2",
 )
 LONG, LONGEST = lengths(
-    "x={n}x1x2x3;kernel_size=2",
-    "x=1x{n}x3x2;kernel_size=2",
-    "x=1x1x{n}x2;kernel_size=2",
-    "x=1x2x2x{n};kernel_size=(1,{n})",
-    "x=1x1x2x{n};kernel_size=2",
+    "x={n}x1x2x3;kernel_size=2", "x=1x{n}x3x2;kernel_size=2", "x=1x1x{n}x2;kernel_size=2", "x=1x1x2x{n};kernel_size=2"
 )
+LONG += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
+ATTRIBUTES = column_attributes("x")
 FULL = ["x=1x3x129x257;kernel_size=3;padding=1", "x=65537x1x2x2;kernel_size=2"]

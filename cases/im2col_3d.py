@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
 
 SMOKE = [
     "x=2x2x3x4x5;kernel_size=(2,3,2);padding=1",
@@ -45,9 +46,10 @@ LONG, LONGEST = lengths(
     "x=1x{n}x2x1x2;kernel_size=(2,1,2)",
     "x=1x1x{n}x2x1;kernel_size=(2,2,1)",
     "x=1x1x2x{n}x1;kernel_size=(2,2,1)",
-    "x=1x1x1x2x{n};kernel_size=(1,1,{n})",
     "x=1x1x1x2x{n};kernel_size=(1,2,2)",
 )
+LONG += lengths("x=1x1x1x2x{n};kernel_size=(1,1,{n})", upto=1025)[0]
+ATTRIBUTES = column_attributes("x", 3)
 FULL = [
     "x=1x2x33x17x9;kernel_size=3;padding=1",
     "x=65537x1x1x2x2;kernel_size=(1,2,2)",

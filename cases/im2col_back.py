@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
 
 SMOKE = ["grad=2x3x5x18;size=(5,6);kernel_size=(3,2)"]
 STANDARD = [
@@ -46,4 +47,5 @@ LONG, LONGEST = lengths(
     "grad=1x1x2x{n};size=(1,2);kernel_size=1",
     "grad=1x1x{n}x2;size=(2,{n});kernel_size=(2,1)",
 )
+ATTRIBUTES = column_attributes("grad")
 FULL = ["grad=1x1x12287x6;size=(1,12289);kernel_size=(1,3)", "grad=1x256x256x4;size=(257,257);kernel_size=2"]

@@ -56,7 +56,7 @@ ALIGNED = aligned(
     "x=64,;weight=64x64;bias=64,",
     "x=16x32;weight=48x32;bias=48,",
 )
-LONG, LONGEST = lengths("x={n}x2;weight=3x2;bias=3,", "!x=2x{n};weight=1x{n};bias=1,", "x=2x3;weight={n}x3;bias={n},")
+LONG, LONGEST = lengths("x={n}x2;weight=3x2;bias=3,", "!!x=2x{n};weight=1x{n};bias=1,", "x=2x3;weight={n}x3;bias={n},")
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",
     "x=65537x3;weight=2x3;bias=2,",

@@ -59,6 +59,6 @@ ALIGNED = aligned(
     "a=16x256;b=256x16",
     "a=128x64;b=64,",
 )
-LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "a=2x{n};b={n}x1")
+LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "!!a=2x{n};b={n}x1")
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS

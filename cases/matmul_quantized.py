@@ -6,7 +6,7 @@ from opproof.cases._quant import BLOCKS, nbytes
 from opproof.cases._without import PRODUCTS
 
 
-def _row(quant: str, a: str, k: int, n: int, rest: str = "") -> str:
+def _row(quant: str, a: str, k: int, n: int | str, rest: str = "") -> str:
     return ";".join(p for p in (f"a={a}x{k}", f"b={n}x{nbytes(quant, k)}", f"type={quant}", rest) if p)
 
 

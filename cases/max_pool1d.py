@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import pool_attributes
 
 SMOKE = [
     "x=2x3x9;kernel_size=3;stride=2;padding=1",
@@ -41,9 +42,9 @@ ALIGNED = aligned(
     "x=3x16x16;kernel_size=2;stride=1",
     "x=2x64x16;kernel_size=2",
 )
-LONG, LONGEST = lengths(
-    "x={n}x1x4;kernel_size=2", "x=1x{n}x3;kernel_size=2", "x=1x2x{n};kernel_size={n}", "x=1x1x{n};kernel_size=2"
-)
+LONG, LONGEST = lengths("x={n}x1x4;kernel_size=2", "x=1x{n}x3;kernel_size=2", "x=1x1x{n};kernel_size=2")
+LONG += lengths("x=1x2x{n};kernel_size={n}", upto=1025)[0]
+ATTRIBUTES = pool_attributes(1, dilation=True, modes=("", "ceil_mode=true"))
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",
     "x=65537x1x4;kernel_size=2",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._windows import backward_attributes
 
 _ROWS = (
     ("1x1x1x1", "1x1x1x1", "kernel_size=1", ""),
@@ -56,4 +57,5 @@ LONG, LONGEST = lengths(
     "grad=1x1x{n}x1;x=1x1x{n}x2;op=max;kernel_size=(1,2)",
     "grad=1x1x1x{n};x=1x1x2x{n};op=avg;kernel_size=(2,1)",
 )
+ATTRIBUTES = backward_attributes(("op=max", "op=avg"))
 FULL = [f"grad=1x1x1x6144;x=1x1x2x12289;op={op};kernel_size=2" for op in ("max", "avg")]

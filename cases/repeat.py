@@ -29,8 +29,8 @@ STANDARD = [
 ]
 LAID = [
     "x=2x3x4;repeats=(1,2,1);layout=cropped",
-    "x=3x4;repeats=(1,1);layout=transposed",
-    "x=3x4;repeats=(1,1);layout=offset",
+    "x=3x1x4;repeats=(1,1,1);layout=transposed",
+    "x=3x1x4;repeats=(1,1,1);layout=offset",
     "x=0d;repeats=(3);layout=offset",
 ]
 LONG, LONGEST = lengths("x={n}x1;repeats=(1,3)", "x=1x{n};repeats=(2,1)", "x=2,;repeats=({n})", "x=2x{n};repeats=(1,2)")

@@ -27,7 +27,7 @@ STANDARD = [
     "grad=4099x6;shape=(1,3);f16,bf16",
     "grad=6x15;shape=(2,5);fill=special",
 ]
-LAID = ["grad=2x6x4;shape=(2,3,4);layout=cropped", "grad=3x4;shape=(3,4);layout=transposed"]
+LAID = ["grad=2x6x4;shape=(2,3,4);layout=cropped", "grad=3x1x4;shape=(3,1,4);layout=transposed"]
 LONG, LONGEST = lengths(
     "grad={n}x4;shape=({n},2)", "grad=4x{n};shape=(2,{n})", "grad={n}x2;shape=(1,2)", "grad=2x{n};shape=(2,1)"
 )

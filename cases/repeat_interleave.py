@@ -30,7 +30,7 @@ STANDARD = [
 ]
 LAID = [
     "x=2x3x4;repeats=2;dim=1;layout=cropped",
-    "x=3x4;repeats=1;dim=0;layout=transposed",
+    "x=3x1x4;repeats=1;dim=0;layout=transposed",
     "x=1,;repeats=3;dim=0;layout=offset",
 ]
 LONG, LONGEST = lengths(

@@ -44,7 +44,7 @@ LAID = [
     "a=1x1;b=1x1;upper=true;layout=offset",
 ]
 LONG, LONGEST = lengths(
-    "a={n}x2x2;b={n}x2x1;upper=true", "a=2x2;b=2x{n};upper=false", "a=3x3;b={n}x3;upper=true;left=false"
+    "!a={n}x2x2;b={n}x2x1;upper=true", "a=2x2;b=2x{n};upper=false", "a=3x3;b={n}x3;upper=true;left=false"
 )
 ALIGNED = aligned(
     "a=16x16;b=16x16;upper=true;unitriangular=true;fill=small",

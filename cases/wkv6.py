@@ -10,7 +10,8 @@ STANDARD = [
     "k=2x4x3x5;v=2x4x3x5;r=2x4x3x5;tf=3x5;td=2x4x3x5;state=2x3x5x5;layout=v:broadcast,r:broadcast,tf:broadcast,td:broadcast",
 ]
 LAID = [
-    *(f"{_TENSORS.format(n=2, t=4, h=3, d=5)};layout=cropped", f"{_TENSORS.format(n=1, t=1, h=1, d=1)};layout=offset")
+    "k=2x3x1x1;v=2x3x1x1;r=2x3x1x1;tf=1x1;td=2x3x1x1;state=2x1x1x1;layout=tf:offset",
+    *(f"{_TENSORS.format(n=2, t=4, h=3, d=5)};layout=cropped", f"{_TENSORS.format(n=1, t=1, h=1, d=1)};layout=offset"),
 ]
 ALIGNED = aligned_recurrence(_TENSORS)
 LONG, LONGEST = long_recurrence(_TENSORS)

@@ -17,8 +17,32 @@ from opproof.harness.prove.coverage.case import (
     when,
 )
 from opproof.harness.prove.coverage.sizes import leading, longer, over, rows, sizes, within
-from opproof.harness.prove.coverage.windows import fraction, groups, leftover, padded, sides, uneven
-from opproof.reference_ops import Trait
+from opproof.harness.prove.coverage.windows import (
+    attribute_parts,
+    attributes,
+    channel_parts,
+    channels,
+    fraction,
+    groups,
+    leftover,
+    padded,
+    sides,
+    uneven,
+    widths,
+)
+from opproof.reference_ops import Op, Trait
+
+
+def windows(op: Op) -> bool:
+    """Whether it slides windows with a stride and padding."""
+    return {"stride", "padding"} <= set(op.params)
+
+
+def sliding(op: Op) -> bool:
+    """Whether it slides windows over the plane of x."""
+    others = {"output_size", "output_padding", "size"} & set(op.params)
+    return windows(op) and op.tensors[0] == "x" and not others
+
 
 _ROWS = on.being(Trait.POINTWISE, Trait.ROWWISE)
 
@@ -79,6 +103,19 @@ WINDOWS = (
         *("dilation", "stride and dilation, one other than the other", 12),
         on.taking("stride", "dilation"),
         when(lambda case: case.kwargs.get("dilation") not in (None, case.kwargs.get("stride", 1))),
+    ),
+    Rule(
+        *("attributes", "stride, padding, dilation alone, in pairs on an axis, over a kernel of 1, uneven", 0),
+        windows,
+        attributes,
+        attribute_parts,
+    ),
+    Rule("channels", "channels odd and even, to 16, to 32 and more", 0, sliding, channels, channel_parts),
+    Rule(
+        *("narrow, wide", "rows under 4 and over 64 long, strides that leave no cell uncovered", 0),
+        sliding,
+        widths,
+        lambda op, cases: ("narrow", "wide", "all covered"),  # noqa: ARG005
     ),
     Rule(
         *("depthwise", "one channel a group", 12),
