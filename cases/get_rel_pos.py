@@ -26,6 +26,6 @@ STANDARD = [
     "x=9x97;q_size=5;k_size=5",
     "x=5x0;q_size=3;k_size=3",
 ]
-LONG, LONGEST = lengths("x={n}x2;q_size=3;k_size=3", "x=3x{n};q_size=2;k_size=2")
+LONG, LONGEST = lengths("x={n}x2;q_size=1;k_size={n}", "x=3x{n};q_size=2;k_size=2")
 FULL = ["x=3x12289;q_size=2;k_size=2", "x=511x1;q_size=256;k_size=256"]
 WITHOUT = {"leading": "a table has two axes"}

@@ -51,7 +51,3 @@ FULL = [
     "x=1x4097x3;size=5;alpha=1.0",
     "x=65537x3x1;size=3;alpha=1.0",
 ]
-WITHOUT = {
-    "> 4096": "the reference takes seconds for 1000 neighbours",
-    "16-bit sums": "the reference takes seconds for 1000 neighbours",
-}
