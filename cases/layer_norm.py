@@ -56,7 +56,7 @@ ALIGNED = aligned(
     "x=16x4096;weight=4096,;bias=4096,;normalized_shape=(4096);f16",
 )
 LONG, LONGEST = lengths(
-    "x={n}x2;weight=2,;bias=2,;normalized_shape=(2)",
+    "x={n}x5;weight=5,;bias=5,;normalized_shape=(5)",
     "x=2x{n}x2;weight={n}x2;bias={n}x2;normalized_shape=({n},2)",
     "x=2x{n};weight={n},;bias={n},;normalized_shape=({n})",
 )
