@@ -5,6 +5,7 @@
     permuted     all axes stored in reverse order
     sliced       every second element of a row twice as long
     gapped       rows with three elements of padding after each
+    cropped      the first rows of matrices with two rows more: rows as contiguous, the axes before them further apart
     offset       contiguous, one element into its storage
     broadcast    stride 0 along the first axis (so all its slices are equal)
 
@@ -83,6 +84,13 @@ def _gapped(shape: Shape) -> Storage:
     return Storage(max(_size(wide) - 3, 0), 0, row_major(wide))
 
 
+def _cropped(shape: Shape) -> Storage:
+    if len(shape) < 3:
+        return _contiguous(shape)
+    tall = (*shape[:-2], shape[-2] + 2, shape[-1])
+    return Storage(_size(tall) - 2 * shape[-1] if _size(shape) else 0, 0, row_major(tall))
+
+
 def _offset(shape: Shape) -> Storage:
     return Storage(_size(shape) + 1, 1, row_major(shape))
 
@@ -99,6 +107,7 @@ LAYOUTS = {
     "permuted": _permuted,
     "sliced": _sliced,
     "gapped": _gapped,
+    "cropped": _cropped,
     "offset": _offset,
     "broadcast": _broadcast,
 }

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
+from opproof.cases._rows import join
+
 #: n, tokens, heads, head size, rest of the row; FIRST stands for a tensor's name.
 _ROWS = (
     (1, 1, 1, 1, ""),
@@ -40,3 +44,29 @@ def rows(tensors: str, first: str, params: tuple[str, ...] = ("",)) -> list[str]
 def vectors(*names: str) -> str:
     """A template of tensors that all are (n, tokens, heads, d)."""
     return ";".join(f"{name}={{n}}x{{t}}x{{h}}x{{d}}" for name in names)
+
+
+def aligned_recurrence(tensors: str, params: str = "") -> list[str]:
+    """Rows of heads of 64, 32 and 16. `tensors` is a template as in `rows`."""
+    sizes = ((1, 3, 2, 64), (1, 2, 2, 64), (1, 4, 2, 32), (2, 3, 2, 64), (2, 4, 3, 16), (1, 2, 1, 128), (2, 3, 2, 32))
+    return aligned(*(join(tensors.format(n=n, t=t, h=h, d=d, g=h), params) for n, t, h, d in sizes))
+
+
+def long_recurrence(tensors: str, params: str = "") -> tuple[list[str], list[str]]:
+    """Rows of many sequences and many heads; of full level, 1025 tokens."""
+    long = {"n": 1, "t": 1, "h": 1, "d": 1, "g": 1}
+    templates = [join(tensors.format(**{**long, axis: "{n}"}), params) for axis in ("n", "h")]
+    standard, full = lengths(*(template.replace("{g}", "{n}") for template in templates))
+    tokens, _ = lengths(join(tensors.format(**{**long, "t": "{n}"}), params), upto=1025)
+    return standard, [*full, *tokens]
+
+
+#: The axis of tokens.
+TOKENS = Limit(0, "the reference walks from token to token, which takes seconds for 1025")
+
+
+def short(tokens: str, states: str = "state.2 state.3") -> dict[str, Limit]:
+    """Axes that are not long: axes 1 and 3 of the tensors named in `tokens`, and `states`."""
+    walked = dict.fromkeys((f"{name}.1" for name in tokens.split()), TOKENS)
+    square = Limit(0, "the state of a head has as many rows as columns, and would be of 4 MB and more")
+    return {**walked, **{f"{name}.3": square for name in tokens.split()}, **dict.fromkeys(states.split(), square)}

@@ -40,7 +40,7 @@ FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]
 #: Rows whose sums and means of different data come out equal in bf16, being of one sign; and all whose variances do,
 #: being long: such rows prove nothing there.
 ONE_SIGN = ("9x97", "9x66", "17x99")
-LONG = (*ONE_SIGN, "9x257", "4x128", "5x1031", "3x768")
+CONCENTRATING = (*ONE_SIGN, "9x257", "4x128", "5x1031", "3x768")
 
 
 def one_axis(extra: str = "", *, drop: tuple[str, ...] = (), concentrates: tuple[str, ...] = ()) -> list[str]:

@@ -4,8 +4,13 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
 
     SMOKE = ["x=4x33;dim=-1"]                 one or two, seconds for all operators
     STANDARD = [...]                          every rule of the design; SMOKE is part of it
+    LAID = [...]                              layouts beside those of STANDARD; standard level
+    ATTRIBUTES = [...]                        attributes in pairs (cases/_windows.py); standard level
+    ALIGNED = [...]                           extents that are whole tiles (cases/_aligned.py); standard level
+    LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
     FULL = [...]                              big shapes; STANDARD is part of it
 
+    SHORT = {"k.1": Limit(1025, "why")}       axes that no row makes longer: axis 1 of k
     WITHOUT = {"extreme": "why"}              rules (docs/coverage.md) for which no row could show anything, and why
 
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes
@@ -21,10 +26,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from opproof.cases._case import Case
+from opproof.cases._long import Limit
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.levels import LEVELS
 
+#: The lists of a case file that make up each level.
+LISTS = {
+    "smoke": ("SMOKE",),
+    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "LONG"),
+    "full": ("FULL", "LONGEST"),
+}
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
 FOLDER = Path(__file__).parent
 
@@ -43,7 +55,7 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     if not (FOLDER / f"{op}.py").is_file():
         return []
     module = importlib.import_module(f"{__package__}.{op}")
-    listed = {name: list(getattr(module, name.upper(), ())) for name in LEVELS}
+    listed = {name: [row for given in LISTS[name] for row in getattr(module, given, ())] for name in LEVELS}
     listed["standard"] += [row for first in listed["smoke"][:1] for row in _strided(first)]
     return read_rows(op, listed, level)
 
@@ -58,6 +70,11 @@ def _strided(row: str) -> Iterator[str]:
 def left_out(op: str) -> Mapping[str, str]:
     """Rules that apply to the built-in operator `op` but for which no row could show anything, each with the reason."""
     return getattr(importlib.import_module(f"{__package__}.{op}"), "WITHOUT", {})
+
+
+def short(op: str) -> Mapping[str, Limit]:
+    """Axes of the built-in operator `op` that no row makes long, or only so long, each with the reason."""
+    return getattr(importlib.import_module(f"{__package__}.{op}"), "SHORT", {})
 
 
 def read_rows(op: str, rows: Mapping[str, Iterable[str]], level: str) -> list[Case]:
@@ -85,4 +102,4 @@ def all_names() -> list[str]:
     return sorted(p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("_"))
 
 
-__all__ = ["DTYPES_BY_DEFAULT", "LEVELS", "all_names", "cases_of", "left_out", "read_rows"]
+__all__ = ["DTYPES_BY_DEFAULT", "LEVELS", "all_names", "cases_of", "left_out", "read_rows", "short"]

@@ -12,8 +12,12 @@ WINDOWS = {**PRODUCTS, "NaN, inf": "some libraries multiply the zeros at the edg
 RECURRENCE = {
     **PRODUCTS,
     "NaN, inf": "in parallel, a recurrence multiplies masked tokens by zeros, which makes NaN of infinity",
-    "> 4096": "the reference takes seconds for 1000 tokens, or heads of 1000 channels",
-    "16-bit sums": "the reference takes seconds for 1000 tokens, or heads of 1000 channels",
+}
+
+#: What asks whether all or any are zero.
+TILES = {
+    "aligned": "of 16 numbers some are zero and some are not, at every draw",
+    "aligned, often": "of 16 numbers some are zero and some are not, at every draw",
 }
 
 #: What asks only whether numbers are zero.

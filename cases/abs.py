@@ -1,5 +1,7 @@
 """Cases of abs: both signs, zeros and the kink; on positive rows it is a copy."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -7,4 +9,6 @@ STANDARD = [
     *elementwise(kinks=True, drop=("positive",)),
     "x=5x9;fill=subnormal",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

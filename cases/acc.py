@@ -1,5 +1,7 @@
 """Cases of acc: views that are rows, columns, blocks and steps of a, at the start and at an offset."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["a=7x33;b=3x5;stride=(33,1);offset=35"]
 STANDARD = [
     "a=7x33;b=3x5;stride=(33,1);offset=35;inplace=a",
@@ -27,4 +29,15 @@ STANDARD = [
     "a=7x33;b=3x5;stride=(33,1);offset=35;layout=b:transposed",
     "a=4x9;b=@a;stride=(9,1)",
 ]
+LAID = [
+    "a=2x3x9;b=2x2x5;stride=(27,9,1);offset=3;layout=cropped",
+    "a=5,;b=1,;stride=(1);offset=2;layout=b:offset",
+    "a=1,;b=1,;stride=(1);offset=0;layout=offset",
+]
+LONG, LONGEST = lengths(
+    "a=2x{n};b=1x3;stride=({n},1);offset=5",
+    "a={n}x2;b={n}x1;stride=(2,1);offset=1",
+    "a={n}x3;b=1x2;stride=(3,1);offset=4",
+    "a=1x{n};b=1x{n};stride=({n},1)",
+)
 FULL = ["a=2x12289;b=1x12280;stride=(12289,1);offset=12295", "a=65537x3;b=65537x1;stride=(3,1);offset=1"]

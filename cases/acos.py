@@ -1,5 +1,7 @@
 """Cases of acos: values within ±1 (the domain), close to its ends."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -10,5 +12,7 @@ STANDARD = [
     "x=2x127",
     "x=6x11;fill=small;f32",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()
 WITHOUT = {"extreme": "its domain ends at 1"}

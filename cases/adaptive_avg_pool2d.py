@@ -1,5 +1,8 @@
 """Cases of adaptive_avg_pool2d: parts that divide the plane and parts that overlap, one part, more parts than cells."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=2x3x7x9;output_size=(3,4)",
 ]
@@ -28,6 +31,23 @@ STANDARD = [
     "x=2x3x9x130;output_size=(5,67)",
     "x=1x2x1x4099;output_size=1;f16,bf16",
 ]
+LAID = ["x=2x3x5x4;output_size=(3,2);layout=cropped", "x=1x1x1x1;output_size=2;layout=offset"]
+ALIGNED = aligned(
+    "x=1x16x16x16;output_size=(8,8)",
+    "x=2x16x16x16;output_size=1",
+    "x=1x16x32x32;output_size=(16,16)",
+    "x=2x3x16x32;output_size=(5,7)",
+    "x=2x16x16x32;output_size=4",
+    "x=1x32x16x16;output_size=(3,8)",
+    "x=1x16x16x64;output_size=(4,16)",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2x3;output_size=(1,2)",
+    "x=1x{n}x3x2;output_size=(2,1)",
+    "x=1x1x{n}x2;output_size=(3,2)",
+    "x=1x1x2x3;output_size=(2,{n})",
+    "x=1x1x2x{n};output_size=(1,4)",
+)
 FULL = [
     "x=1x3x129x257;output_size=(7,9)",
     "x=65537x1x2x3;output_size=(1,2)",

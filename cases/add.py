@@ -1,7 +1,11 @@
 """Cases of add: every kind of broadcast, one tensor used twice."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = binary(exact=True)
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()

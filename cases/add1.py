@@ -1,5 +1,7 @@
 """Cases of add1: one number for every rank of a, itself of several ranks."""
 
+from opproof.cases._long import Limit, lengths
+
 SMOKE = ["a=7x33;b=1,"]
 STANDARD = [
     "a=7x33;b=1,;inplace=a",
@@ -24,5 +26,8 @@ STANDARD = [
     "a=5x1031;b=1,",
     "a=1,;b=@a",
 ]
+LAID = ["a=2x3x4;b=1,;layout=cropped", "a=0d;b=0d;layout=a:offset"]
+LONG, LONGEST = lengths("a={n}x2;b=1,", "a=1x{n};b=1,")
+SHORT = {"b.first": Limit(0, "it is one number"), "b.last": Limit(0, "it is one number")}
 FULL = ["a=2x12289;b=1,", "a=65537x3;b=1,"]
 WITHOUT = {"NaN, inf": "b is one number, and special it decides all"}

@@ -1,5 +1,8 @@
 """Cases of add_id: experts chosen by nobody and by many, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "a=3x2x7;b=4x7;ids=3x2",
 ]
@@ -32,6 +35,24 @@ STANDARD = [
     "a=3x2x7;b=4x7;ids=3x2;layout=b:gapped,ids:gapped",
     "a=4099x1x3;b=4x3;ids=4099x1;f16,bf16",
 ]
+LAID = [
+    "a=2x3x4;b=5x4;ids=2x3;layout=cropped",
+    "a=1x1x1;b=1x1;ids=1x1;layout=offset",
+    "a=1x1x5;b=3x5;ids=1x1;layout=ids:offset",
+    "a=3x2x1;b=1x1;ids=3x2;layout=b:offset",
+]
+ALIGNED = aligned(
+    "a=16x2x64;b=16x64;ids=16x2",
+    "a=16x4x128;b=32x128;ids=16x4",
+    "a=32x1x64;b=16x64;ids=32x1",
+    "a=16x2x256;b=16x256;ids=16x2",
+    "a=16x2x64;b=16x64;ids=16x2",
+    "a=48x2x64;b=8x64;ids=48x2",
+    "a=3x16x32;b=16x32;ids=3x16",
+)
+LONG, LONGEST = lengths(
+    "a={n}x1x2;b=3x2;ids={n}x1", "!a=2x1x{n};b=3x{n};ids=2x1", "a=2x1x2;b={n}x2;ids=2x1", "a=1x{n}x2;b=3x2;ids=1x{n}"
+)
 FULL = [
     "a=2x2x12289;b=4x12289;ids=2x2",
     "a=65537x2x3;b=8x3;ids=65537x2",

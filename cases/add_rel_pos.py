@@ -1,5 +1,7 @@
 """Cases of add_rel_pos: square windows (all that ggml has), rows and columns unequal, queries unlike keys."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4"]
 STANDARD = [
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;inplace=x",
@@ -27,4 +29,17 @@ STANDARD = [
     "x=2x6x1035;rel_w=2x3x2x9;rel_h=2x3x2x115;f16,bf16",
     "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=x:broadcast",
 ]
+LAID = [
+    "x=2x12x20;rel_w=2x3x4x5;rel_h=2x3x4x4;layout=cropped",
+    "x=1x1x1;rel_w=1x1x1x1;rel_h=1x1x1x1;layout=offset",
+    "x=1x1x3;rel_w=1x1x1x1;rel_h=1x1x1x3;layout=rel_w:offset",
+    "x=1x1x3;rel_w=1x1x1x3;rel_h=1x1x1x1;layout=rel_h:offset",
+]
+LONG, LONGEST = lengths(
+    "x={n}x2x2;rel_w={n}x1x2x1;rel_h={n}x1x2x2",
+    "!x=1x{n}x2;rel_w=1x{n}x1x1;rel_h=1x{n}x1x2",
+    "x=1x{n}x2;rel_w=1x1x{n}x2;rel_h=1x1x{n}x1",
+    "x=1x2x{n};rel_w=1x1x2x1;rel_h=1x1x2x{n}",
+    "x=1x2x{n};rel_w=1x1x2x{n};rel_h=1x1x2x1",
+)
 FULL = ["x=1x1x12288;rel_w=1x1x1x96;rel_h=1x1x1x128", "x=1x65792x4;rel_w=1x257x256x2;rel_h=1x257x256x2"]

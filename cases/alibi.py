@@ -1,5 +1,7 @@
 """Cases of alibi: head counts that are and are no power of two, queries that begin past the first key."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["x=2x3x5x33"]
 STANDARD = [
     "x=2x3x5x33;inplace=x",
@@ -24,4 +26,6 @@ STANDARD = [
     "x=1x3x2x1031;n_past=1029;f32",
     "x=2x3x4x12;fill=negative",
 ]
+LAID = ["x=2x3x4x5;layout=cropped", "x=1x1x1x1;layout=offset"]
+LONG, LONGEST = lengths("x={n}x1x1x2", "x=1x{n}x1x2", "x=1x1x{n}x2", "x=1x1x1x{n}")
 FULL = ["x=1x3x1x12289;n_past=12288", "x=1x5x13108x3"]

@@ -1,6 +1,7 @@
 """Cases of all: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
-from opproof.cases._without import TRUTH
+from opproof.cases._long import long_dim
+from opproof.cases._without import TILES, TRUTH
 
 SMOKE = [
     "x=33x2;dim=-1;fill=zeros",
@@ -28,8 +29,10 @@ STANDARD = [
     "x=99x2;dim=-1;fill=tiny",
     "x=2x1131;dim=0;fill=zeros",
 ]
+LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]
+LONG, LONGEST = long_dim("fill=zeros")
 FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",
 ]
-WITHOUT = TRUTH
+WITHOUT = {**TRUTH, **TILES}

@@ -1,5 +1,9 @@
 """Cases of amax: one axis, several, all; ties share the gradient."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
     "x=9,;dim=0",
@@ -29,4 +33,7 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=transposed",
     "x=17x3;dim=-1;layout=offset",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

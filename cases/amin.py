@@ -1,5 +1,8 @@
 """Cases of amin: one axis, several, all; ties share the gradient."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -13,5 +16,8 @@ STANDARD = [
     "x=5x9;dim=0;fill=zeros",
     "x=1031x3;dim=-1",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 
-__all__ = ["FULL", "SMOKE", "STANDARD"]
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]

@@ -1,5 +1,9 @@
 """Cases of argmax: the first of ties, each axis and all, sizes past every tail of a vectorised search."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=7x33;dim=-1",
 ]
@@ -31,6 +35,9 @@ STANDARD = [
     "x=5x4099;dim=-1;f32",
     "x=1031x3;dim=-1;layout=sliced",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

@@ -1,5 +1,9 @@
 """Cases of argsort: ascending and descending, ties that keep their order, each axis, each layout."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=7x33;dim=-1",
 ]
@@ -27,6 +31,9 @@ STANDARD = [
     "x=5x13;dim=-1;fill=extreme",
     "x=9x22;dim=-1;fill=special",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 FULL = [
     "x=2x12289;dim=-1;f32",
     "x=65537x3;dim=-1",

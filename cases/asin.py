@@ -1,5 +1,7 @@
 """Cases of asin: values within ±1 (the domain), close to its ends."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -9,5 +11,7 @@ STANDARD = [
     "x=3x33;layout=sliced",
     "x=2x127",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()
 WITHOUT = {"extreme": "its domain ends at 1"}

@@ -1,5 +1,7 @@
 """Cases of atan2: all quadrants, both axes; f16 has too little room for a² + b² at its extremes."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 from opproof.cases._without import ITSELF
 
@@ -10,5 +12,7 @@ STANDARD = [
     "a=4x33;b=4x33;fill=halves",
     "a=3x17;b=3x17;fill=negative",
 ]
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()
 WITHOUT = ITSELF

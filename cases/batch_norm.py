@@ -1,5 +1,7 @@
 """Cases of batch_norm: in training and with given moments, with and without weight and bias."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = [
@@ -45,6 +47,26 @@ STANDARD = [
     "x=3x65;training=true;fill=special",
     f"x=6x5x31;training=true;eps={BETWEEN};fill=small;f16,bf16",
 ]
+LAID = [
+    "x=2x4x5x7;weight=4,;bias=4,;training=true;layout=cropped",
+    "x=3x1x5;running_mean=1,;running_var=1,;weight=1,;bias=1,;layout=weight:offset,bias:offset,running_mean:offset,running_var:offset",
+]
+ALIGNED = aligned(
+    "x=32x16;weight=16,;bias=16,;training=true",
+    "x=16x64;running_mean=64,;running_var=64,;weight=64,;bias=64,",
+    "x=2x32x16;weight=32,;bias=32,;training=true",
+    "x=2x16x16x16;weight=16,;bias=16,;training=true",
+    "x=3x16x16;running_mean=16,;running_var=16,;weight=16,;bias=16,",
+    "x=64x128;weight=128,;bias=128,;training=true",
+    "x=2x64x16;weight=64,;bias=64,;training=true",
+    "x=2x32x16x16;running_mean=32,;running_var=32,;weight=32,;bias=32,",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2;weight=2,;bias=2,;training=true",
+    "x=2x2x{n};weight=2,;bias=2,;training=true",
+    "x=3x{n};weight={n},;bias={n},;training=true",
+    "x=3x{n};running_mean={n},;running_var={n},;weight={n},;bias={n},",
+)
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",
     "x=65537x3;weight=3,;bias=3,;training=true",

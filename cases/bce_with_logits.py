@@ -1,5 +1,8 @@
 """Cases of bce_with_logits: every reduction, saturated logits, both weights, broadcast and not."""
 
+from opproof.cases._aligned import aligned_pairs
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import lengths
 from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
@@ -17,4 +20,16 @@ STANDARD = [
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:offset",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:broadcast",
 ]
+LAID = [
+    *laid_pairs("x", "target", "reduction=none"),
+    "x=0d;target=0d;reduction=sum;layout=offset",
+    "x=5x9;target=5x9;weight=5x9;pos_weight=1,;layout=pos_weight:offset",
+]
+ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
+LONG, LONGEST = lengths(
+    "x={n}x2;target={n}x2;weight={n}x2;reduction=sum",
+    "x=2x{n};target=2x{n};weight=2x{n};pos_weight={n},;reduction=sum",
+    "x=1x{n};target=1x{n};weight=1x{n};pos_weight={n},;reduction=sum",
+    dtype="f32",
+)
 FULL = full_losses()

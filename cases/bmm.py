@@ -1,5 +1,7 @@
 """Cases of bmm: unequal sizes around tile edges, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -32,6 +34,18 @@ STANDARD = [
     "a=3x33x2;b=3x2x17;fill=special",
     "a=2x2x4099;b=2x4099x3;f16,bf16",
 ]
+LAID = ["a=2x3x4;b=2x4x5;layout=cropped", "a=1x1x1;b=1x1x5;layout=a:offset", "a=1x5x1;b=1x1x1;layout=b:offset"]
+ALIGNED = aligned(
+    "a=2x64x64;b=2x64x64",
+    "a=2x64x64;b=2x64x128",
+    "a=2x64x128;b=2x128x64",
+    "a=3x64x64;b=3x64x64",
+    "a=2x128x64;b=2x64x64",
+    "a=3x64x64;b=3x64x64",
+    "a=2x64x64;b=2x64x192",
+    "a=16x16x32;b=16x32x16",
+)
+LONG, LONGEST = lengths("a={n}x2x1;b={n}x1x2", "a=1x{n}x2;b=1x2x3", "a=1x3x2;b=1x2x{n}", "a=1x2x{n};b=1x{n}x1")
 FULL = [
     "a=2x8x12289;b=2x12289x4",
     "a=65537x1x3;b=65537x3x2",

@@ -1,5 +1,7 @@
 """Cases of cast: down to f16 and bf16 and up to f32, ties, overflow, subnormals; fills that no difference can judge."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x33;to=f16;fill=wide;f32",
     "x=7x33;to=bf16;fill=wide;f32",
@@ -37,6 +39,8 @@ STANDARD = [
     "x=5x9;to=f32;fill=wide;f32",
     "x=3x32;to=bf16;fill=negative;f32,f16",
 ]
+LAID = ["x=2x3x4;to=bf16;layout=cropped;f32", "x=0d;to=f16;layout=offset;f32"]
+LONG, LONGEST = lengths("x={n}x1;to=bf16;f32", "x=1x{n};to=f16;f32")
 FULL = [
     "x=2x12289;to=f16;fill=wide;f32",
     "x=65537x3;to=bf16;fill=wide;f32,f16",

@@ -1,5 +1,7 @@
 """Cases of ceil: whole numbers and halves of both signs, rounded up."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -8,4 +10,6 @@ STANDARD = [
     "x=4x19;fill=halves;layout=sliced",
     "x=5x9;fill=offset",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

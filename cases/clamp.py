@@ -1,5 +1,7 @@
 """Cases of clamp: one bound, both, equal signs, bounds that the kink fill meets."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 _PARAMS = ("min=-0.5;max=1.5", "min=0.0", "max=0.5", "min=-1.0;max=1.0", "min=None;max=-0.5", "min=0.5;max=2.0")
@@ -13,4 +15,6 @@ STANDARD = [
     "x=5x19;min=-0.5;max=0.5;fill=halves;layout=sliced",
     "x=6x11;min=-0.0009765625;max=0.0009765625;fill=small",
 ]
+LAID = laid_rows("min=-0.5;max=1.5")
+LONG, LONGEST = long_rows("min=-0.5;max=1.5")
 FULL = full_elementwise(_PARAMS[:1])

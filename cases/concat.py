@@ -1,5 +1,7 @@
 """Cases of concat: unequal sizes, three and four tensors, one tensor twice, an empty one, each laid out in turn."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["a=7x33;b=7x5;dim=-1"]
 STANDARD = [
     "a=9,;b=4,;dim=0",
@@ -25,4 +27,12 @@ STANDARD = [
     "a=7x33;b=7x5;dim=-1;layout=b:sliced",
     "a=3x97;b=3x22;dim=1;fill=extreme",
 ]
+LAID = ["a=2x3x4;b=2x5x4;dim=1;layout=cropped", "a=1,;b=5,;dim=0;layout=a:offset", "a=5,;b=1,;dim=0;layout=b:offset"]
+LONG, LONGEST = lengths(
+    "a={n}x2;b=3x2;dim=0",
+    "a=3x2;b={n}x2;dim=0",
+    "a={n}x1;b={n}x2;dim=1",
+    "a=2x{n};b=2x3;dim=1",
+    "a=1x{n};b=2x{n};dim=0",
+)
 FULL = ["a=2x12289;b=2x3;dim=1", "a=65537x2;b=65537x3;dim=1"]

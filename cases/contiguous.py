@@ -1,5 +1,7 @@
 """Cases of contiguous: every layout, ranks 0 to 5, sizes around vector widths."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x33;layout=transposed",
 ]
@@ -27,6 +29,8 @@ STANDARD = [
     "x=2x1031;layout=transposed",
     "x=5x7;layout=transposed;fill=negative",
 ]
+LAID = ["x=2x3x4;layout=cropped", "x=2x3x4x5;layout=cropped", "x=0d;layout=offset"]
+LONG, LONGEST = lengths("x={n}x3;layout=transposed", "x=3x{n};layout=transposed")
 FULL = [
     "x=3x12289;layout=transposed",
     "x=65537x3;layout=transposed",

@@ -1,5 +1,8 @@
 """Cases of conv1d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -36,6 +39,30 @@ STANDARD = [
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=bias:offset",
     "x=1x4099x3;weight=2x4099x2;f16,bf16",
 ]
+LAID = [
+    "x=2x3x7;weight=4x3x2;layout=cropped",
+    "x=1x1x1;weight=3x1x1;bias=3,;layout=x:offset",
+    "x=2x1x7;weight=1x1x1;bias=1,;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=2x16x16;weight=16x16x3;bias=16,;padding=1",
+    "x=2x32x16;weight=32x32x3;bias=32,;padding=1",
+    "x=2x16x32;weight=32x16x1",
+    "x=2x64x16;weight=64x64x3;bias=64,;stride=2",
+    "x=2x16x15;weight=16x16x3;bias=16,;padding=1;stride=2",
+    "x=2x32x16;weight=32x16x3;bias=32,;groups=2;padding=1;dilation=2",
+    "x=2x16x16;weight=48x16x3;padding=1",
+    "x=2x16x64;weight=16x1x4;groups=16",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2;weight=2x1x2;bias=2,",
+    "x=1x{n}x2;weight=2x{n}x1",
+    "!x=1x1x{n};weight=2x1x3",
+    "x=1x1x2;weight={n}x1x2;bias={n},",
+)
+LONG += lengths("x=1x1x{n};weight=1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL}
+ATTRIBUTES = conv_attributes(1)
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3",
     "x=1x4097x5;weight=2x4097x3;f32",

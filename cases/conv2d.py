@@ -1,5 +1,8 @@
 """Cases of conv2d: groups with stride and odd sizes, stride unlike dilation, depthwise, cells that no window covers."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = ["x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1", "x=2x4x7x9;weight=6x2x3x2;stride=2;groups=2"]
@@ -34,6 +37,31 @@ STANDARD = [
     "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=bias:offset",
     "x=1x4099x2x2;weight=2x4099x1x2;f16,bf16",
 ]
+LAID = [
+    "x=2x3x5x4;weight=4x3x2x3;layout=cropped",
+    "x=1x1x1x1;weight=3x1x1x1;bias=3,;layout=x:offset",
+    "x=2x1x3x4;weight=1x1x1x1;bias=1,;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=2x16x8x8;weight=16x16x3x3;bias=16,;padding=1",
+    "x=1x32x8x8;weight=32x32x3x3;bias=32,;padding=1",
+    "x=1x16x16x16;weight=32x16x1x1",
+    "x=1x64x4x8;weight=64x64x1x1;bias=64,;stride=2",
+    "x=2x16x9x7;weight=16x16x3x3;bias=16,;padding=1;stride=2",
+    "x=1x32x8x8;weight=32x16x3x3;bias=32,;groups=2;padding=1;dilation=2",
+    "x=2x16x8x16;weight=48x16x3x3;padding=1",
+    "x=1x16x7x7;weight=16x1x3x3;groups=16;padding=1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2x2;weight=2x1x2x2;bias=2,",
+    "x=1x{n}x1x2;weight=2x{n}x1x1",
+    "x=1x1x{n}x2;weight=2x1x3x2",
+    "!x=1x1x2x{n};weight=2x1x2x3",
+    "x=1x1x2x2;weight={n}x1x2x2;bias={n},",
+)
+LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
+ATTRIBUTES = conv_attributes(2)
 FULL = [
     "x=1x1x3x1031;weight=2x1x3x3",
     "x=1x1024x5x6;weight=4x1024x3x3;padding=1",

@@ -1,5 +1,8 @@
 """Cases of conv2d_depthwise: unlike axes in every parameter, stride unlike dilation, cells that no window covers."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, Limit, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -31,6 +34,31 @@ STANDARD = [
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
     "x=1x2x3x4099;weight=2x1x2x2;f16,bf16",
 ]
+LAID = [
+    "x=2x3x5x4;weight=3x1x2x3;layout=cropped",
+    "x=1x1x1x1;weight=1x1x1x1;bias=1,;layout=offset",
+    "x=2x1x3x4;weight=1x1x1x1;bias=1,;layout=weight:offset,bias:offset",
+    "x=1x1x1x1;weight=1x1x3x3;bias=1,;padding=1;layout=x:offset",
+]
+ALIGNED = aligned(
+    "x=2x16x8x8;weight=16x1x3x3;bias=16,;padding=1",
+    "x=1x32x8x8;weight=32x1x3x3;bias=32,;padding=1",
+    "x=1x64x4x8;weight=64x1x1x1",
+    "x=1x64x8x8;weight=64x1x3x3;bias=64,;stride=2",
+    "x=2x16x9x7;weight=16x1x5x5;bias=16,;padding=2;stride=2",
+    "x=1x32x8x8;weight=32x1x3x3;padding=2;dilation=2",
+    "x=2x16x8x16;weight=16x1x3x3;padding=1",
+    "x=2x128x4x4;weight=128x1x2x2",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2x2;weight=1x1x2x2;bias=1,",
+    "x=1x1x{n}x2;weight=1x1x3x2",
+    "!x=1x1x2x{n};weight=1x1x2x3",
+    "x=1x{n}x2x1;weight={n}x1x2x1;bias={n},",
+)
+LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.1": Limit(0, "it is 1: every channel has a kernel of its own")}
+ATTRIBUTES = conv_attributes(2, depthwise=True)
 FULL = [
     "x=1x3x65x129;weight=3x1x5x3;padding=(2,1)",
     "x=1x65537x2x2;weight=65537x1x2x2",

@@ -1,5 +1,8 @@
 """Cases of conv3d: unlike axes in every parameter, groups, stride unlike dilation, cells that no window covers."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -34,6 +37,36 @@ STANDARD = [
     "x=1x2x4x5x6;weight=3x2x2x3x2;bias=3,;padding=1;layout=bias:offset",
     "x=1x4099x1x2x2;weight=2x4099x1x1x2;f16,bf16",
 ]
+LAID = [
+    "x=2x3x2x4x5;weight=2x3x2x2x3;layout=cropped",
+    "x=1x1x1x1x1;weight=3x1x1x1x1;bias=3,;layout=x:offset",
+    "x=2x1x2x3x4;weight=1x1x1x1x1;bias=1,;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=1x16x4x4x4;weight=16x16x3x3x3;bias=16,;padding=1",
+    "x=1x32x2x4x4;weight=32x32x1x3x3;bias=32,",
+    "x=1x16x4x4x4;weight=32x16x1x1x1",
+    "x=1x64x2x4x4;weight=64x64x1x1x1;bias=64,;stride=2",
+    "x=2x16x3x5x4;weight=16x16x2x2x2;bias=16,;stride=2",
+    "x=1x32x3x4x4;weight=32x16x2x2x2;bias=32,;groups=2",
+    "x=1x16x3x4x4;weight=48x16x2x2x2",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x1x2x2;weight=2x1x1x2x2;bias=2,",
+    "x=1x{n}x1x1x2;weight=2x{n}x1x1x1",
+    "x=1x1x{n}x2x1;weight=2x1x3x2x1",
+    "x=1x1x1x{n}x2;weight=2x1x1x3x2",
+    "!x=1x1x2x1x{n};weight=2x1x2x1x3",
+    "x=1x1x1x2x2;weight={n}x1x1x2x2;bias={n},",
+)
+LONG += lengths(
+    "x=1x1x{n}x1x1;weight=1x1x{n}x1x1",
+    "x=1x1x1x{n}x1;weight=1x1x1x{n}x1",
+    "x=1x1x1x1x{n};weight=1x1x1x1x{n}",
+    upto=1025,
+)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.4": KERNEL}
+ATTRIBUTES = conv_attributes(3)
 FULL = [
     "x=1x1x2x2x1031;weight=1x1x1x2x2",
     "x=1x129x3x4x5;weight=3x129x3x3x3;padding=1",

@@ -1,5 +1,8 @@
 """Cases of conv_transpose1d: output_padding, groups with stride, stride unlike dilation, gaps between kernels."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import transposed_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -34,6 +37,29 @@ STANDARD = [
     "x=2x3x5;weight=3x4x3;bias=4,;stride=2;padding=1;layout=bias:offset",
     "x=1x4099x3;weight=4099x2x2;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;weight=3x2x3;layout=cropped",
+    "x=1x1x1;weight=1x3x2;bias=3,;layout=x:offset",
+    "x=2x1x4;weight=1x1x1;bias=1,;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=2x16x16;weight=16x16x3;bias=16,;padding=1",
+    "x=2x32x8;weight=32x32x3;bias=32,;stride=2",
+    "x=2x16x16;weight=16x32x1",
+    "x=2x64x8;weight=64x64x2;bias=64,;stride=2",
+    "x=2x16x15;weight=16x16x3;bias=16,;padding=1;stride=2;output_padding=1",
+    "x=2x32x8;weight=32x16x3;bias=32,;groups=2;dilation=2",
+    "x=2x16x16;weight=16x48x3;padding=1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2;weight=1x2x2;bias=2,",
+    "!x=1x{n}x2;weight={n}x2x1",
+    "x=1x1x{n};weight=1x2x3",
+    "x=1x1x2;weight=1x{n}x2;bias={n},",
+)
+LONG += lengths("x=1x1x2;weight=1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL}
+ATTRIBUTES = transposed_attributes(1)
 FULL = [
     "x=1x2x12289;weight=2x2x7;padding=3;stride=2",
     "x=1x4097x5;weight=4097x2x3;f32",

@@ -1,5 +1,8 @@
 """Cases of conv_transpose2d: output_padding, groups with stride, stride unlike dilation, unlike axes everywhere."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, lengths
+from opproof.cases._windows import transposed_attributes
 from opproof.cases._without import WINDOWS
 
 SMOKE = [
@@ -34,6 +37,30 @@ STANDARD = [
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=bias:offset",
     "x=1x4099x2x2;weight=4099x2x1x2;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4x3;weight=3x2x3x2;layout=cropped",
+    "x=1x1x1x1;weight=1x3x2x2;bias=3,;layout=x:offset",
+    "x=2x1x4x3;weight=1x1x1x1;bias=1,;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=2x16x4x4;weight=16x16x3x3;bias=16,;padding=1",
+    "x=1x32x4x4;weight=32x32x3x3;bias=32,;stride=2",
+    "x=1x16x8x8;weight=16x32x1x1",
+    "x=1x64x4x4;weight=64x64x2x2;bias=64,;stride=2",
+    "x=2x16x5x4;weight=16x16x3x3;bias=16,;padding=1;stride=2;output_padding=1",
+    "x=1x32x4x4;weight=32x16x3x3;bias=32,;groups=2;dilation=2",
+    "x=2x16x4x8;weight=16x48x3x3;padding=1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2x1;weight=1x2x2x1;bias=2,",
+    "!x=1x{n}x2x1;weight={n}x2x1x1",
+    "x=1x1x{n}x2;weight=1x2x3x1",
+    "x=1x1x2x{n};weight=1x2x1x3",
+    "x=1x1x2x1;weight=1x{n}x2x1;bias={n},",
+)
+LONG += lengths("x=1x1x2x1;weight=1x1x{n}x1", "x=1x1x1x2;weight=1x1x1x{n}", upto=1025)[0]
+SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
+ATTRIBUTES = transposed_attributes(2)
 FULL = [
     "x=1x2x2x1031;weight=2x2x2x3",
     "x=1x1024x3x4;weight=1024x2x3x3",

@@ -1,5 +1,8 @@
 """Cases of count_equal: integers only, so one dtype; sizes past vector widths and past one block."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "a=7x33;b=7x33;f32",
 ]
@@ -23,6 +26,17 @@ STANDARD = [
     "a=5x6;b=5x6;f32;layout=b:broadcast",
     "a=5x33;b=5x33;f32;fill=negative",
 ]
+LAID = ["a=2x3x4;b=2x3x4;f32;layout=cropped"]
+ALIGNED = aligned(
+    "a=16x64;b=16x64;f32",
+    "a=64x128;b=64x128;f32",
+    "a=32x64;b=32x64;f32",
+    "a=16x256;b=16x256;f32",
+    "a=2x16x64;b=2x16x64;f32",
+    "a=48x64;b=48x64;f32",
+    "a=16x1024;b=16x1024;f32",
+)
+LONG, LONGEST = lengths("a={n}x2;b={n}x2;f32", "a=1x{n};b=1x{n};f32")
 FULL = [
     "a=2x12289;b=2x12289;f32",
     "a=65537x3;b=65537x3;f32",

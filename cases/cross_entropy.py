@@ -1,5 +1,8 @@
 """Cases of cross_entropy: reductions, weights, an ignored class, smoothing, probabilities, spatial axes."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = ["x=7x33;target=7,", "x=7x33;target=7x33"]
 STANDARD = [
     *(
@@ -50,4 +53,27 @@ STANDARD = [
     "x=2x4099;target=2,;reduction=sum;f32",
     "x=8x11;target=8,;reduction=none;fill=negative",
 ]
+LAID = [
+    "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",
+    "x=2x5x3x4;target=2x5x3x4;reduction=sum;layout=cropped",
+    "x=5,;target=0d;reduction=sum;layout=target:offset",
+    "x=4x1;target=4,;weight=1,;reduction=sum;layout=weight:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;target=16,;reduction=sum",
+    "x=64x128;target=64,;weight=128,;reduction=none",
+    "x=32x128;target=32,;reduction=none",
+    "x=16x256;target=16x256;reduction=sum",
+    "x=48x64;target=48,;reduction=none",
+    "x=16x64;target=16,;label_smoothing=0.1;reduction=sum",
+    "x=2x64x16;target=2x16;reduction=sum",
+    "x=16x1024;target=16,;reduction=sum;f16",
+    "x=16x4096;target=16,;reduction=sum;f16",
+)
+LONG, LONGEST = lengths(
+    "!x={n}x3;target={n},;weight=3,;reduction=sum",
+    "x={n}x3;target={n}x3;reduction=sum",
+    "x=2x{n};target=2,;weight={n},;reduction=sum",
+    dtype="f32",
+)
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

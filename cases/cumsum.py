@@ -1,5 +1,8 @@
 """Cases of cumsum: each axis, every layout, long sums, integers for exact ones."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
 from opproof.cases._reduce import one_axis
 
 SMOKE = [
@@ -13,6 +16,9 @@ STANDARD = [
     "x=3x5x7;dim=1;fill=exact;layout=permuted",
     "x=4x127;dim=-1;fill=signs;layout=sliced",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

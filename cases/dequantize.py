@@ -1,5 +1,7 @@
 """Cases of dequantize: every type, one block a row and several, rows that are not contiguous."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
 from opproof.cases._quant import BLOCKS
 
 SMOKE = ["data=3x36;type=q4_0;f32"]
@@ -16,4 +18,16 @@ STANDARD = [
     "data=33x18;type=q4_0;f32;layout=sliced",
     "data=5x34;type=q8_0;f32;layout=broadcast",
 ]
+LAID = ["data=2x3x36;type=q4_0;f32;layout=cropped"]
+ALIGNED = aligned(
+    "data=16x36;type=q4_0;f32",
+    "data=64x34;type=q8_0;f32",
+    "data=16x144;type=q4_k;f32",
+    "data=32x210;type=q6_k;f32",
+    "data=2x16x72;type=q4_0;f32",
+    "data=16x136;type=q8_0;f32",
+    "data=48x40;type=q4_1;f32",
+)
+LONG, LONGEST = lengths("data={n}x18;type=q4_0;f32")
+SHORT = {"data.last": Limit(0, "rows of bytes are whole blocks")}
 FULL = ["data=2x13056;type=q8_0;f32", "data=65537x18;type=q4_0;f32"]

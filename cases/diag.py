@@ -1,5 +1,7 @@
 """Cases of diag: vectors into matrices and back, wide and tall ones, diagonals on both sides."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=5,;diagonal=0",
     "x=5x7;diagonal=1",
@@ -25,6 +27,7 @@ STANDARD = [
     "x=65x33;diagonal=0;layout=transposed",
     "x=127,;diagonal=0",
 ]
+LONG, LONGEST = lengths("x={n}x3;diagonal=-5", "x=3x{n};diagonal=7")
 FULL = [
     "x=257,;diagonal=-1",
     "x=1031x1033;diagonal=1",

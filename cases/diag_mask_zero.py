@@ -1,5 +1,7 @@
 """Cases of diag_mask_zero: nothing past, much past, everything seen; wide, tall and batched."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=5x7;n_past=0",
 ]
@@ -28,6 +30,8 @@ STANDARD = [
     "x=3x5x99;n_past=97;layout=sliced",
     "x=5x7;n_past=1;fill=negative",
 ]
+LAID = ["x=2x3x5x6;n_past=1;layout=cropped"]
+LONG, LONGEST = lengths("x={n}x3;n_past=0", "x=3x{n};n_past=1000")
 FULL = [
     "x=3x12289;n_past=5",
     "x=65537x3;n_past=0",

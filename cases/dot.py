@@ -1,5 +1,7 @@
 """Cases of dot: lengths around vector widths and past blocks, strided vectors, cancellation."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -29,6 +31,17 @@ STANDARD = [
     "a=21,;b=@a",
     "a=0,;b=0,",
 ]
+LAID = ["a=1,;b=1,;layout=offset"]
+ALIGNED = aligned(
+    "a=64,;b=64,",
+    "a=128,;b=128,;layout=sliced",
+    "a=256,;b=256,;layout=a:sliced",
+    "a=1024,;b=1024,",
+    "a=4096,;b=4096,;layout=offset",
+    "a=192,;b=192,",
+    "a=64,;b=64,;layout=b:offset",
+)
+LONG, LONGEST = lengths("!!a={n},;b={n},")
 FULL = [
     "a=12289,;b=12289,",
     "a=65537,;b=65537,;f32",

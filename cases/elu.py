@@ -1,5 +1,7 @@
 """Cases of elu: alphas at, below and above 1, negative; values near 0 where eˣ - 1 cancels."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.0", "alpha=0.1", "alpha=-0.3")
@@ -11,4 +13,6 @@ STANDARD = [
     "x=6x11;fill=small;f32",
     f"x=5x131;alpha={BETWEEN};fill=negative;f16,bf16",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

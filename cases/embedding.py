@@ -1,5 +1,8 @@
 """Cases of embedding: rows named twice and out of order, rows named by nobody, one row, many."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = ["weight=7x33;indices=5,"]
 STANDARD = [
     "weight=1x9;indices=4,",
@@ -31,4 +34,23 @@ STANDARD = [
     "weight=9x33;indices=2x3x2;layout=offset",
     "weight=3x5;indices=4099,;f16,bf16",
 ]
+LAID = [
+    "weight=7x5;indices=2x3x4;layout=indices:cropped",
+    "weight=1x5;indices=4,;layout=weight:transposed",
+    "weight=1x1;indices=3,;layout=weight:offset",
+    "weight=5x7;indices=1,;layout=indices:offset",
+]
+ALIGNED = aligned(
+    "weight=32x64;indices=16,",
+    "weight=16x128;indices=32,",
+    "weight=64x64;indices=4x16",
+    "weight=16x256;indices=16,",
+    "weight=32x64;indices=48,",
+    "weight=128x64;indices=16,",
+    "weight=16x64;indices=2x3x16",
+    "weight=16x1024;indices=16,;f16",
+)
+LONG, LONGEST = lengths(
+    "weight={n}x2;indices=3,", "!weight=3x{n};indices=2,", "weight=3x2;indices={n}x1", "weight=3x2;indices=1x{n}"
+)
 FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

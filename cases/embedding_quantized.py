@@ -1,5 +1,7 @@
 """Cases of embedding_quantized: every type, rows named twice and out of order, rows that are not contiguous."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
 from opproof.cases._quant import BLOCKS
 
 SMOKE = ["weight=7x36;indices=5,;type=q4_0;f32"]
@@ -19,4 +21,23 @@ STANDARD = [
     "weight=9x18;indices=5,;type=q4_0;f32;layout=weight:broadcast",
     "weight=9x18;indices=2x3x4;type=q4_0;f32;layout=indices:permuted",
 ]
+LAID = [
+    "weight=9x18;indices=2x3x4;type=q4_0;f32;layout=indices:cropped",
+    "weight=9x18;indices=1,;type=q4_0;f32;layout=indices:offset",
+]
+ALIGNED = aligned(
+    "weight=16x36;indices=16,;type=q4_0;f32",
+    "weight=32x68;indices=32,;type=q8_0;f32",
+    "weight=16x144;indices=16,;type=q4_k;f32",
+    "weight=16x210;indices=48,;type=q6_k;f32",
+    "weight=64x34;indices=16,;type=q8_0;f32",
+    "weight=16x136;indices=2x16;type=q8_0;f32",
+    "weight=16x288;indices=16,;type=q4_k;f32",
+)
+LONG, LONGEST = lengths(
+    "!weight={n}x18;indices=3,;type=q4_0;f32",
+    "weight=3x18;indices={n}x1;type=q4_0;f32",
+    "weight=3x18;indices=1x{n};type=q4_0;f32",
+)
+SHORT = {"weight.1": Limit(0, "rows of bytes are whole blocks: they are as long as 17544 bytes of 4128 blocks")}
 FULL = ["weight=3x13056;indices=4,;type=q8_0;f32", "weight=65537x18;indices=65537,;type=q4_0;f32"]

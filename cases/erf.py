@@ -1,5 +1,7 @@
 """Cases of erf: saturation on both sides, small values (in bf16 beside others: alone they scale by nearly 1)."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -9,4 +11,6 @@ STANDARD = [
     "x=6x11;fill=mixed;bf16",
     "x=4x19;fill=halves;layout=sliced",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

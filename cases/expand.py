@@ -1,5 +1,7 @@
 """Cases of expand: one axis, several, new ones in front, sizes kept by -1, long sums in the gradient."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=1x33;shape=(4,33)",
 ]
@@ -32,6 +34,15 @@ STANDARD = [
     "x=2x3x5x1;shape=(2,3,5,9);layout=permuted",
     "x=1x3;shape=(4099,3);f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;shape=(5,2,3,4);layout=cropped",
+    "x=3x1x4;shape=(3,1,4);layout=transposed",
+    "x=3x1x4;shape=(3,1,4);layout=offset",
+    "x=0d;shape=(3,2);layout=offset",
+]
+LONG, LONGEST = lengths(
+    "x={n}x1;shape=({n},3)", "x=1x{n};shape=(2,{n})", "x=2x1;shape=(2,{n})", "x=1x{n};shape=(3,{n})"
+)
 FULL = [
     "x=3x1031;shape=(2,3,1031)",
     "x=3x1;shape=(3,12289)",

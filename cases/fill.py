@@ -1,5 +1,8 @@
 """Cases of fill: ordinary values, zero, one that rounds, infinities, every layout."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
+
 SMOKE = [
     "x=7x33;value=1.5",
 ]
@@ -24,6 +27,8 @@ STANDARD = [
     "x=3x33;value=7.0;fill=extreme",
     "x=3x33;value=-7.0;fill=negative",
 ]
+LAID = laid_rows("value=2.5")
+LONG, LONGEST = long_rows("value=2.5")
 FULL = [
     "x=2x12289;value=1.0",
     "x=65537x3;value=-1.0",

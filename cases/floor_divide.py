@@ -1,5 +1,7 @@
 """Cases of floor_divide: signs of both, exact quotients."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 from opproof.cases._without import ITSELF
 
@@ -9,5 +11,7 @@ STANDARD = [
     "a=4x33;b=4x33;fill=halves",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
 ]
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()
 WITHOUT = ITSELF

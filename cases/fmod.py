@@ -1,5 +1,7 @@
 """Cases of fmod: signs of both, multiples of b, every kind of broadcast."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._remainders import remainders
 from opproof.cases._rows import full_binary
 from opproof.cases._without import ITSELF
@@ -9,5 +11,7 @@ STANDARD = [
     *remainders(),
     "a=3x127;b=3x127;needs=a;fill=extreme",
 ]
+LAID = [*laid_binary("f32"), *laid_binary("f16,bf16;needs=a")]
+LONG, LONGEST = long_binary("needs=a")
 FULL = [f"{row};f32" for row in full_binary()]
 WITHOUT = ITSELF

@@ -1,6 +1,6 @@
 """Cases of gated_delta_net: a gate per head and one per channel, heads that share keys, states that are not zero."""
 
-from opproof.cases._recurrence import rows, vectors
+from opproof.cases._recurrence import aligned_recurrence, long_recurrence, rows, short, vectors
 from opproof.cases._without import RECURRENCE
 
 _HEAD = (
@@ -22,5 +22,11 @@ STANDARD = [
         )
     ),
 ]
+LAID = [
+    *(f"{_CHANNEL.format(n=2, t=4, h=3, d=5)};layout=cropped", f"{_CHANNEL.format(n=1, t=1, h=1, d=1)};layout=offset")
+]
+ALIGNED = aligned_recurrence(_CHANNEL)
+LONG, LONGEST = long_recurrence(_CHANNEL)
+SHORT = short("q k v gate beta")
 FULL = [_HEAD.format(n=1, t=130, h=2, g=1, d=4), _CHANNEL.format(n=1, t=2, h=1031, d=2)]
 WITHOUT = RECURRENCE

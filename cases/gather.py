@@ -1,5 +1,8 @@
 """Cases of gather: repeated unsorted indices, an index smaller and longer than x, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x9;index=7x5;dim=1",
 ]
@@ -29,6 +32,24 @@ STANDARD = [
     "x=2x3;index=4099x3;dim=0;f16,bf16",
     "x=5x1031;index=9x1031;dim=0;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;index=2x3x4;dim=1;layout=cropped",
+    "x=1,;index=5,;dim=0;layout=x:offset",
+    "x=5,;index=1,;dim=0;layout=index:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;index=16x64;dim=1",
+    "x=64x128;index=64x16;dim=1",
+    "x=32x64;index=16x64;dim=0",
+    "x=16x256;index=16x256;dim=0",
+    "x=2x16x64;index=2x16x64;dim=2",
+    "x=48x64;index=32x64;dim=0",
+    "x=2x16x32;index=2x16x32;dim=1",
+    "x=16x128;index=16x128;dim=-1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2;index=3x2;dim=0", "!x=2x{n};index=2x3;dim=1", "x=3x2;index={n}x2;dim=0", "x=2x3;index=2x{n};dim=1"
+)
 FULL = [
     "x=2x12289;index=2x5;dim=1",
     "x=65537x3;index=65537x2;dim=1",

@@ -1,9 +1,13 @@
 """Cases of gelu: erf and tanh forms, saturation on both sides, large arguments."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 _PARAMS = ("approximate=none", "approximate=tanh")
 
 SMOKE = ["x=7x33", "x=7x33;approximate=tanh"]
 STANDARD = elementwise(_PARAMS)
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

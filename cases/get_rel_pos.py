@@ -1,5 +1,7 @@
 """Cases of get_rel_pos: as many queries as keys (all that ggml has), more of either, one."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["x=13x8;q_size=7;k_size=7"]
 STANDARD = [
     "x=1x9;q_size=1;k_size=1",
@@ -24,5 +26,6 @@ STANDARD = [
     "x=9x97;q_size=5;k_size=5",
     "x=5x0;q_size=3;k_size=3",
 ]
+LONG, LONGEST = lengths("x={n}x2;q_size=1;k_size={n}", "x=3x{n};q_size=2;k_size=2")
 FULL = ["x=3x12289;q_size=2;k_size=2", "x=511x1;q_size=256;k_size=256"]
 WITHOUT = {"leading": "a table has two axes"}

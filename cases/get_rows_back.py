@@ -1,5 +1,8 @@
 """Cases of get_rows_back: rows named often, out of order and never."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = ["grad=5x33;indices=5,;num_rows=7"]
 STANDARD = [
     "grad=4x9;indices=4,;num_rows=1",
@@ -26,5 +29,27 @@ STANDARD = [
     "grad=3x4x31;indices=3x4;num_rows=5;layout=indices:gapped",
     "grad=4099x3;indices=4099,;num_rows=2;f16,bf16",
 ]
+LAID = [
+    "grad=2x3x4;indices=2x3;num_rows=5;layout=cropped",
+    "grad=2x3x4x5;indices=2x3x4;num_rows=5;layout=cropped",
+    "grad=1x5;indices=1,;num_rows=3;layout=indices:offset",
+    "grad=1x1;indices=1,;num_rows=3;layout=grad:offset",
+]
+ALIGNED = aligned(
+    "grad=16x64;indices=16,;num_rows=16",
+    "grad=32x128;indices=32,;num_rows=16",
+    "grad=16x64;indices=16,;num_rows=32",
+    "grad=16x256;indices=16,;num_rows=64",
+    "grad=2x16x64;indices=2x16;num_rows=16",
+    "grad=48x64;indices=48,;num_rows=32",
+    "grad=2x16x32;indices=2x16;num_rows=16",
+    "grad=64x128;indices=64,;num_rows=16",
+)
+LONG, LONGEST = lengths(
+    "grad={n}x1x2;indices={n}x1;num_rows=3",
+    "!grad=2x{n};indices=2,;num_rows=3",
+    "grad=3x2;indices=3,;num_rows={n}",
+    "grad={n}x2;indices={n},;num_rows=3",
+)
 FULL = ["grad=3x12289;indices=3,;num_rows=4", "grad=65537x3;indices=65537,;num_rows=300"]
 WITHOUT = {"NaN, inf": "as a product with one-hot rows it multiplies zeros by infinity"}

@@ -1,5 +1,7 @@
 """Cases of group_norm: one group, as many as channels, between; with and without weight and bias."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = [
@@ -38,6 +40,26 @@ STANDARD = [
     "x=1x4x1031;num_groups=2;bf16",
     f"x=4x6x25;num_groups=3;eps={BETWEEN};fill=small;f16,bf16",
 ]
+LAID = [
+    "x=2x4x5x7;weight=4,;bias=4,;num_groups=2;layout=cropped",
+    "x=3x1x5;weight=1,;bias=1,;num_groups=1;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=2x16x16;weight=16,;bias=16,;num_groups=4",
+    "x=2x32x16;weight=32,;bias=32,;num_groups=8",
+    "x=2x16x16x16;weight=16,;num_groups=1",
+    "x=2x32x16x16;weight=32,;bias=32,;num_groups=2",
+    "x=3x16x64;weight=16,;bias=16,;num_groups=16",
+    "x=2x16x32;num_groups=2",
+    "x=2x64x16;weight=64,;bias=64,;num_groups=4",
+    "x=2x16x16x16;weight=16,;bias=16,;num_groups=4",
+    "x=1x16x256;weight=16,;bias=16,;num_groups=16",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2x3;weight=2,;bias=2,;num_groups=1",
+    "x=2x2x{n};weight=2,;bias=2,;num_groups=2",
+    "x=1x{n}x2;weight={n},;bias={n},;num_groups=1",
+)
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",
     "x=65537x2x3;num_groups=1",

@@ -1,5 +1,7 @@
 """Cases of hardshrink: thresholds of the default and others, inputs exactly on them."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 _PARAMS = ("", "lambd=1.0", "lambd=0.25", "lambd=2.5")
@@ -12,4 +14,6 @@ STANDARD = [
     "x=2x97;fill=positive",
     "x=2x99;fill=negative;layout=transposed",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

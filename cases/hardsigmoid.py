@@ -1,5 +1,7 @@
 """Cases of hardsigmoid: below -3, between, above 3, and both kinks."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -10,4 +12,6 @@ STANDARD = [
     "x=5x33;fill=wide;layout=broadcast",
     "x=9x13;fill=wide;layout=offset",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

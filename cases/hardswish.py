@@ -1,5 +1,7 @@
 """Cases of hardswish: below -3, between, above 3, and both kinks."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -7,4 +9,6 @@ STANDARD = [
     *elementwise(kinks=True, drop=("positive",)),
     "x=4x19;fill=halves;layout=sliced",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

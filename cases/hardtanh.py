@@ -1,5 +1,7 @@
 """Cases of hardtanh: equal and unequal bounds, of one sign, and both kinks (where clamp differs)."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 _PARAMS = ("", "min_val=-0.5;max_val=1.5", "min_val=0.5;max_val=2.0", "min_val=-2.0;max_val=-0.5")
@@ -12,4 +14,6 @@ STANDARD = [
     "x=6x11;min_val=-1.5;fill=negative",
     "x=2x1031;min_val=-9.0;max_val=9.0;fill=wide",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

@@ -1,5 +1,8 @@
 """Cases of huber_loss: every reduction, deltas below and above 1, differences equal to them."""
 
+from opproof.cases._aligned import aligned_pairs
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import long_pairs
 from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
@@ -10,4 +13,7 @@ STANDARD = [
     "x=4x33;target=4x33;reduction=none;delta=0.5;fill=halves",
     "x=2x3x9;target=2x3x9;reduction=sum;delta=0.5;fill=halves;layout=x:transposed",
 ]
+LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
+ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
+LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
 FULL = full_losses()

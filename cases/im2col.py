@@ -1,5 +1,9 @@
 """Cases of im2col: unlike axes in every parameter, overlapping and separate windows, cells that none covers."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
+
 SMOKE = ["x=2x3x5x7;kernel_size=(3,2);padding=1"]
 STANDARD = [
     "x=1x1x1x1;kernel_size=1",
@@ -23,4 +27,19 @@ STANDARD = [
     "x=0x3x4x5;kernel_size=2",
     "x=1x2x5x99;kernel_size=(2,3);padding=(0,1)",
 ]
+LAID = ["x=2x3x5x4;kernel_size=2;layout=cropped", "x=1x1x1x1;kernel_size=1;layout=offset"]
+ALIGNED = aligned(
+    "x=1x16x16x16;kernel_size=2",
+    "x=2x16x16x16;kernel_size=3;padding=1",
+    "x=1x4x16x16;kernel_size=2;stride=2",
+    "x=2x3x16x16;kernel_size=3;padding=1",
+    "x=2x2x16x32;kernel_size=(2,4)",
+    "x=1x3x32x16;kernel_size=1;stride=2",
+    "x=1x2x16x64;kernel_size=2",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x2x3;kernel_size=2", "x=1x{n}x3x2;kernel_size=2", "x=1x1x{n}x2;kernel_size=2", "x=1x1x2x{n};kernel_size=2"
+)
+LONG += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
+ATTRIBUTES = column_attributes("x")
 FULL = ["x=1x3x129x257;kernel_size=3;padding=1", "x=65537x1x2x2;kernel_size=2"]

@@ -1,5 +1,9 @@
 """Cases of im2col_3d: unlike axes in every parameter, overlapping and separate windows, cells that none covers."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
+
 SMOKE = [
     "x=2x2x3x4x5;kernel_size=(2,3,2);padding=1",
 ]
@@ -27,6 +31,25 @@ STANDARD = [
     "x=2x3x4x5x3;kernel_size=2;layout=permuted",
     "x=1x1x3x4x97;kernel_size=(1,2,3)",
 ]
+LAID = ["x=2x2x3x4x5;kernel_size=2;layout=cropped", "x=1x1x1x1x1;kernel_size=1;layout=offset"]
+ALIGNED = aligned(
+    "x=1x4x4x16x16;kernel_size=2",
+    "x=1x16x2x16x16;kernel_size=1;stride=2",
+    "x=1x2x3x16x32;kernel_size=(2,1,2)",
+    "x=1x2x4x16x16;kernel_size=2;stride=2",
+    "x=2x2x2x16x16;kernel_size=2",
+    "x=1x2x3x32x16;kernel_size=(1,2,2)",
+    "x=2x2x3x16x16;kernel_size=2;padding=1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x1x2x2;kernel_size=(1,2,2)",
+    "x=1x{n}x2x1x2;kernel_size=(2,1,2)",
+    "x=1x1x{n}x2x1;kernel_size=(2,2,1)",
+    "x=1x1x2x{n}x1;kernel_size=(2,2,1)",
+    "x=1x1x1x2x{n};kernel_size=(1,2,2)",
+)
+LONG += lengths("x=1x1x1x2x{n};kernel_size=(1,1,{n})", upto=1025)[0]
+ATTRIBUTES = column_attributes("x", 3)
 FULL = [
     "x=1x2x33x17x9;kernel_size=3;padding=1",
     "x=65537x1x1x2x2;kernel_size=(1,2,2)",

@@ -1,5 +1,9 @@
 """Cases of im2col_back: kernels and images wider than high and the reverse, windows that do not fit, cells left out."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+from opproof.cases._windows import column_attributes
+
 SMOKE = ["grad=2x3x5x18;size=(5,6);kernel_size=(3,2)"]
 STANDARD = [
     "grad=1x1x1x1;size=(1,1);kernel_size=1",
@@ -24,4 +28,24 @@ STANDARD = [
     "grad=1x3x97x6;size=(4,99);kernel_size=(2,3)",
     "grad=2x3x4x12;size=(4,5);kernel_size=2;fill=special",
 ]
+LAID = [
+    "grad=2x3x5x18;size=(5,6);kernel_size=(3,2);layout=cropped",
+    "grad=1x1x1x1;size=(1,1);kernel_size=1;layout=offset",
+]
+ALIGNED = aligned(
+    "grad=1x16x16x16;size=(17,17);kernel_size=2",
+    "grad=1x8x16x16;size=(16,32);kernel_size=2;stride=2",
+    "grad=2x16x16x144;size=(16,16);kernel_size=3;padding=1",
+    "grad=1x4x16x64;size=(5,17);kernel_size=2",
+    "grad=2x4x16x16;size=(4,16);kernel_size=1",
+    "grad=1x4x32x48;size=(4,32);kernel_size=(1,3);padding=(0,1)",
+    "grad=2x3x16x16;size=(3,16);kernel_size=1",
+)
+LONG, LONGEST = lengths(
+    "grad={n}x1x1x4;size=(2,2);kernel_size=2",
+    "grad=1x{n}x1x2;size=({n},2);kernel_size=(1,2)",
+    "grad=1x1x2x{n};size=(1,2);kernel_size=1",
+    "grad=1x1x{n}x2;size=(2,{n});kernel_size=(2,1)",
+)
+ATTRIBUTES = column_attributes("grad")
 FULL = ["grad=1x1x12287x6;size=(1,12289);kernel_size=(1,3)", "grad=1x256x256x4;size=(257,257);kernel_size=2"]

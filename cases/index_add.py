@@ -1,5 +1,8 @@
 """Cases of index_add: repeated unsorted indices, slices never named, alpha, each axis, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x9;index=5,;source=5x9;dim=0",
 ]
@@ -30,6 +33,27 @@ STANDARD = [
     "x=2x3;index=4099,;source=4099x3;dim=0;f16,bf16",
     "x=3x1031;index=9,;source=9x1031;dim=0;alpha=0.12554;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;index=5,;source=2x5x4;dim=1;layout=cropped",
+    "x=1,;index=5,;source=5,;dim=0;layout=x:offset",
+    "x=5,;index=1,;source=1,;dim=0;layout=index:offset,source:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;index=16,;source=16x64;dim=0",
+    "x=64x128;index=32,;source=32x128;dim=0",
+    "x=32x64;index=16,;source=32x16;dim=1",
+    "x=16x256;index=64,;source=64x256;dim=0",
+    "x=2x16x64;index=16,;source=2x16x64;dim=1",
+    "x=48x64;index=48,;source=48x64;dim=0",
+    "x=2x16x32;index=32,;source=2x32x32;dim=1",
+    "x=16x128;index=16,;source=16x16;dim=-1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2;index=3,;source=3x2;dim=0",
+    "!x=2x{n};index=3,;source=2x3;dim=1",
+    "x=3x2;index={n},;source={n}x2;dim=0",
+    "x=2x3;index={n},;source=2x{n};dim=1",
+)
 FULL = [
     "x=2x12289;index=5,;source=5x12289;dim=0",
     "x=65537x3;index=9,;source=9x3;dim=0",

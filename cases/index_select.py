@@ -1,5 +1,8 @@
 """Cases of index_select: repeated unsorted indices, slices never taken, each axis, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x9;index=5,;dim=0",
 ]
@@ -28,6 +31,22 @@ STANDARD = [
     "x=2x3;index=4099,;dim=0;f16,bf16",
     "x=3x1031;index=9,;dim=0;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;index=5,;dim=1;layout=cropped",
+    "x=1x1;index=5,;dim=0;layout=x:offset",
+    "x=5x3;index=1,;dim=0;layout=index:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;index=16,;dim=0",
+    "x=64x128;index=32,;dim=0",
+    "x=32x64;index=16,;dim=1",
+    "x=16x256;index=64,;dim=0",
+    "x=2x16x64;index=16,;dim=1",
+    "x=48x64;index=48,;dim=0",
+    "x=2x16x32;index=32,;dim=1",
+    "x=16x128;index=16,;dim=-1",
+)
+LONG, LONGEST = lengths("x={n}x2;index=3,;dim=0", "!x=2x{n};index=3,;dim=1", "x=3x2;index={n},;dim=0")
 FULL = [
     "x=2x12289;index=5,;dim=0",
     "x=65537x3;index=9,;dim=0",

@@ -1,5 +1,7 @@
 """Cases of instance_norm: one, two and three spatial axes, with and without weight and bias."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = [
@@ -35,6 +37,20 @@ STANDARD = [
     "x=2x3x11;fill=negative",
     f"x=4x5x31;eps={BETWEEN};fill=small;f16,bf16",
 ]
+LAID = ["x=2x4x5x7;weight=4,;bias=4,;layout=cropped", "x=3x1x5;weight=1,;bias=1,;layout=weight:offset,bias:offset"]
+ALIGNED = aligned(
+    "x=2x16x16;weight=16,;bias=16,",
+    "x=2x32x16;weight=32,;bias=32,",
+    "x=2x16x16x16;weight=16,",
+    "x=2x16x64;weight=16,;bias=16,",
+    "x=3x16x64;weight=16,;bias=16,",
+    "x=2x16x32",
+    "x=1x16x256;weight=16,;bias=16,",
+    "x=2x16x1024;weight=16,;bias=16,;f16",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2x3;weight=2,;bias=2,", "!x=1x{n}x3;weight={n},;bias={n},", "!x=1x2x{n};weight=2,;bias=2,"
+)
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",
     "x=2x65537x3",

@@ -1,5 +1,8 @@
 """Cases of kl_div: every reduction, targets as probabilities and as their logarithms."""
 
+from opproof.cases._aligned import aligned_pairs
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import long_pairs
 from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
@@ -14,5 +17,8 @@ STANDARD = [
     "x=2x3x4x7;target=2x3x4x7;reduction=none;layout=permuted",
     "x=1x4099;target=1x4099;reduction=sum;fill=positive;f16,bf16",
 ]
+LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
+ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
+LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
 FULL = full_losses()
 WITHOUT = {"NaN, inf": "targets are no less than 0: what others make of the rest differs"}

@@ -1,5 +1,9 @@
 """Cases of l2_norm: rows longer and shorter than eps, rows of zeros, each axis."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=7x33;dim=-1",
 ]
@@ -33,6 +37,9 @@ STANDARD = [
     "x=65x2;dim=-1;eps=1.0;fill=signs",
     "x=65x3;dim=-1;fill=special",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", sixteen=False)
+LONG, LONGEST = long_dim(dtype="f32")
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

@@ -1,5 +1,7 @@
 """Cases of layer_norm: with and without weight and bias (ggml's norm has neither), eps that matters, large means."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
@@ -38,4 +40,27 @@ STANDARD = [
     "x=2x1031;normalized_shape=(1031);bf16",
     f"x=9x65;normalized_shape=(65);eps={BETWEEN};fill=small;f16,bf16",
 ]
+LAID = [
+    "x=2x3x5x7;weight=5x7;bias=5x7;normalized_shape=(5,7);layout=x:cropped",
+    "x=3x2x5x7;weight=2x5x7;bias=2x5x7;normalized_shape=(2,5,7);layout=cropped",
+    "x=5x1;weight=1,;bias=1,;normalized_shape=(1);layout=weight:offset,bias:offset",
+    "x=1,;weight=1,;bias=1,;normalized_shape=(1);layout=x:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;weight=64,;bias=64,;normalized_shape=(64)",
+    "x=64x128;weight=128,;bias=128,;normalized_shape=(128)",
+    "x=32x128;weight=128,;normalized_shape=(128)",
+    "x=16x256;weight=256,;bias=256,;normalized_shape=(256)",
+    "x=2x16x64;weight=64,;bias=64,;normalized_shape=(64)",
+    "x=48x64;normalized_shape=(64)",
+    "x=2x16x32;weight=16x32;bias=16x32;normalized_shape=(16,32)",
+    "x=32x64;weight=64,;bias=64,;normalized_shape=(64)",
+    "x=16x1024;weight=1024,;bias=1024,;normalized_shape=(1024);f16",
+    "x=16x4096;weight=4096,;bias=4096,;normalized_shape=(4096);f16",
+)
+LONG, LONGEST = lengths(
+    "x={n}x5;weight=5,;bias=5,;normalized_shape=(5)",
+    "x=2x{n}x2;weight={n}x2;bias={n}x2;normalized_shape=({n},2)",
+    "x=2x{n};weight={n},;bias={n},;normalized_shape=({n})",
+)
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

@@ -1,5 +1,7 @@
 """Cases of leaky_relu: slopes below, at and above those that implementations special-case."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _SLOPES = (
@@ -15,4 +17,6 @@ STANDARD = [
     *elementwise(_SLOPES, kinks=True, drop=("positive",)),
     f"x=5x131;negative_slope={BETWEEN};fill=negative;f16,bf16",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_SLOPES[:1])

@@ -1,5 +1,6 @@
 """Cases of lerp: weights on both sides of a half and outside [0, 1], every kind of broadcast."""
 
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["a=7x33;b=7x33;weight=7x33", "a=4x3;b=4x3;weight=0d"]
@@ -31,5 +32,12 @@ STANDARD = [
     "a=7x33;b=7x33;weight=7x33;layout=a:broadcast,b:broadcast,weight:transposed",
     "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
 ]
+LAID = [
+    "a=2x3x4;b=2x3x4;weight=2x3x4;layout=cropped",
+    "a=3x5;b=3x5;weight=0d;layout=weight:offset",
+    "a=0d;b=3x5;weight=3x5;layout=a:offset",
+    "a=3x5;b=0d;weight=3x5;layout=b:offset",
+]
+LONG, LONGEST = lengths("a={n}x2;b={n}x2;weight={n}x2", "a=1x{n};b=2x{n};weight=1x{n}", "a=1x{n};b=1x{n};weight=1x{n}")
 FULL = ["a=2x12289;b=12289,;weight=2x1", "a=65537x3;b=65537x3;weight=0d"]
 WITHOUT = {**PRODUCTS, "NaN, inf": "a + w (b - a) makes NaN of infinities where (1 - w) a + w b does not"}

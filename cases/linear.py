@@ -1,5 +1,7 @@
 """Cases of linear: with and without bias, one row and many, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -38,6 +40,23 @@ STANDARD = [
     "x=37x9;weight=33x9;bias=33,",
     "x=33x2;weight=17x2;bias=17,;fill=special",
 ]
+LAID = [
+    "x=2x3x5;weight=4x5;bias=4,;layout=cropped",
+    "x=1,;weight=3x1;bias=3,;layout=x:offset",
+    "x=3x1;weight=1x1;bias=1,;layout=weight:offset,bias:offset",
+]
+ALIGNED = aligned(
+    "x=64x64;weight=64x64;bias=64,",
+    "x=128x64;weight=64x64;bias=64,",
+    "x=64x128;weight=64x128",
+    "x=64x64;weight=192x64;bias=192,",
+    "x=128x64;weight=64x64;bias=64,",
+    "x=64x256;weight=64x256;bias=64,",
+    "x=2x64x64;weight=64x64;bias=64,",
+    "x=64,;weight=64x64;bias=64,",
+    "x=16x32;weight=48x32;bias=48,",
+)
+LONG, LONGEST = lengths("x={n}x2;weight=3x2;bias=3,", "!!x=2x{n};weight=1x{n};bias=1,", "x=2x3;weight={n}x3;bias={n},")
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",
     "x=65537x3;weight=2x3;bias=2,",

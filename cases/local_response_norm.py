@@ -1,5 +1,7 @@
 """Cases of local_response_norm: odd and even sizes, sizes past the channels, alpha and beta that matter."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = [
@@ -36,11 +38,18 @@ STANDARD = [
     f"x=2x7x41;size=3;alpha={512 * BETWEEN};f16,bf16",
     f"x=2x7x41;size=3;k={512 * BETWEEN};f16,bf16",
 ]
+LAID = ["x=2x4x5x7;size=3;alpha=0.5;layout=cropped"]
+ALIGNED = aligned(
+    "x=2x16x16;size=3;alpha=0.5",
+    "x=2x32x16;size=5;alpha=0.5",
+    "x=2x16x16x16;size=3;alpha=0.5",
+    "x=2x16x64;size=3;alpha=0.5",
+    "x=3x16x64;size=4;alpha=0.5",
+    "x=2x16x32;size=3;alpha=0.5",
+    "x=2x64x16;size=2;alpha=0.5",
+)
+LONG, LONGEST = lengths("x={n}x3x2;size=3;alpha=0.5", "x=1x{n}x2;size=3;alpha=0.5", "x=1x3x{n};size=3;alpha=0.5")
 FULL = [
     "x=1x4097x3;size=5;alpha=1.0",
     "x=65537x3x1;size=3;alpha=1.0",
 ]
-WITHOUT = {
-    "> 4096": "the reference takes seconds for 1000 neighbours",
-    "16-bit sums": "the reference takes seconds for 1000 neighbours",
-}

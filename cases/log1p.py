@@ -1,5 +1,7 @@
 """Cases of log1p: values above -1 (the domain); near 0 it is a copy in 16 bits."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -8,4 +10,6 @@ STANDARD = [
     "x=3x17;fill=offset;layout=sliced",
     "x=6x11;fill=small;f32",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

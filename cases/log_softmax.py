@@ -1,5 +1,9 @@
 """Cases of log_softmax: saturated rows, each axis, each layout, rows past 1024 and 4096."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
     "x=7x33;dim=-1;inplace=x",
@@ -25,4 +29,7 @@ STANDARD = [
     "x=2x4099;dim=-1;f32",
     "x=65x3;dim=-1;fill=special",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

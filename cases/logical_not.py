@@ -1,5 +1,7 @@
 """Cases of logical_not: zeros of both signs, NaN and infinities."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._without import TRUTH
 
 SMOKE = ["x=7x33;fill=signs"]
@@ -22,5 +24,7 @@ STANDARD = [
     "x=5x1031;fill=signs",
     "x=5x13;fill=tiny",
 ]
+LAID = laid_rows("fill=zeros")
+LONG, LONGEST = long_rows("fill=zeros")
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]
 WITHOUT = TRUTH

@@ -1,5 +1,7 @@
 """Cases of logsigmoid: linear on the left, vanishing on the right, the inputs of candle issue 2114."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -9,4 +11,6 @@ STANDARD = [
     "x=3x15;fill=candle-2114",
     "x=6x11;fill=small;f32",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

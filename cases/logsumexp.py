@@ -1,5 +1,9 @@
 """Cases of logsumexp: saturated rows, rows of -inf, one axis and several; long rows wide or constant: they differ."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=33x7;dim=-1;fill=wide",
 ]
@@ -39,6 +43,9 @@ STANDARD = [
     "x=17x3;dim=-1;layout=offset",
     "x=9x4099;dim=-1;fill=constant;f16",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", sixteen=False)
+LONG, LONGEST = long_dim(dtype="f32")
 FULL = [
     "x=9x12289;dim=-1;fill=wide;f32",
     "x=65537x3;dim=-1",

@@ -1,5 +1,7 @@
 """Cases of matmul: unequal sizes around tile edges, every batch broadcast, each input laid out in turn."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["a=7x33;b=33x5"]
@@ -38,5 +40,25 @@ STANDARD = [
     "a=7x33;b=33x5;layout=a:gapped",
     "a=33x2;b=2x17;fill=special",
 ]
+LAID = [
+    "a=2x3x4x5;b=2x3x5x6;layout=cropped",
+    "a=4x3x5;b=5x2;layout=a:cropped",
+    "a=1x1;b=1x3;layout=a:offset",
+    "a=3x1;b=1x1;layout=b:offset",
+]
+ALIGNED = aligned(
+    "a=64x64;b=64x64",
+    "a=128x64;b=64x192",
+    "a=64x128;b=128x64",
+    "a=64,;b=64x128",
+    "a=64x64;b=64x128",
+    "a=128x128;b=128x64",
+    "a=2x64x64;b=2x64x64",
+    "a=3x64x64;b=64x64",
+    "a=16x48;b=48x32",
+    "a=16x256;b=256x16",
+    "a=128x64;b=64,",
+)
+LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "!!a=2x{n};b={n}x1")
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS

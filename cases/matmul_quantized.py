@@ -1,10 +1,12 @@
 """Cases of matmul_quantized: every type, one token and several, one block a row and several, odd numbers of rows."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
 from opproof.cases._quant import BLOCKS, nbytes
 from opproof.cases._without import PRODUCTS
 
 
-def _row(quant: str, a: str, k: int, n: int, rest: str = "") -> str:
+def _row(quant: str, a: str, k: int, n: int | str, rest: str = "") -> str:
     return ";".join(p for p in (f"a={a}x{k}", f"b={n}x{nbytes(quant, k)}", f"type={quant}", rest) if p)
 
 
@@ -31,6 +33,22 @@ STANDARD = [
     "a=3x64;b=5x36;type=q4_0;layout=a:gapped,b:broadcast",
     "a=3x64;b=5x36;type=q4_0;layout=b:sliced",
 ]
+LAID = [_row("q4_0", "2x3", 64, 5, "layout=cropped")]
+ALIGNED = aligned(
+    _row("q4_0", "64", 64, 64),
+    _row("q8_0", "64", 128, 64),
+    _row("q4_0", "16", 256, 32),
+    _row("q4_k", "32", 256, 16),
+    _row("q8_0", "2x64", 64, 64),
+    _row("q6_k", "16", 256, 16),
+    _row("q4_1", "48", 64, 64),
+    _row("q5_0", "64", 64, 128),
+)
+LONG, LONGEST = lengths("!" + _row("q8_0", "{n}", 32, 2), _row("q4_0", "1", 32, "{n}"))
+SHORT = {
+    "a.last": Limit(0, "rows of bytes are whole blocks, of 32 or 256 numbers"),
+    "b.1": Limit(0, "rows of bytes are whole blocks, of 32 or 256 numbers"),
+}
 FULL = [_row("q8_0", "2", 12288, 8), _row("q4_0", "1", 32, 65537)]
 WITHOUT = {
     **PRODUCTS,

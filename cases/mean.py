@@ -1,5 +1,8 @@
 """Cases of mean: one axis, several, all; long rows; the mean of nothing."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -8,5 +11,8 @@ STANDARD = [
     *SEVERAL,
     "x=1031x3;dim=-1;layout=sliced",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", sixteen=False)
+LONG, LONGEST = long_dim(dtype="f32")
 
-__all__ = ["FULL", "SMOKE", "STANDARD"]
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]

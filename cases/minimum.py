@@ -1,5 +1,7 @@
 """Cases of minimum: every kind of broadcast, ties that share the gradient."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33", "a=1x13;b=4x13"]
@@ -11,5 +13,7 @@ STANDARD = [
     "a=5x7;b=5x7;fill=exact",
     "a=9x33;b=9x33;fill=negative",
 ]
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()
 WITHOUT = {"given twice": "of a tensor with itself it is a copy"}

@@ -1,5 +1,7 @@
 """Cases of mish: saturation on both sides, its minimum near -1.19, large arguments."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -9,4 +11,6 @@ STANDARD = [
     "x=127,;fill=extreme;f16,bf16",
     "x=3x33;fill=extreme;layout=sliced;f16,bf16",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

@@ -1,5 +1,8 @@
 """Cases of mse_loss: every reduction, large and small differences."""
 
+from opproof.cases._aligned import aligned_pairs
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import long_pairs
 from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
@@ -7,4 +10,7 @@ STANDARD = [
     *losses(),
     "x=5x9;target=5x9;reduction=none;fill=exact",
 ]
+LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
+ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
+LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
 FULL = full_losses()

@@ -3,6 +3,8 @@
 The first rows are the shapes of aidge's Mul backward tests ([1,3] x [4,3] and its relatives).
 """
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
@@ -14,4 +16,6 @@ STANDARD = [
     "a=1x13;b=4x13;fill=exact",
     *binary(exact=True),
 ]
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()

@@ -1,5 +1,7 @@
 """Cases of mul_mat_id: experts chosen by nobody and by many, one vector for all experts or one for each."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -35,6 +37,28 @@ STANDARD = [
     "a=5x9x2;b=33x2x2;ids=33x2;fill=special",
     "a=2x3x4099;b=2x2x4099;ids=2x2;f16,bf16",
 ]
+LAID = [
+    "a=4x3x5;b=3x2x5;ids=3x2;layout=cropped",
+    "a=1x1x1;b=3x2x1;ids=3x2;layout=a:offset",
+    "a=2x3x1;b=1x1x1;ids=1x1;layout=b:offset,ids:offset",
+]
+ALIGNED = aligned(
+    "a=4x64x64;b=16x2x64;ids=16x2",
+    "a=8x64x64;b=16x2x64;ids=16x2",
+    "a=4x64x128;b=32x1x128;ids=32x1",
+    "a=2x128x64;b=16x1x64;ids=16x2",
+    "a=4x64x64;b=64x1x64;ids=64x1",
+    "a=4x64x64;b=16x4x64;ids=16x4",
+    "a=3x64x128;b=16x2x128;ids=16x2",
+    "a=8x32x32;b=16x2x32;ids=16x2",
+)
+LONG, LONGEST = lengths(
+    "a={n}x1x2;b=3x2x2;ids=3x2",
+    "a=2x{n}x2;b=3x1x2;ids=3x1",
+    "!a=2x1x{n};b=3x1x{n};ids=3x1",
+    "a=3x2x2;b={n}x1x2;ids={n}x1",
+    "a=3x2x2;b=1x{n}x2;ids=1x{n}",
+)
 FULL = [
     "a=4x3x12289;b=2x2x12289;ids=2x2",
     "a=8x2x3;b=65537x1x3;ids=65537x2",

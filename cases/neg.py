@@ -1,5 +1,7 @@
 """Cases of neg: sizes around vector widths, every layout, exact integers."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -7,4 +9,6 @@ STANDARD = [
     *elementwise(),
     "x=3x17;fill=exact",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

@@ -1,5 +1,8 @@
 """Cases of nll_loss: every reduction, weights, an ignored class, spatial axes, no batch."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = ["x=7x33;target=7,"]
 STANDARD = [
     "x=9x5;target=9,;reduction=none",
@@ -34,4 +37,26 @@ STANDARD = [
     "x=37x5;target=37,;weight=5,;reduction=none;layout=sliced",
     "x=65x3;target=65,;reduction=none;fill=special",
 ]
+LAID = [
+    "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",
+    "x=5,;target=0d;reduction=sum;layout=target:offset",
+    "x=4x1;target=4,;weight=1,;reduction=sum;layout=weight:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;target=16,;reduction=sum",
+    "x=64x128;target=64,;weight=128,;reduction=none",
+    "x=32x128;target=32,;reduction=none",
+    "x=16x256;target=16,;reduction=sum",
+    "x=48x64;target=48,;reduction=none",
+    "x=16x64;target=16,;ignore_index=1;reduction=sum",
+    "x=2x64x16;target=2x16;reduction=sum",
+    "x=16x1024;target=16,;reduction=sum;f16",
+    "x=16x4096;target=16,;reduction=sum;f16",
+)
+LONG, LONGEST = lengths(
+    "!x={n}x3;target={n},;weight=3,;reduction=sum",
+    "x={n}x2x1;target={n}x1;reduction=sum",
+    "x=2x{n};target=2,;weight={n},;reduction=sum",
+    dtype="f32",
+)
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]

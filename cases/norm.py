@@ -1,5 +1,9 @@
 """Cases of norm: every kind of p, rows of zeros, ties, axes and layouts in turn."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=7x33;dim=-1",
 ]
@@ -35,6 +39,9 @@ STANDARD = [
     "x=9x4099;p=2.0;dim=-1;fill=constant;f16,bf16",
     "x=33x31;p=3.0;dim=-1;fill=offset;f16,bf16",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", sixteen=False)
+LONG, LONGEST = long_dim(dtype="f32")
 FULL = [
     "x=2x12289;p=2.0;dim=-1",
     "x=65537x3;p=2.0;dim=-1",

@@ -1,5 +1,8 @@
 """Cases of one_hot: one class and many, ranks 0 to 3; f32 rows only, since every number is an integer."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "index=7,;num_classes=5;f32",
 ]
@@ -20,6 +23,19 @@ STANDARD = [
     "index=21,;num_classes=66;f32",
     "index=257,;num_classes=3;f32",
 ]
+LAID = ["index=2x3x4;num_classes=5;f32;layout=cropped", "index=0d;num_classes=5;f32;layout=offset"]
+ALIGNED = aligned(
+    "index=16,;num_classes=16;f32",
+    "index=16x16;num_classes=16;f32",
+    "index=32x16;num_classes=32;f32",
+    "index=16x32;num_classes=64;f32",
+    "index=4x16x16;num_classes=16;f32",
+    "index=16x48;num_classes=16;f32",
+    "index=2x16x16;num_classes=16;f32",
+)
+LONG, LONGEST = lengths(
+    "index={n}x1;num_classes=3;f32", "index=3,;num_classes={n};f32", "index=1x{n};num_classes=3;f32"
+)
 FULL = [
     "index=65537,;num_classes=3;f32",
     "index=3,;num_classes=12289;f32",

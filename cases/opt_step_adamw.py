@@ -1,5 +1,6 @@
 """Cases of opt_step_adamw: first and later steps, betas, an eps that matters, each input laid out in turn."""
 
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 
@@ -34,5 +35,7 @@ STANDARD = [
     "param=7x33;grad=7x33;exp_avg=7x33;exp_avg_sq=7x33;lr=0.1;layout=param:broadcast,exp_avg:broadcast,exp_avg_sq:broadcast",
     f"{_all('5x131')};lr=0.5;weight_decay={8 * BETWEEN};eps={8 * BETWEEN};step=2;f16,bf16",
 ]
+LAID = [f"{_all('2x3x4')};lr=0.1;layout=cropped", f"{_all('0d')};lr=0.1;layout=offset"]
+LONG, LONGEST = lengths(f"{_all('{n}x1')};lr=0.1", f"{_all('1x{n}')};lr=0.01;weight_decay=0.1")
 FULL = [f"{_all('2x12289')};lr=0.1", f"{_all('65537x3')};lr=0.1"]
 WITHOUT = {"NaN, inf": "moments are moved by a + w (b - a) or by a sum of two shares, which differ at infinity"}

@@ -1,5 +1,6 @@
 """Cases of opt_step_sgd: rates and weight decays, zero and not, each input laid out in turn."""
 
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = ["param=7x33;grad=7x33;lr=0.1;weight_decay=0.01"]
@@ -28,4 +29,6 @@ STANDARD = [
     "param=7x33;grad=7x33;lr=0.1;weight_decay=0.01;layout=param:broadcast",
     f"param=5x131;grad=5x131;lr=0.5;weight_decay={8 * BETWEEN};f16,bf16",
 ]
+LAID = ["param=2x3x4;grad=2x3x4;lr=0.1;layout=cropped", "param=0d;grad=0d;lr=0.1;layout=offset"]
+LONG, LONGEST = lengths("param={n}x1;grad={n}x1;lr=0.1;weight_decay=0.1", "param=1x{n};grad=1x{n};lr=0.1")
 FULL = ["param=2x12289;grad=2x12289;lr=0.1", "param=65537x3;grad=65537x3;lr=0.1"]

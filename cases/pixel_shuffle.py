@@ -1,5 +1,7 @@
 """Cases of pixel_shuffle: factors 2, 3 and 4, unlike height and width, every layout."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=2x8x3x5;upscale_factor=2",
 ]
@@ -22,6 +24,13 @@ STANDARD = [
     "x=0x4x3x5;upscale_factor=2",
     "x=1x9x3x7;upscale_factor=3;layout=transposed",
 ]
+LAID = ["x=2x12x3x5;upscale_factor=2;layout=cropped", "x=1x1x1x1;upscale_factor=1;layout=offset"]
+LONG, LONGEST = lengths(
+    "x={n}x4x1x2;upscale_factor=2",
+    "x=1x{n}x2x1;upscale_factor=1",
+    "x=1x4x{n}x1;upscale_factor=2",
+    "x=1x4x1x{n};upscale_factor=2",
+)
 FULL = [
     "x=1x12x129x65;upscale_factor=2",
     "x=65537x4x1x1;upscale_factor=2",

@@ -1,5 +1,9 @@
 """Cases of pool_2d_back: windows that overlap, leave cells out, hang over the padding; ties go to the first."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+from opproof.cases._windows import backward_attributes
+
 _ROWS = (
     ("1x1x1x1", "1x1x1x1", "kernel_size=1", ""),
     ("2x3x2x3", "2x3x4x6", "kernel_size=2", ""),
@@ -33,4 +37,25 @@ STANDARD = [
     "grad=2x3x3x4;x=2x3x5x6;op=max;kernel_size=3;stride=1;layout=grad:broadcast",
     "grad=2x3x3x4;x=2x3x5x6;op=avg;kernel_size=3;stride=1;fill=special",
 ]
+LAID = [
+    "grad=2x3x2x3;x=2x3x4x6;op=max;kernel_size=2;layout=cropped",
+    "grad=1x1x1x1;x=1x1x2x2;op=avg;kernel_size=2;layout=grad:offset",
+    "grad=1x1x1x1;x=1x1x1x1;op=max;kernel_size=1;layout=x:offset",
+]
+ALIGNED = aligned(
+    "grad=1x16x16x16;x=1x16x32x32;op=max;kernel_size=2",
+    "grad=1x16x16x16;x=1x16x32x32;op=avg;kernel_size=2",
+    "grad=2x16x16x16;x=2x16x16x16;op=max;kernel_size=3;stride=1;padding=1",
+    "grad=2x16x16x16;x=2x16x16x16;op=avg;kernel_size=3;stride=1;padding=1",
+    "grad=2x4x16x16;x=2x4x32x32;op=max;kernel_size=2",
+    "grad=2x4x16x32;x=2x4x32x64;op=avg;kernel_size=2",
+    "grad=2x3x16x16;x=2x3x16x32;op=max;kernel_size=(1,2)",
+)
+LONG, LONGEST = lengths(
+    "grad={n}x1x1x1;x={n}x1x2x2;op=max;kernel_size=2",
+    "grad=1x{n}x1x1;x=1x{n}x2x2;op=avg;kernel_size=2",
+    "grad=1x1x{n}x1;x=1x1x{n}x2;op=max;kernel_size=(1,2)",
+    "grad=1x1x1x{n};x=1x1x2x{n};op=avg;kernel_size=(2,1)",
+)
+ATTRIBUTES = backward_attributes(("op=max", "op=avg"))
 FULL = [f"grad=1x1x1x6144;x=1x1x2x12289;op={op};kernel_size=2" for op in ("max", "avg")]

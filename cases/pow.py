@@ -1,5 +1,7 @@
 """Cases of pow: two tensors that broadcast, and numbers as exponents (whole, negative, 0, 1, fractions)."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 
 _EXPONENTS = ("exponent=2.0", "exponent=3.0", "exponent=0.5", "exponent=-1.0", "exponent=1.5", "exponent=-0.5")
@@ -17,4 +19,6 @@ STANDARD = [
     "a=5x9;exponent=2;fill=exact",
     "a=4x128;exponent=0.5;fill=wide;layout=gapped",
 ]
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()

@@ -1,5 +1,7 @@
 """Cases of prelu: one weight and one per channel, in every rank; weights of both signs."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["x=7x33;weight=33,", "x=7x33;weight=1,"]
 STANDARD = [
     "x=7x33;weight=33,;inplace=x",
@@ -30,4 +32,6 @@ STANDARD = [
     "x=3x66;weight=66,;fill=special",
     "x=4099x3;weight=3,;f16,bf16",
 ]
+LAID = ["x=2x3x4;weight=3,;layout=cropped", "x=3x5;weight=1,;layout=weight:offset", "x=0d;weight=1,;layout=x:offset"]
+LONG, LONGEST = lengths("x={n}x2;weight=2,", "!x=2x{n};weight={n},", "x=1x2x{n};weight=2,")
 FULL = ["x=2x12289;weight=12289,", "x=65537x3;weight=3,"]

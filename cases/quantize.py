@@ -1,5 +1,7 @@
 """Cases of quantize: every type that gguf encodes, blocks of zeros, of one value, halves, and values far apart."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
 from opproof.cases._quant import BLOCKS, ENCODED
 
 _FILLS = ("", "fill=wide", "fill=zeros", "fill=halves", "fill=small", "fill=constant", "fill=negative", "fill=offset")
@@ -25,5 +27,17 @@ STANDARD = [
     "x=3x32;type=q4_0;layout=x:broadcast",
     "x=3x64;type=q8_0;fill=extreme",
 ]
+LAID = ["x=2x3x64;type=q4_0;layout=cropped"]
+ALIGNED = aligned(
+    "x=16x64;type=q4_0",
+    "x=64x128;type=q8_0",
+    "x=16x256;type=q4_1",
+    "x=32x64;type=q5_0",
+    "x=2x16x64;type=q8_0",
+    "x=16x512;type=q5_1",
+    "x=48x64;type=q4_0",
+)
+LONG, LONGEST = lengths("x={n}x32;type=q8_0")
+SHORT = {"x.last": Limit(0, "rows are whole blocks, of 32 or 256 numbers")}
 FULL = ["x=2x12288;type=q8_0", "x=65537x32;type=q4_0"]
 WITHOUT = {"NaN, inf": "what a block with NaN becomes is no rule that libraries share"}

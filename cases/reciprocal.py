@@ -1,5 +1,7 @@
 """Cases of reciprocal: both signs, away from zero, large values."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -7,4 +9,6 @@ STANDARD = [
     *elementwise(),
     "x=3x17;fill=offset;layout=sliced",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

@@ -1,6 +1,8 @@
 """Cases of reglu: a rectified half times the other, in one tensor, swapped, and in two."""
 
+from opproof.cases._aligned import aligned_gated
 from opproof.cases._gated import gated
+from opproof.cases._long import lengths
 
 SMOKE = ["x=7x66", "x=7x66;swapped=true", "x=7x33;gate=7x33"]
 STANDARD = [
@@ -9,4 +11,7 @@ STANDARD = [
     "x=4x66;fill=kink",
     "x=4x33;gate=4x33;fill=kink;layout=transposed",
 ]
+LAID = ["x=2x3x5x8;layout=cropped", "x=2x3x9;gate=2x3x9;layout=cropped"]
+ALIGNED = aligned_gated()
+LONG, LONGEST = lengths("x={n}x2", "x=1x{n};gate=1x{n}", "x={n}x1;gate={n}x1")
 FULL = ["x=2x24578", "x=65537x6;swapped=true"]

@@ -1,5 +1,7 @@
 """Cases of relu: both signs, zeros and the kink; rows of one sign are zeros or a copy."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -8,5 +10,7 @@ STANDARD = [
     "x=5x9;fill=subnormal",
     "x=4x19;fill=signs;layout=transposed",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()
 WITHOUT = {"negative": "of negative numbers it is 0"}

@@ -1,5 +1,7 @@
 """Cases of repeat: each axis, new axes in front, no tiles at all, sums of many tiles in the gradient."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["x=4x33;repeats=(2,3)"]
 STANDARD = [
     "x=9,;repeats=(3)",
@@ -25,4 +27,11 @@ STANDARD = [
     "x=11x97;repeats=(2,1)",
     "x=2x3;repeats=(4099,1);f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;repeats=(1,2,1);layout=cropped",
+    "x=3x1x4;repeats=(1,1,1);layout=transposed",
+    "x=3x1x4;repeats=(1,1,1);layout=offset",
+    "x=0d;repeats=(3);layout=offset",
+]
+LONG, LONGEST = lengths("x={n}x1;repeats=(1,3)", "x=1x{n};repeats=(2,1)", "x=2,;repeats=({n})", "x=2x{n};repeats=(1,2)")
 FULL = ["x=2x1031;repeats=(2,1)", "x=2x3;repeats=(1,12289)", "x=1x3;repeats=(65537,1)"]

@@ -1,5 +1,7 @@
 """Cases of repeat_back: each axis repeated in turn, several, none, tiles of one."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["grad=6x33;shape=(2,11)"]
 STANDARD = [
     "grad=9,;shape=(3)",
@@ -25,4 +27,8 @@ STANDARD = [
     "grad=4099x6;shape=(1,3);f16,bf16",
     "grad=6x15;shape=(2,5);fill=special",
 ]
+LAID = ["grad=2x6x4;shape=(2,3,4);layout=cropped", "grad=3x1x4;shape=(3,1,4);layout=transposed"]
+LONG, LONGEST = lengths(
+    "grad={n}x4;shape=({n},2)", "grad=4x{n};shape=(2,{n})", "grad={n}x2;shape=(1,2)", "grad=2x{n};shape=(2,1)"
+)
 FULL = ["grad=2x24578;shape=(2,12289)", "grad=65537x4;shape=(65537,2)"]

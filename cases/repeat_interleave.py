@@ -1,5 +1,7 @@
 """Cases of repeat_interleave: each axis, once, never and many times, every layout."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=4x33;repeats=3;dim=1",
 ]
@@ -26,6 +28,18 @@ STANDARD = [
     "x=11x97;repeats=2;dim=0;layout=transposed",
     "x=2x3;repeats=4099;dim=0;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;repeats=2;dim=1;layout=cropped",
+    "x=3x1x4;repeats=1;dim=0;layout=transposed",
+    "x=1,;repeats=3;dim=0;layout=offset",
+]
+LONG, LONGEST = lengths(
+    "x={n}x2;repeats=2;dim=1",
+    "x=2x{n};repeats=2;dim=0",
+    "x=2,;repeats={n};dim=0",
+    "x={n}x1;repeats=2;dim=0",
+    "x=1x{n};repeats=3;dim=1",
+)
 FULL = [
     "x=2x1031;repeats=2;dim=0",
     "x=2x3;repeats=12289;dim=1",

@@ -1,5 +1,7 @@
 """Cases of reshape: fewer axes, more, -1, and inputs that are not row-major in memory."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["x=4x33;shape=(33,4)"]
 STANDARD = [
     "x=9,;shape=(3,3)",
@@ -20,4 +22,10 @@ STANDARD = [
     "x=5x1x7;shape=(7,5);fill=exact",
     "x=2x1031;shape=(1031,2)",
 ]
+LAID = [
+    "x=2x3x4;shape=(4,6);layout=cropped",
+    "x=2x3x4;shape=(2,3,4);layout=transposed",
+    "x=0d;shape=(1,1);layout=offset",
+]
+LONG, LONGEST = lengths("x={n}x3;shape=(3,{n})", "x=2x{n};shape=({n},2)")
 FULL = ["x=3x12289;shape=(12289,3)", "x=65537x2;shape=(2,65537)"]

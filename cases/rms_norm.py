@@ -1,5 +1,7 @@
 """Cases of rms_norm: with and without weight, eps that matters, rows past 1024 and 4096."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
@@ -33,4 +35,18 @@ STANDARD = [
     "x=65x3;fill=special",
     f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
 ]
+LAID = ["x=2x3x5x7;weight=7,;layout=cropped", "x=33x1;weight=1,;layout=weight:offset", "x=1,;layout=offset"]
+ALIGNED = aligned(
+    "x=16x64;weight=64,",
+    "x=64x128;weight=128,",
+    "x=32x128",
+    "x=16x256;weight=256,",
+    "x=2x16x64;weight=64,",
+    "x=48x64",
+    "x=2x3x16x32;weight=32,",
+    "x=32x64;weight=64,",
+    "x=16x1024;weight=1024,;f16",
+    "x=16x4096;weight=4096,;f16",
+)
+LONG, LONGEST = lengths("x={n}x2;weight=2,", "x=2x{n};weight={n},")
 FULL = ["x=2x12289", "x=65537x3;weight=3,"]

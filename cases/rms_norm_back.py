@@ -1,6 +1,9 @@
 """Cases of rms_norm_back: eps that matters, small rows."""
 
+from opproof.cases._aligned import aligned_pairs
 from opproof.cases._backward import full, rows
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import long_pairs
 
 SMOKE = ["grad=7x33;x=7x33"]
 STANDARD = [
@@ -9,4 +12,7 @@ STANDARD = [
     "grad=65x3;x=65x3;fill=special",
     "grad=2x1031;x=2x1031;bf16",
 ]
+LAID = laid_pairs("grad", "x")
+ALIGNED = aligned_pairs("grad", "x")
+LONG, LONGEST = long_pairs("grad", "x")
 FULL = full("grad", "x")

@@ -1,5 +1,7 @@
 """Cases of roll: forwards, backwards, further than the axis is long, several axes at once."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x33;shifts=2;dims=1",
 ]
@@ -24,6 +26,10 @@ STANDARD = [
     "x=2x1031;shifts=1;dims=1",
     "x=2x3x5;shifts=(1,-2,3);dims=(1,2,0)",
 ]
+LAID = ["x=2x3x4;shifts=1;dims=1;layout=cropped"]
+LONG, LONGEST = lengths(
+    "x={n}x2;shifts=3;dims=0", "x=2x{n};shifts=1;dims=0", "x={n}x2;shifts=1;dims=1", "x=2x{n};shifts=-1000;dims=1"
+)
 FULL = [
     "x=2x12289;shifts=5;dims=1",
     "x=65537x3;shifts=-2;dims=0",

@@ -1,5 +1,7 @@
 """Cases of rope: every pairing, partial rotation of tensors that are not contiguous, YaRN, factors, sections."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
 from opproof.cases._rope import full, rows, smoke
 from opproof.cases._rows import BETWEEN
 
@@ -10,4 +12,28 @@ STANDARD = [
     "x=1x8200x1x8;positions=8200,;freq_factors=4,;n_dims=8;freq_base=10.0;needs=freq_factors;f16,bf16",
     f"x=2x9x4x12;positions=9,;n_dims=12;attn_factor={8 * BETWEEN};f16,bf16",
 ]
+LAID = [
+    "x=2x4x3x8;positions=4,;n_dims=8;layout=cropped",
+    "x=2x1x3x8;positions=1,;n_dims=8;layout=positions:offset",
+    "x=2x4x3x2;positions=4,;freq_factors=1,;n_dims=2;layout=freq_factors:offset",
+]
+ALIGNED = aligned(
+    "x=1x8x4x64;positions=8,;n_dims=64",
+    "x=1x8x4x64;positions=8,;n_dims=64;mode=neox",
+    "x=1x4x2x128;positions=4,;n_dims=128",
+    "x=2x4x3x128;positions=4,;n_dims=128;mode=neox",
+    "x=2x4x3x64;positions=4,;freq_factors=32,;n_dims=64",
+    "x=2x4x3x64;positions=4,;n_dims=32;mode=neox",
+    "x=1x4x2x256;positions=4,;n_dims=256;mode=neox",
+    "x=2x4x3x64;positions=4,;n_dims=64;mode=neox;freq_scale=0.25;ext_factor=1.0;n_ctx_orig=64",
+    "x=1x16x2x64;positions=16,;n_dims=64",
+)
+LONG, LONGEST = lengths(
+    "x={n}x1x1x2;positions=1,;n_dims=2",
+    "x=1x1x{n}x2;positions=1,;n_dims=2",
+    "x=1x1x1x{n};positions=1,;n_dims=2",
+    "!x=1x1x1x{m};positions=1,;freq_factors={n},;n_dims={m};mode=neox",
+    "x=1x{n}x1x2;positions={n},;n_dims=2",
+)
+SHORT = {"positions.first": Limit(0, "positions of two axes have four rows")}
 FULL = full("x")

@@ -1,5 +1,7 @@
 """Cases of round: halves of both signs go to the even neighbour; whole numbers."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -9,4 +11,6 @@ STANDARD = [
     "x=5x9;fill=offset",
     "x=3x67;fill=halves",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

@@ -1,5 +1,7 @@
 """Cases of scale: factors of both signs, zero bias and others."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("s=0.1", "s=-2.5;b=0.75", "s=1.5;b=-3.0", "s=0.5;b=0.5")
@@ -11,4 +13,6 @@ STANDARD = [
     "x=3x17;s=-3.0;b=2.0;fill=offset;layout=sliced",
     f"x=5x131;s={BETWEEN};f16,bf16",
 ]
+LAID = laid_rows("s=-2.5;b=0.75")
+LONG, LONGEST = long_rows("s=-2.5;b=0.75")
 FULL = full_elementwise(_PARAMS[:1])

@@ -2,10 +2,22 @@
 rows that see nothing, head sizes around vector widths.
 """
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
 from opproof.cases._without import PRODUCTS
 
 
-def _qkv(n: int, heads: int, groups: int, q: int, k: int, e: int, f: int, rest: str = "", tensors: str = "") -> str:
+def _qkv(
+    n: int | str,
+    heads: int | str,
+    groups: int | str,
+    q: int | str,
+    k: int | str,
+    e: int | str,
+    f: int | str,
+    rest: str = "",
+    tensors: str = "",
+) -> str:
     """A row: `tensors` stand behind query, key and value, then enable_gqa where heads are grouped, then `rest`."""
     shapes = f"query={n}x{heads}x{q}x{e};key={n}x{groups}x{k}x{e};value={n}x{groups}x{k}x{f}"
     gqa = "enable_gqa=true" if heads != groups else ""
@@ -49,6 +61,33 @@ STANDARD = [
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
 ]
+LAID = [
+    _qkv(2, 4, 2, 3, 5, 6, 7, "layout=cropped", "attn_mask=2x1x3x5;keep=2x1x3x5"),
+    _qkv(1, 1, 1, 1, 3, 1, 1, "layout=query:offset"),
+    _qkv(1, 1, 1, 3, 1, 1, 1, "layout=key:offset,value:offset"),
+    _qkv(1, 1, 1, 1, 1, 5, 5, "layout=attn_mask:offset,keep:offset,sinks:offset", "attn_mask=1x1;keep=1x1;sinks=1,"),
+]
+ALIGNED = aligned(
+    _qkv(1, 8, 1, 64, 128, 64, 64, "is_causal=true"),
+    _qkv(1, 4, 4, 64, 64, 64, 64),
+    _qkv(2, 2, 2, 64, 128, 128, 128, "is_causal=true"),
+    _qkv(1, 2, 2, 64, 64, 256, 256),
+    _qkv(1, 8, 1, 64, 64, 64, 64),
+    _qkv(1, 32, 8, 16, 64, 64, 64, "is_causal=true"),
+    _qkv(2, 4, 2, 64, 128, 64, 64, "", "attn_mask=64x128"),
+    _qkv(2, 2, 2, 64, 128, 64, 64, "", "keep=2x1x64x128"),
+    _qkv(1, 8, 1, 1, 128, 128, 128),
+    _qkv(2, 4, 2, 16, 128, 64, 64, "is_causal=true", "attn_mask=16x128;keep=2x1x16x128;sinks=4,"),
+    _qkv(1, 2, 2, 128, 128, 64, 64, "is_causal=true"),
+)
+LONG, LONGEST = lengths(
+    _qkv("{n}", 1, 1, 1, 2, 2, 2, "", "attn_mask={n}x1x1x2;keep={n}x1x1x2"),
+    "!" + _qkv(1, "{n}", "{n}", 1, 2, 2, 2, "", "sinks={n},"),
+    _qkv(1, 1, 1, "{n}", 3, 2, 2, "", "attn_mask={n}x3;keep={n}x3"),
+    _qkv(1, 1, 1, 2, 3, "{n}", 2),
+    _qkv(1, 1, 1, 2, 3, 2, "{n}"),
+    _qkv(1, 1, 1, 2, "{n}", 2, 2, "", "attn_mask=2x{n};keep=2x{n}"),
+)
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
 WITHOUT = {
     **PRODUCTS,

@@ -1,5 +1,7 @@
 """Cases of scatter: lines of one element, of several and of all, each axis, each input laid out in turn."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x9;index=7x1;src=7x1;dim=1",
 ]
@@ -39,6 +41,12 @@ STANDARD = [
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:transposed",
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:gapped",
 ]
+LAID = [
+    "x=2x3x4;index=2x3x4;src=2x3x4;dim=1;layout=cropped",
+    "x=1,;index=1,;src=1,;dim=0;layout=offset",
+    "x=5,;index=1,;src=1,;dim=0;layout=index:offset,src:offset",
+]
+LONG, LONGEST = lengths("x={n}x2;index={n}x2;src={n}x2;dim=0", "x=2x{n};index=2x{n};src=2x{n};dim=1")
 FULL = [
     "x=2x12289;index=1x12289;src=1x12289;dim=0",
     "x=65537x3;index=65537x1;src=65537x1;dim=1",

@@ -1,5 +1,7 @@
 """Cases of selu: both sides of the kink, saturation on the left; to bf16, x on the right."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -9,4 +11,6 @@ STANDARD = [
     "x=2x97;fill=positive;f32,f16",
     "x=5x131;fill=negative;f16,bf16",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

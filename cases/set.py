@@ -1,5 +1,7 @@
 """Cases of set: blocks at every corner and inside, whole rows, single cells, each input laid out in turn."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "a=7x33;b=3x5;offset=(2,9)",
 ]
@@ -26,6 +28,17 @@ STANDARD = [
     "a=2x1031;b=1x1029;offset=(1,1)",
     "a=7x33;b=3x5;offset=(2,9);layout=a:gapped,b:sliced",
 ]
+LAID = [
+    "a=2x3x9;b=2x2x5;offset=(0,1,3);layout=cropped",
+    "a=5,;b=1,;offset=(2);layout=b:offset",
+    "a=1,;b=1,;offset=(0);layout=offset",
+]
+LONG, LONGEST = lengths(
+    "a=2x{n};b=1x3;offset=(1,7)",
+    "a={n}x2;b=1000x1;offset=(5,1)",
+    "a={n}x2;b={n}x1;offset=(0,1)",
+    "a=2x{n};b=1x{n};offset=(1,0)",
+)
 FULL = [
     "a=2x12289;b=1x12288;offset=(1,1)",
     "a=65537x3;b=65536x1;offset=(1,2)",

@@ -1,5 +1,8 @@
 """Cases of set_rows: rows out of order, indices shared by batches, one row written, all of them."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = ["x=7x33;source=3x33;indices=3,"]
 STANDARD = [
     "x=7x33;source=3x33;indices=3,;inplace=x",
@@ -30,4 +33,27 @@ STANDARD = [
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:permuted",
     "x=3x8x5;source=3x2x5;indices=3x2;layout=indices:broadcast",
 ]
+LAID = [
+    "x=2x5x4;source=2x3x4;indices=2x3;layout=cropped",
+    "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:cropped",
+    "x=7x5;source=1x5;indices=1,;layout=indices:offset",
+    "x=7x1;source=1x1;indices=1,;layout=source:offset",
+    "x=1x1;source=1x1;indices=1,;layout=offset",
+]
+ALIGNED = aligned(
+    "x=32x64;source=16x64;indices=16,",
+    "x=64x128;source=16x128;indices=16,",
+    "x=16x64;source=16x64;indices=16,",
+    "x=32x256;source=16x256;indices=16,",
+    "x=2x32x64;source=2x16x64;indices=2x16",
+    "x=48x64;source=32x64;indices=32,",
+    "x=2x32x32;source=2x16x32;indices=2x16",
+    "x=64x64;source=48x64;indices=48,",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2;source=3x2;indices=3,",
+    "!x=3x{n};source=2x{n};indices=2,",
+    "x={n}x2x2;source={n}x1x2;indices={n}x1",
+    "x={n}x2;source={n}x2;indices={n},",
+)
 FULL = ["x=5x12289;source=2x12289;indices=2,", "x=65537x3;source=300x3;indices=300,"]

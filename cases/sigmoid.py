@@ -1,5 +1,7 @@
 """Cases of sigmoid: saturation on both sides; candle issue 2114's fifteen inputs with gradients."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33", "x=15,;fill=candle-2114"]
@@ -10,4 +12,6 @@ STANDARD = [
     "x=3x17;fill=offset;layout=sliced;f32",
     "x=6x11;fill=small;f32",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

@@ -1,6 +1,8 @@
 """Cases of silu_back."""
 
 from opproof.cases._backward import full, rows
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import long_pairs
 
 SMOKE = ["grad=7x33;x=7x33"]
 STANDARD = [
@@ -10,4 +12,6 @@ STANDARD = [
     "grad=15,;x=15,;fill=candle-2114",
     "grad=66,;x=66,;fill=special",
 ]
+LAID = laid_pairs("grad", "x")
+LONG, LONGEST = long_pairs("grad", "x")
 FULL = full("grad", "x")

@@ -1,5 +1,7 @@
 """Cases of sinh: overflow on both sides, in f16 past 11; near 0 it is a copy."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -8,4 +10,6 @@ STANDARD = [
     "x=3x17;fill=offset;layout=sliced",
     "x=5x31;fill=halves;layout=permuted",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

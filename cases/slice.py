@@ -1,5 +1,7 @@
 """Cases of slice: steps, ends counted from behind, every axis, empty slices, inputs that are slices themselves."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x33;dim=1;start=3;end=30;step=2",
 ]
@@ -24,6 +26,8 @@ STANDARD = [
     "x=130x6;dim=0;start=1;end=129;step=127",
     "x=2x1031;dim=1;start=1",
 ]
+LAID = ["x=2x5x4;dim=1;start=1;end=4;layout=cropped"]
+LONG, LONGEST = lengths("x={n}x2;dim=0;start=1;step=2", "x=2x{n};dim=0;start=1", "x=2x{n};dim=1;start=3;step=3")
 FULL = [
     "x=2x12289;dim=1;start=1;step=2",
     "x=65537x3;dim=0;start=1",

@@ -1,6 +1,9 @@
 """Cases of soft_max_back: scales that matter, rows that do not add up to 1."""
 
+from opproof.cases._aligned import aligned_pairs
 from opproof.cases._backward import full, rows
+from opproof.cases._laid import laid_pairs
+from opproof.cases._long import long_pairs
 
 SMOKE = ["grad=7x33;y=7x33;scale=0.5"]
 STANDARD = [
@@ -9,5 +12,8 @@ STANDARD = [
     "grad=5x9;y=5x9;needs=y",
     "grad=2x1031;y=2x1031;bf16",
 ]
+LAID = laid_pairs("grad", "y", "scale=0.5")
+ALIGNED = aligned_pairs("grad", "y", "scale=0.5")
+LONG, LONGEST = long_pairs("grad", "y", "scale=0.5")
 FULL = full("grad", "y")
 WITHOUT = {"NaN, inf": "y is a share of 1: what an infinite one leads to depends on the order of two products"}

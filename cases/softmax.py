@@ -1,5 +1,9 @@
 """Cases of softmax: sizes around vector widths and past 1024 and 4096, each axis, each layout."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
     "x=7x33;dim=-1;inplace=x",
@@ -27,4 +31,7 @@ STANDARD = [
     "x=65x3;dim=-1;fill=special",
     "x=2x1031;dim=-1;bf16",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim()
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -2,6 +2,9 @@
 rows left empty.
 """
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [
     "x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5;inplace=x",
@@ -39,4 +42,28 @@ STANDARD = [
     "x=2x3x17x3;mask=2x1x17x3;fill=special",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
 ]
+LAID = [
+    "x=2x3x4x5;mask=2x1x4x5;keep=2x1x4x5;layout=cropped",
+    "x=2x3x4x5;mask=2x3x4x5;max_bias=8.0;layout=mask:cropped",
+    "x=2x3x4x5;keep=2x3x4x5;layout=keep:cropped",
+    "x=1x1x1x5;sinks=1,;layout=sinks:offset",
+    "x=1x1x1x1;mask=1x1;keep=1x1;sinks=1,;layout=offset",
+]
+ALIGNED = aligned(
+    "x=1x2x16x64;mask=16x64",
+    "x=2x2x64x128;mask=2x1x64x128;max_bias=8.0",
+    "x=2x2x16x128;keep=2x1x16x128;scale=0.5",
+    "x=1x8x16x256;sinks=8,",
+    "x=2x2x16x64;mask=16x64;keep=16x64",
+    "x=2x2x32x64;mask=2x1x32x64;sinks=2,",
+    "x=2x3x16x32;mask=2x1x16x32",
+    "x=1x2x16x1024;mask=16x1024;f16",
+    "x=1x1x16x4096;mask=16x4096;f16",
+)
+LONG, LONGEST = lengths(
+    "!x={n}x1x1x3;mask={n}x1x1x3;keep={n}x1x1x3",
+    "!x=1x{n}x1x2;sinks={n},",
+    "x=1x1x{n}x3;mask={n}x3;keep={n}x3",
+    "x=1x1x2x{n};mask=2x{n};keep=2x{n}",
+)
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]

@@ -1,5 +1,7 @@
 """Cases of softplus: betas and thresholds, past 88 too, where exp overflows; inputs exactly on a threshold."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 _PARAMS = ("", "beta=2.0", "beta=0.5;threshold=5.0", "beta=-1.5", "threshold=100.0")
@@ -15,4 +17,6 @@ STANDARD = [
     "x=6x11;fill=small;f32",
     "x=3x15;fill=candle-2114",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

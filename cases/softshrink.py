@@ -1,5 +1,7 @@
 """Cases of softshrink: thresholds of the default and others, inputs exactly on them."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("", "lambd=1.0", "lambd=0.3", "lambd=2.5")
@@ -13,4 +15,6 @@ STANDARD = [
     "x=2x99;fill=negative;layout=transposed",
     f"x=5x131;lambd={4 * BETWEEN};f16,bf16",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

@@ -1,5 +1,7 @@
 """Cases of softsign: saturation on both sides; near 0 it is a copy."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -8,4 +10,6 @@ STANDARD = [
     "x=3x17;fill=offset;layout=sliced;f32",
     "x=6x11;fill=small;f32",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

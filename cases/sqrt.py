@@ -1,5 +1,7 @@
 """Cases of sqrt: values above 0 (the domain), large ones; small draws are all clipped to the domain's edge."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -7,4 +9,6 @@ STANDARD = [
     *elementwise(drop=("small",)),
     "x=3x17;fill=offset;layout=sliced",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

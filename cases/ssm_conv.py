@@ -1,5 +1,8 @@
 """Cases of ssm_conv: kernels of one to nine, one token, channels around vector widths."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import KERNEL, lengths
+
 SMOKE = ["x=2x7x8;weight=7x4"]
 STANDARD = [
     "x=1x1x1;weight=1x1",
@@ -27,4 +30,17 @@ STANDARD = [
     "x=2x9x11;weight=9x2;fill=special",
     "x=1x2x4099;weight=2x4;f16,bf16",
 ]
+LAID = ["x=2x4x9;weight=4x3;layout=cropped", "x=1x1x1;weight=1x1;layout=offset"]
+ALIGNED = aligned(
+    "x=2x16x19;weight=16x4",
+    "x=2x64x7;weight=64x4",
+    "x=2x32x10;weight=32x3",
+    "x=1x128x6;weight=128x4",
+    "x=3x16x19;weight=16x4",
+    "x=2x32x11;weight=32x4",
+    "x=2x64x5;weight=64x4",
+)
+LONG, LONGEST = lengths("x={n}x1x3;weight=1x2", "!x=1x{n}x2;weight={n}x2", "x=1x2x{n};weight=2x3")
+LONG += lengths("x=1x1x{n};weight=1x{n}", upto=1025)[0]
+SHORT = {"weight.1": KERNEL}
 FULL = ["x=1x2x12289;weight=2x4", "x=1x65537x4;weight=65537x3"]

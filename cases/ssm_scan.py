@@ -1,9 +1,21 @@
 """Cases of ssm_scan: Mamba-1 (one channel per head) and Mamba-2, groups, starting states shared and out of order."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import Limit, lengths
 from opproof.cases._without import RECURRENCE
 
 
-def _row(m: int, n: int, t: int, h: int, g: int, p: int, d: int, rest: str = "", columns: int | None = None) -> str:
+def _row(
+    m: int | str,
+    n: int | str,
+    t: int | str,
+    h: int | str,
+    g: int | str,
+    p: int | str,
+    d: int | str,
+    rest: str = "",
+    columns: int | str | None = None,
+) -> str:
     """A row; A has `columns`, d where None."""
     tensors = (
         f"state={m}x{h}x{p}x{d};x={n}x{t}x{h}x{p};dt={n}x{t}x{h};A={h}x{d if columns is None else columns};"
@@ -41,5 +53,31 @@ STANDARD = [
     _row(1, 1, 2, 127, 1, 1, 4),
     _row(1, 1, 2, 1, 1, 1, 4099, "f16,bf16"),
 ]
+LAID = [_row(2, 2, 4, 4, 2, 3, 5, "layout=cropped", columns=1), _row(1, 1, 1, 1, 1, 1, 3, "layout=offset", columns=1)]
+ALIGNED = aligned(
+    _row(2, 2, 3, 4, 1, 64, 16, columns=1),
+    _row(2, 2, 3, 2, 1, 64, 64, columns=1),
+    _row(2, 2, 4, 4, 2, 32, 16, columns=1),
+    _row(2, 2, 3, 4, 1, 16, 128, columns=1),
+    _row(3, 2, 3, 2, 2, 64, 16, columns=1),
+    _row(2, 1, 2, 2, 1, 64, 128, columns=1),
+    _row(2, 2, 2, 2, 1, 32, 32, columns=1),
+    _row(2, 2, 3, 32, 1, 1, 16),
+)
+LONG, LONGEST = lengths(
+    "!" + _row("{n}", 2, 1, 1, 1, 1, 1),
+    "!" + _row(2, "{n}", 1, 1, 1, 1, 1),
+    _row(1, 1, 1, "{n}", "{n}", 1, 1),
+    _row(1, 1, 1, 1, 1, "{n}", 2, columns=1),
+    _row(1, 1, 1, 1, 1, 2, "{n}", columns=1),
+    _row(1, 1, 1, 1, 1, 1, "{n}"),
+)
+LONGEST += lengths(_row(1, 1, "{n}", 1, 1, 1, 2), upto=1025)[0]
+SHORT = {
+    "x.1": Limit(0, "the reference walks from token to token, which takes seconds for 1025"),
+    "dt.1": Limit(0, "the reference walks from token to token, which takes seconds for 1025"),
+    "B.1": Limit(0, "the reference walks from token to token, which takes seconds for 1025"),
+    "C.1": Limit(0, "the reference walks from token to token, which takes seconds for 1025"),
+}
 FULL = [_row(1, 1, 130, 2, 1, 2, 4, columns=1), _row(1, 1, 2, 12289, 1, 1, 2)]
-WITHOUT = {rule: RECURRENCE[rule] for rule in ("extreme", "NaN, inf")}
+WITHOUT = RECURRENCE

@@ -1,5 +1,7 @@
 """Cases of stack: two to four tensors, each axis, one tensor twice, each laid out in turn."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "a=7x33;b=7x33;dim=0",
 ]
@@ -28,6 +30,8 @@ STANDARD = [
     "a=7x33;b=7x33;dim=0;layout=b:sliced",
     "a=3x97;b=3x97;dim=1;fill=extreme",
 ]
+LAID = ["a=2x3x4;b=2x3x4;dim=1;layout=cropped", "a=0d;b=0d;dim=0;layout=offset"]
+LONG, LONGEST = lengths("a={n}x2;b={n}x2;dim=1", "a=1x{n};b=1x{n};dim=0")
 FULL = [
     "a=2x12289;b=2x12289;dim=2",
     "a=65537x3;b=65537x3;dim=1",

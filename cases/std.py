@@ -1,13 +1,16 @@
 """Cases of std: corrections 0, 1 and 2, one axis, several, all; rows of equal elements, where its gradient jumps."""
 
-from opproof.cases._reduce import LONG, SEVERAL, one_axis
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+from opproof.cases._reduce import CONCENTRATING, SEVERAL, one_axis
 
 SMOKE = [
     "x=33x17;dim=-1",
 ]
 STANDARD = [
     *one_axis(
-        concentrates=LONG,
+        concentrates=CONCENTRATING,
         drop=("x=5x31", "x=9x32", "fill=extreme", "fill=zeros", "fill=small", "x=3x768", "x=4x1"),
     ),
     "x=33x16;dim=-1;layout=offset",
@@ -24,6 +27,9 @@ STANDARD = [
     "x=1031x5;dim=-1",
     "x=33x2062;dim=-1;fill=extreme;bf16",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", sixteen=False)
+LONG, LONGEST = long_dim(dtype="f32")
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

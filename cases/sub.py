@@ -1,9 +1,13 @@
 """Cases of sub: every kind of broadcast; a - a is zero and shows nothing."""
 
+from opproof.cases._laid import laid_binary
+from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [row for row in binary(exact=True) if "@a" not in row]
+LAID = laid_binary()
+LONG, LONGEST = long_binary()
 FULL = full_binary()
 WITHOUT = ITSELF

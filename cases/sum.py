@@ -1,5 +1,8 @@
 """Cases of sum: one axis, several, all; integers for exact sums, long rows for accumulation."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -11,5 +14,8 @@ STANDARD = [
     "x=4x127;dim=-1;fill=signs;layout=sliced",
     "x=1031x3;dim=-1;layout=sliced",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim(dtype="f32")
 
-__all__ = ["FULL", "SMOKE", "STANDARD"]
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]

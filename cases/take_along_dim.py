@@ -1,5 +1,8 @@
 """Cases of take_along_dim: x and indices broadcast either way, repeated unsorted indices."""
 
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=7x9;indices=7x5;dim=1",
 ]
@@ -31,6 +34,24 @@ STANDARD = [
     "x=2x3;indices=4099x3;dim=0;f16,bf16",
     "x=5x1031;indices=9x1031;dim=0;f16,bf16",
 ]
+LAID = [
+    "x=2x3x4;indices=2x3x4;dim=1;layout=cropped",
+    "x=1,;indices=5,;dim=0;layout=x:offset",
+    "x=5,;indices=1,;dim=0;layout=indices:offset",
+]
+ALIGNED = aligned(
+    "x=16x64;indices=16x64;dim=1",
+    "x=64x128;indices=64x16;dim=1",
+    "x=32x64;indices=16x64;dim=0",
+    "x=16x256;indices=16x256;dim=0",
+    "x=2x16x64;indices=2x16x64;dim=2",
+    "x=48x64;indices=32x64;dim=0",
+    "x=2x16x32;indices=2x16x32;dim=1",
+    "x=16x128;indices=16x128;dim=-1",
+)
+LONG, LONGEST = lengths(
+    "x={n}x2;indices=3x2;dim=0", "!x=2x{n};indices=2x3;dim=1", "x=3x2;indices={n}x2;dim=0", "x=2x3;indices=2x{n};dim=1"
+)
 FULL = [
     "x=2x12289;indices=1x5;dim=1",
     "x=65537x3;indices=1x2;dim=1",

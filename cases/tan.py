@@ -1,5 +1,7 @@
 """Cases of tan: both sides of poles, arguments up to 1e7, where argument reduction shows."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
@@ -7,4 +9,6 @@ STANDARD = [
     *elementwise(drop=("small",)),
     "x=3x17;fill=offset;layout=sliced",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()

@@ -1,5 +1,7 @@
 """Cases of threshold: thresholds of both signs and zero, values unlike the threshold, inputs exactly on it."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 _PARAMS = (
@@ -17,4 +19,6 @@ STANDARD = [
     "x=66,;threshold=-0.5;value=-3.0;fill=special",
     "x=6x11;threshold=-1.0;value=2.0;fill=negative;layout=transposed",
 ]
+LAID = laid_rows("threshold=0.1;value=20.0")
+LONG, LONGEST = long_rows("threshold=0.1;value=20.0")
 FULL = full_elementwise(_PARAMS[:1])

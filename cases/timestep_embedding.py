@@ -1,5 +1,7 @@
 """Cases of timestep_embedding: even and odd sizes, one frequency, periods that matter, large and negative timesteps."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["timesteps=7,;dim=32"]
 STANDARD = [
     "timesteps=1,;dim=9",
@@ -24,5 +26,7 @@ STANDARD = [
     "timesteps=33,;dim=12;fill=special",
     "timesteps=33,;dim=4100;max_period=2.0;f16,bf16",
 ]
+LAID = ["timesteps=1,;dim=6;layout=offset"]
+LONG, LONGEST = lengths("timesteps=3,;dim={n}", "timesteps={n},;dim=4")
 FULL = ["timesteps=2,;dim=12289", "timesteps=65537,;dim=4"]
 WITHOUT = {"leading": "vectors have one axis"}

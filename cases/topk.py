@@ -1,5 +1,9 @@
 """Cases of topk: one, several and all, largest and smallest, ties, each axis, each layout."""
 
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+
 SMOKE = [
     "x=7x9;k=3;dim=-1",
 ]
@@ -29,6 +33,9 @@ STANDARD = [
     "x=5x66;k=40;dim=-1;fill=zeros",
     "x=27x66;k=41;dim=-1;fill=wide",
 ]
+LAID = laid_dim("k=3")
+ALIGNED = aligned_rows("dim=-1;k=16", "dim=-1;k=32;largest=false")
+LONG, LONGEST = long_dim("k=1")
 FULL = [
     "x=2x12289;k=33;dim=-1;fill=wide;f32",
     "x=65537x3;k=2;dim=-1;f32",

@@ -1,5 +1,7 @@
 """Cases of tril: wide and tall matrices, diagonals on both sides and past the edges, batches."""
 
+from opproof.cases._long import lengths
+
 SMOKE = [
     "x=5x7;diagonal=0",
 ]
@@ -28,6 +30,8 @@ STANDARD = [
     "x=5x7x99;diagonal=97",
     "x=5x7;diagonal=0;fill=negative",
 ]
+LAID = ["x=2x3x5x6;diagonal=0;layout=cropped"]
+LONG, LONGEST = lengths("x={n}x3;diagonal=0", "x=3x{n};diagonal=1000")
 FULL = [
     "x=3x12289;diagonal=1",
     "x=65537x3;diagonal=-1",

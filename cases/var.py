@@ -1,12 +1,15 @@
 """Cases of var: corrections 0, 1 and 2, one axis, several, all; large means with a small spread, constant rows."""
 
-from opproof.cases._reduce import LONG, SEVERAL, one_axis
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+from opproof.cases._reduce import CONCENTRATING, SEVERAL, one_axis
 
 SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
-    *one_axis(concentrates=LONG, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
+    *one_axis(concentrates=CONCENTRATING, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=4x1;dim=-1;correction=0",
@@ -20,6 +23,9 @@ STANDARD = [
     "x=17x5;dim=-1;layout=sliced;f16",
     "x=5x4099;dim=-1;fill=extreme;bf16",
 ]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1", sixteen=False)
+LONG, LONGEST = long_dim(dtype="f32")
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

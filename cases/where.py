@@ -1,5 +1,7 @@
 """Cases of where: each of the three tensors broadcast in turn, and laid out in turn."""
 
+from opproof.cases._long import lengths
+
 SMOKE = ["condition=7x33;a=7x33;b=7x33"]
 STANDARD = [
     "condition=7x33;a=7x33;b=7x33;inplace=a",
@@ -29,4 +31,12 @@ STANDARD = [
     "condition=7x33;a=7x33;b=7x33;layout=condition:sliced,a:broadcast,b:broadcast",
     "condition=7x33;a=7x33;b=7x33;layout=b:transposed",
 ]
+LAID = [
+    "condition=2x3x4;a=2x3x4;b=2x3x4;layout=cropped",
+    "condition=3x5;a=0d;b=3x5;layout=a:offset",
+    "condition=3x5;a=3x5;b=0d;layout=b:offset",
+]
+LONG, LONGEST = lengths(
+    "condition={n}x2;a={n}x2;b={n}x2", "condition=1x{n};a=1x{n};b=2x{n}", "condition=1x{n};a=1x{n};b=1x{n}"
+)
 FULL = ["condition=2x12289;a=12289,;b=2x1", "condition=65537x3;a=65537x3;b=65537x1"]

@@ -1,5 +1,7 @@
 """Cases of xielu: both sides of its kinks, unequal slopes, a large eps."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
 _PARAMS = ("", "alpha_n=1.5;alpha_p=0.2", "beta=1.0", "eps=-0.5", "alpha_n=-0.7;alpha_p=0.3;beta=0.25")
@@ -13,4 +15,6 @@ STANDARD = [
     "x=5x31;eps=-0.5",
     f"x=5x131;alpha_p={8 * BETWEEN};fill=offset;f16,bf16",
 ]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

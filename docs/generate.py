@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from opproof.cases import Case, cases_of, left_out
+from opproof.cases import Case, cases_of, left_out, short
 from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 
@@ -90,6 +90,8 @@ def coverage_page() -> str:
         "",
         *_left_out(found),
         "",
+        *_short(found),
+        "",
         _cells(["operator", *(str(i) for i, _ in numbered)]),
         "| --- |" + " ---: |" * len(RULES),
     ]
@@ -109,6 +111,17 @@ def _left_out(ops: Iterable[Op]) -> list[str]:
     found = sorted(reasons.items(), key=lambda item: (ranks.index(item[0][0]), -len(item[1])))
     lines = ["Left out, since no row could show anything:", "", _cells(("rule", "operators", "why"))]
     return [*lines, "| --- | --- | --- |", *(_cells((rule, ", ".join(names), why)) for (rule, why), names in found)]
+
+
+def _short(ops: Iterable[Op]) -> list[str]:
+    """The axes that no row makes long, how long they are at most, and why."""
+    reasons: dict[tuple[int, str], list[str]] = {}
+    for op in ops:
+        for axis, limit in short(op.name).items():
+            reasons.setdefault((limit.longest, limit.why), []).append(f"{op.name} {axis}")
+    lines = ["Axes that are never long, or no longer than said:", "", _cells(("axes", "no longer than", "why"))]
+    rows = (_cells((", ".join(named), str(longest or ""), why)) for (longest, why), named in reasons.items())
+    return [*lines, "| --- | ---: | --- |", *rows]
 
 
 def _met(rule: Rule, op: Op, cases: list[Case]) -> int:

@@ -21,6 +21,7 @@ EXPECTED = {
     "permuted": Storage(24, 0, (1, 2, 6)),
     "sliced": Storage(47, 0, (24, 8, 2)),
     "gapped": Storage(39, 0, (21, 7, 1)),
+    "cropped": Storage(32, 0, (20, 4, 1)),
     "offset": Storage(25, 1, (12, 4, 1)),
     "broadcast": Storage(12, 0, (0, 4, 1)),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +27,7 @@ class Rule:
     met: Parts
     parts: Callable[[Op, Sequence[Case]], Iterable[str]] = lambda op, cases: ("",)  # noqa: ARG005
     level: str = "standard"
+    least: int = 1  # cases that must meet each part
 
     def matches(self, case: Case, op: Op) -> bool:
         """Whether the case meets some part of the rule."""
@@ -32,12 +35,15 @@ class Rule:
 
     def owed(self, op: Op, cases: Sequence[Case]) -> set[str]:
         """The parts that a built-in operator owes: none where its cases file says why no row could show anything."""
-        return set(self.parts(op, cases)) if self.applies(op) and self.name not in left_out(op.name) else set()
+        if not self.applies(op) or self.name in left_out(op.name):
+            return set()
+        return set(self.parts(op, cases))
 
     def missing(self, op: Op, cases: Sequence[Case]) -> list[str]:
         """The parts owed that no case of the operator meets."""
         owed = self.owed(op, cases)
-        return sorted(owed - {part for case in cases for part in self.met(case, op)}) if owed else []
+        met = Counter(part for case in cases for part in set(self.met(case, op))) if owed else {}
+        return sorted(part for part in owed if met.get(part, 0) < self.least)
 
 
 def when(test: Callable[[Case], object]) -> Parts:
@@ -97,10 +103,36 @@ def layout(layout: str) -> Parts:
 def alone(case: Case, op: Op) -> list[str]:
     """Whether one tensor alone is not contiguous while others are."""
     del op
-    odd = {
-        name for layout in ("transposed", "permuted", "sliced", "gapped", "broadcast") for name in laid(case, layout)
-    }
+    strided = ("transposed", "permuted", "sliced", "gapped", "cropped", "broadcast")
+    odd = {name for layout in strided for name in laid(case, layout)}
     return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
+
+
+def one(case: Case, op: Op) -> list[str]:
+    """Tensors of one element beside larger ones, off the start of their storage; a scalar alone too."""
+    del op
+    return [name for name in ones(case) if layouts_of(case)[name] == "offset"]
+
+
+def ones(case: Case) -> list[str]:
+    """Tensors of one element beside larger ones, and a scalar alone."""
+    shapes = case.shapes
+    large = any(math.prod(shape) > 1 for shape in shapes.values())
+    return [name for name, shape in shapes.items() if shape == () or (large and math.prod(shape) == 1)]
+
+
+def one_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    """Tensors that some case gives one element; of several alike the first two."""
+    found = sorted({name for case in cases for name in ones(case)})
+    return found[:2] if op.variadic else found
+
+
+def unchanged(case: Case) -> bool:
+    """Whether a result that could be larger is asked for in the shape of the input."""
+    shape = next(iter(case.shapes.values()))
+    asked = case.kwargs.get("shape")
+    repeats = case.kwargs.get("repeats")
+    return asked == shape or repeats == 1 or (isinstance(repeats, tuple) and set(repeats) == {1})
 
 
 def broadcasts(case: Case) -> bool:

@@ -8,7 +8,9 @@ of bugs of their own and stand last. What the runner does in every case stands i
 
 from __future__ import annotations
 
+from opproof.harness.prove.coverage.aligned import ALIGNED
 from opproof.harness.prove.coverage.case import Rule
+from opproof.harness.prove.coverage.long import LONG
 from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, PARAMETERS, VALUES
 
@@ -23,7 +25,7 @@ ALWAYS: tuple[tuple[str, int], ...] = (
 
 RULES: tuple[Rule, ...] = tuple(
     sorted(
-        (*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS, *CONJUNCTIONS),
+        (*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS, *ALIGNED, *LONG, *CONJUNCTIONS),
         key=lambda rule: -rule.bugs,
     )
 )

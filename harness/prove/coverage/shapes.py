@@ -12,11 +12,38 @@ from opproof.harness.prove.coverage.case import (
     layout,
     layout_parts,
     not_involution,
+    one,
+    one_parts,
+    unchanged,
     when,
 )
 from opproof.harness.prove.coverage.sizes import leading, longer, over, rows, sizes, within
-from opproof.harness.prove.coverage.windows import fraction, groups, leftover, padded, sides, uneven
-from opproof.reference_ops import Trait
+from opproof.harness.prove.coverage.windows import (
+    attribute_parts,
+    attributes,
+    channel_parts,
+    channels,
+    fraction,
+    groups,
+    leftover,
+    padded,
+    sides,
+    uneven,
+    widths,
+)
+from opproof.reference_ops import Op, Trait
+
+
+def windows(op: Op) -> bool:
+    """Whether it slides windows with a stride and padding."""
+    return {"stride", "padding"} <= set(op.params)
+
+
+def sliding(op: Op) -> bool:
+    """Whether it slides windows over the plane of x."""
+    others = {"output_size", "output_padding", "size"} & set(op.params)
+    return windows(op) and op.tensors[0] == "x" and not others
+
 
 _ROWS = on.being(Trait.POINTWISE, Trait.ROWWISE)
 
@@ -44,11 +71,18 @@ LAYOUTS = (
             ("transposed", "transposed", "transposed"),
             ("sliced", "sliced", "step-sliced"),
             ("gapped", "gapped", "with gaps between its rows"),
+            ("cropped", "cropped", "the first rows of a longer buffer, matrix by matrix"),
             ("offset", "offset", "off the start of its storage"),
             ("stride 0", "broadcast", "broadcast in memory"),
         )
     ),
     Rule("one strided", "one tensor strided, the others not", 22, on.several, alone),
+    Rule("one, offset", "a tensor of one element off the start of its storage", 0, on.tensors, one, one_parts),
+    Rule(
+        *("same shape", "expanded, repeated or reshaped to the shape it has", 0),
+        on.either(on.taking("shape"), on.taking("repeats")),
+        when(unchanged),
+    ),
     Rule("dense", "all tensors contiguous", 22, on.tensors, when(lambda case: case.layout == "contiguous")),
 )
 
@@ -90,6 +124,19 @@ WINDOWS = (
         *("dilation", "stride and dilation, one other than the other", 12),
         on.taking("stride", "dilation"),
         when(lambda case: case.kwargs.get("dilation") not in (None, case.kwargs.get("stride", 1))),
+    ),
+    Rule(
+        *("attributes", "stride, padding, dilation alone, in pairs on an axis, over a kernel of 1, uneven", 0),
+        windows,
+        attributes,
+        attribute_parts,
+    ),
+    Rule("channels", "channels odd and even, to 16, to 32 and more", 0, sliding, channels, channel_parts),
+    Rule(
+        *("narrow, wide", "rows under 4 and over 64 long, strides that leave no cell uncovered", 0),
+        sliding,
+        widths,
+        lambda op, cases: ("narrow", "wide", "all covered"),  # noqa: ARG005
     ),
     Rule(
         *("depthwise", "one channel a group", 12),

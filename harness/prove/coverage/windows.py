@@ -68,6 +68,68 @@ def spread(value: object, rank: int) -> tuple[int, ...]:
     return values if len(values) == rank else values[:1] * rank
 
 
+#: Attributes of windows, as they are when left out.
+_USUAL = {"stride": 1, "padding": 0, "dilation": 1, "output_padding": 0}
+
+
+def _axes(case: Case) -> list[dict[str, int]]:
+    """Size of the kernel and the attributes of windows, along each axis."""
+    kernel = case.shapes["weight"][2:] if "weight" in case.shapes else pair(case.kwargs.get("kernel_size", 1))
+    asked = case.kwargs.get("output_size", case.kwargs.get("size"))
+    rank = max(2, len(pair(asked))) if asked is not None else len(case.shapes["x"]) - 2
+    values = {name: case.kwargs.get(name, usual) for name, usual in _USUAL.items()}
+    spreads = {n: spread(v, rank) for n, v in {**values, "stride": stride(case), "kernel": kernel}.items()}
+    return [{name: value[axis] for name, value in spreads.items()} for axis in range(rank)]
+
+
+def attributes(case: Case, op: Op) -> set[str]:
+    """Attributes alone, in pairs on one axis, over a kernel of 1, and unequal along the axes in either order."""
+    axes = _axes(case)
+    taken = [name for name in _USUAL if name in op.params]
+    odd = [{n for n in taken if axis[n] != _USUAL[n]} for axis in axes]
+    met = {name for name in taken if set().union(*odd) == {name}}
+    for axis, names in zip(axes, odd, strict=True):
+        met |= {f"{a} x {b}" for a in names for b in names if a < b}
+        met |= {f"kernel of 1 x {name}" for name in names if axis["kernel"] == 1}
+    for name in ("kernel", *taken):
+        first, last = axes[0][name], axes[-1][name]
+        met |= {f"{name} {'rises' if first < last else 'falls'}"} if first != last else set()
+    return met
+
+
+def attribute_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+    """What an operator of windows owes: no pool pads a kernel of 1, and output padding needs a stride."""
+    taken = [name for name in _USUAL if name in op.params]
+    alone = set(taken) - {"output_padding"}
+    pools = "pool" in op.name
+    single = {f"kernel of 1 x {name}" for name in alone if not (pools and name == "padding")}
+    pairs = {f"{a} x {b}" for a in taken for b in taken if a < b}
+    planes = max(len(_axes(case)) for case in cases) > 1
+    orders = {f"{name} {way}" for name in ("kernel", *alone) for way in ("rises", "falls")} if planes else set()
+    return alone | pairs | single | orders
+
+
+def channels(case: Case, op: Op) -> tuple[str, ...]:
+    """Whether the number of channels is odd or even, and to 16, to 32 or above."""
+    del op
+    n = case.shapes["x"][1]
+    size = "to 16" if n <= 16 else "to 32" if n <= 32 else "above 32"
+    return (f"{'odd' if n % 2 else 'even'}, {size}",) if n > 1 else ()
+
+
+def channel_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+    del op, cases
+    return {f"{kind}, {size}" for kind in ("odd", "even") for size in ("to 16", "to 32", "above 32")}
+
+
+def widths(case: Case, op: Op) -> list[str]:
+    """Rows narrower than a vector under a kernel, rows much wider, strides that leave no cell uncovered."""
+    axes, plane = _axes(case), case.shapes["x"][2:]
+    covered = any(axis["stride"] > 1 for axis in axes) and len(leftover(case, op)) == 0
+    narrow = axes[-1]["kernel"] > 1 and 1 < plane[-1] < 4
+    return [n for n, met in (("narrow", narrow), ("wide", plane[-1] > 64), ("all covered", covered)) if met]
+
+
 def groups(case: Case) -> bool:
     stride = pair(case.kwargs.get("stride", 1))
     groups = case.kwargs.get("groups", 1)

@@ -82,6 +82,11 @@ def _gapped(x: Array) -> bool:
     return x.ndim > 1 and x.strides[-1] == x.itemsize and x.strides[-2] == (x.shape[-1] + 3) * x.itemsize
 
 
+def _cropped(x: Array) -> bool:
+    row = x.shape[-1] * x.itemsize if x.ndim > 2 else 0
+    return x.ndim > 2 and x.strides[-3:] == ((x.shape[-2] + 2) * row, row, x.itemsize)
+
+
 def _broadcast(x: Array) -> bool:
     return x.ndim > 0 and x.strides[0] == 0
 
@@ -92,6 +97,7 @@ _KINDS: dict[str, tuple[Callable[[Array], bool], int]] = {
     "permuted": (_permuted, 3),
     "sliced": (_sliced, 1),
     "gapped": (_gapped, 2),
+    "cropped": (_cropped, 3),
     "broadcast": (_broadcast, 2),
 }
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from opproof.cases import Case, cases_of, left_out
+from opproof.cases import Case, cases_of, left_out, short
 from opproof.harness.prove.coverage.rules import RULES
 from opproof.reference_ops import load, names
 
@@ -34,6 +34,38 @@ def test_rules_left_out_apply_and_have_no_row(name):
         met = {part for case in cases_of(name, found.level) for part in found.met(case, op)}
         assert not parts <= met, f"{name} has rows for {left}"
         assert len(why.split()) > 3
+
+
+LONG = {n: f"{n} long" for n in (1025, 4099, 16385, 65537, 131073)}
+
+
+@pytest.mark.parametrize("name", [name for name in names() if short(name)])
+def test_axes_that_end_early_have_no_longer_row(name, monkeypatch):
+    """A reason for an axis that no operator owes, or that some row makes longer, is idle."""
+    op, cases, ends = load(name), cases_of(name, "full"), short(name)
+    monkeypatch.setattr("opproof.harness.prove.coverage.long.short", lambda _: {})
+    for axis, end in ends.items():
+        owing = [n for n, long in LONG.items() if n > end.longest and axis in rule(long).parts(op, cases)]
+        assert owing, f"{axis} of {name} owes nothing"
+        met = [n for n in owing if any(axis in rule(LONG[n]).met(case, op) for case in cases_of(name))]
+        assert not met, f"{axis} of {name} is {met} long"
+        assert len(end.why.split()) > 3
+
+
+def test_an_axis_that_ends_early_is_not_missed(monkeypatch):
+    op, cases = load("conv1d"), cases_of("conv1d")
+    assert not rule("4099 long").missing(op, cases)
+    monkeypatch.setattr("opproof.cases.conv1d.SHORT", {})
+    assert rule("4099 long").missing(op, cases) == ["weight.2"]
+
+
+def test_a_rule_may_ask_for_several_cases():
+    op = load("matmul")
+    whole = [c for c in cases_of("matmul") if rule("tiles of 64").matches(c, op)]
+    assert len(whole) >= 4
+    assert {c.dtype for c in whole} == {"f16"}
+    assert rule("tiles of 64").missing(op, whole[:4]) == []
+    assert rule("tiles of 64").missing(op, whole[:3]) == [""]
 
 
 def test_a_rule_left_out_is_not_missed(monkeypatch):
@@ -73,6 +105,14 @@ APPLIES = {
     "in place, strided": ("scale layer_norm set opt_step_sgd", "argmax transpose"),
     "strided results": ("relu matmul topk sum mse_loss", "arange"),
     "partial, strided": ("rope rope_back", "relu"),
+    "cropped": ("relu matmul conv2d rope", "dot diag get_rel_pos"),
+    "same shape": ("expand repeat repeat_interleave reshape", "tril"),
+    "aligned": ("matmul conv3d wkv7 softmax rope swiglu max_pool2d quantize gather mse_loss", "exp add expand prelu"),
+    "tiles of 64": ("matmul bmm linear mul_mat_id scaled_dot_product_attention", "conv2d"),
+    "aligned, masked": ("softmax_ext scaled_dot_product_attention", "softmax"),
+    "1025 long": ("exp matmul conv2d wkv7", "arange"),
+    "attributes": ("conv1d conv_transpose2d max_pool2d col2im im2col_back pool_2d_back", "adaptive_avg_pool2d acc"),
+    "channels": ("conv3d avg_pool1d im2col", "col2im conv_transpose1d pool_2d_back ssm_conv"),
 }
 
 
@@ -134,6 +174,31 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("in place, strided", "relu[x=5,;f32;layout=transposed;inplace=x]", False),
         ("in place, strided", "sub[a=3x5;b=3x5;f32;layout=b:gapped;inplace=a]", False),
         ("in place, strided", "sub[a=3x5;b=3x5;f32;layout=b:gapped;inplace=b]", True),
+        ("cropped", "relu[x=2x3x5;f32;layout=cropped]", True),
+        ("cropped", "relu[x=1x3x5;f32;layout=cropped]", False),  # of one matrix nothing is skipped
+        ("cropped", "relu[x=3x5;f32;layout=cropped]", False),
+        ("one, offset", "add[a=3x5;b=0d;f32;layout=b:offset]", True),
+        ("one, offset", "add[a=3x5;b=1x1;f32;layout=a:offset]", False),
+        ("same shape", "expand[x=3x5;shape=(3,5);f32]", True),
+        ("same shape", "expand[x=1x5;shape=(3,5);f32]", False),
+        ("same shape", "repeat[x=3x5;repeats=(1,1);f32]", True),
+        ("aligned, often", "matmul[a=16x48;b=48x32;f16]", True),
+        ("aligned, often", "matmul[a=16x48;b=48x32;f32]", False),
+        ("aligned, often", "matmul[a=16x47;b=47x32;f16]", False),
+        ("aligned, often", "conv2d[x=1x16x5x7;weight=32x16x3x3;f16]", True),
+        ("aligned, often", "conv2d[x=1x16x16x16;weight=8x16x3x3;f16]", False),
+        ("aligned, often", "rope[x=1x3x2x64;positions=3,;n_dims=64;f16]", True),
+        ("tiles of 64", "matmul[a=64x128;b=128x64;f16]", True),
+        ("tiles of 64", "matmul[a=64x48;b=48x64;f16]", False),
+        ("1025 long", "softmax[x=2x1025;dim=-1;f32]", True),
+        ("1025 long", "softmax[x=65x1025;dim=-1;f32]", False),  # not alone
+        ("1025 long", "softmax[x=2x1024;dim=-1;f32]", False),
+        ("> 65536", "exp[x=65537,;f32]", True),
+        ("> 65536", "exp[x=65536,;f32]", False),
+        ("channels", "conv1d[x=1x17x9;weight=2x17x3;f32]", True),
+        ("narrow, wide", "conv1d[x=1x2x3;weight=2x2x2;f32]", True),
+        ("narrow, wide", "conv1d[x=1x2x9;weight=2x2x3;stride=2;f32]", True),  # all covered
+        ("narrow, wide", "conv1d[x=1x2x8;weight=2x2x3;stride=2;f32]", False),
         ("pads", "pad[x=2x3;pad=(1,2);f32]", True),
         ("pads", "pad[x=2x3;pad=(1,1);f32]", False),
     ],
@@ -141,6 +206,43 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
 def test_predicates(name, case, met):
     parsed = Case.parse(case)
     assert rule(name).matches(parsed, load(parsed.op)) is met
+
+
+@pytest.mark.parametrize(
+    ("case", "met"),
+    [
+        ("x=1x2x7x9;weight=2x2x3x3;stride=2", {"stride"}),
+        ("x=1x2x7x9;weight=2x2x3x3;stride=(1,2)", {"stride", "stride rises"}),
+        ("x=1x2x7x9;weight=2x2x3x3;stride=(2,1);dilation=(1,2)", {"stride falls", "dilation rises"}),
+        (
+            "x=1x2x7x9;weight=2x2x3x3;stride=(2,1);dilation=(2,1)",
+            {"dilation x stride", "stride falls", "dilation falls"},
+        ),
+        ("x=1x2x7x9;weight=2x2x3x1;padding=1", {"padding", "kernel falls", "kernel of 1 x padding"}),
+    ],
+)
+def test_attributes_of_windows(case, met):
+    assert set(rule("attributes").met(Case.parse(f"conv2d[{case};f32]"), load("conv2d"))) == met
+
+
+def test_what_is_missing_has_a_name():
+    """Each new rule names the axis, the class or the pair that no case has."""
+    for op, name, kept, missing in (
+        ("matmul", "4099 long", lambda c: 4099 not in c.shapes["b"], ["b.first", "b.last"]),
+        ("softmax", "aligned", lambda c: c.layout != "offset", ["offset"]),
+        (
+            "conv2d",
+            "attributes",
+            lambda c: 1 not in c.shapes["weight"][2:],
+            ["kernel of 1 x stride"],
+        ),
+        ("relu", "cropped", lambda c: c.layout != "cropped", ["x"]),
+        ("relu", "one, offset", lambda c: c.layout != "offset", ["x"]),
+    ):
+        cases = [c for c in cases_of(op) if kept(c)]
+        found = rule(name).missing(load(op), cases)
+        assert set(missing) <= set(found), (op, name)
+        assert not set(missing) & set(rule(name).missing(load(op), cases_of(op)))
 
 
 def test_a_missing_row_is_named():

@@ -1,0 +1,30 @@
+"""Rows of layouts that families share: the first rows of longer matrices, and tensors of one element at an offset."""
+
+from __future__ import annotations
+
+from opproof.cases._rows import join
+
+
+def laid_rows(rest: str = "") -> list[str]:
+    """Rows of an operator of the elements of one tensor `x`."""
+    return [join("x=2x3x5x9", rest, "layout=cropped"), join("x=0d", rest, "layout=offset")]
+
+
+def laid_binary(rest: str = "") -> list[str]:
+    """Rows of two tensors `a` and `b` that broadcast."""
+    return [
+        join("a=2x3x5x9;b=2x3x5x9", rest, "layout=cropped"),
+        join("a=3x5x9;b=3x1x9", rest, "layout=a:cropped"),
+        join("a=5x7;b=1x1", rest, "layout=b:offset"),
+        join("a=0d;b=5x7", rest, "layout=a:offset"),
+    ]
+
+
+def laid_dim(rest: str = "") -> list[str]:
+    """Rows of an operator along `dim` of one tensor `x`."""
+    return [join("x=3x5x9;dim=-1", rest, "layout=cropped"), join("x=2x3x9x5;dim=1", rest, "layout=cropped")]
+
+
+def laid_pairs(first: str, second: str, rest: str = "") -> list[str]:
+    """Rows of two tensors of one shape."""
+    return [join(f"{first}=3x5x9;{second}=3x5x9", rest, "layout=cropped")]
