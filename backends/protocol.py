@@ -14,7 +14,7 @@ Optional
                                "bf16", "tf32", "f32" (of float64), "q8" (activations in blocks of 8 bits)
     rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
     destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
-                               their own, row by row. Its forward and vjp then take `out`, see below
+                               their own, row by row. They count where its forward and vjp take `out`, see below
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 
 `op` is the operator's name. `inputs` has one entry per tensor of the operator's signature, in its order, None where

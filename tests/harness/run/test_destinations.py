@@ -183,8 +183,8 @@ def test_a_function_that_takes_no_out(member):
     def function(op, inputs, params, cotangents=None, needs=None):
         return []
 
-    with pytest.raises(BackendError, match=f"mine declares destinations, and its {member} takes no `out`"):
-        settle(backend(**{member: function}), "mine")
+    assert not settle(backend(**{member: function}), "mine").destinations
+    assert settle(backend(), "mine").destinations
 
 
 # Cases
