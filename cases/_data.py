@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
@@ -76,17 +77,23 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if callable(constraint):
         drawn: NDArray[Any] = constraint(bits, shape)
         return drawn
-    if case.fill in REPORTS:
-        values = np.resize(np.array(REPORTS[case.fill]), shape)
-    elif case.fill in FILLS:
-        values = FILLS[case.fill](bits, shape, dtype)
+    fill = "normal" if case.fill in OF_THE_FIRST and name != _first(case) else case.fill
+    if fill in REPORTS:
+        values = np.resize(np.array(REPORTS[fill]), shape)
+    elif fill in FILLS:
+        values = FILLS[fill](bits, shape, dtype)
     else:
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join([*FILLS, *REPORTS])}.")
-    if _alone(case, shape) and case.fill in _MODERATE:
-        values = _MODERATE[case.fill](values)
-    if constraint is not None and case.fill != "special":
+    if _alone(case, shape) and fill in _MODERATE:
+        values = _MODERATE[fill](values)
+    if constraint is not None and fill not in NOT_FINITE:
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
+
+
+def _first(case: Case) -> str:
+    """The first tensor that has rows, or the first."""
+    return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
 
 
 def _array(values: Any, shape: Shape) -> Floats:
@@ -201,9 +208,17 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "subnormal": lambda b, s, d: _normal(b, s, d) * d.tiny,
     "tiny": lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d) * d.tiny * 2**8),
     "close": _close,
+    "special-rows": _limits.special_rows(_normal),
+    "special-columns": _limits.along_first(_limits.special_rows(_normal)),
 }
+
+#: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
+NOT_FINITE = frozenset({"special", "special-rows", "special-columns"})
+
+#: Fills of the first tensor that has rows: the others are drawn as "normal".
+OF_THE_FIRST = frozenset({"special-rows", "special-columns"})
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(
-    {"special", "zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
+    NOT_FINITE | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
 )

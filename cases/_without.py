@@ -17,7 +17,13 @@ RECURRENCE = {
 }
 
 #: What asks only whether numbers are zero.
-TRUTH = {"extreme": "all that is not zero is true, of any size", "negative": "all that is not zero is true"}
+TRUTH = {
+    "extreme": "all that is not zero is true, of any size",
+    "negative": "all that is not zero is true",
+}
+
+#: The same of rows.
+TRUTH_OF_ROWS = {**TRUTH, "special rows": "all that is not zero is true, NaN and infinities too"}
 
 #: Operators of two tensors that are constant where both are one.
 ITSELF = {"given twice": "of a tensor with itself it is one constant"}

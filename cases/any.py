@@ -1,6 +1,6 @@
 """Cases of any: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
-from opproof.cases._without import TRUTH
+from opproof.cases._without import TRUTH_OF_ROWS
 
 SMOKE = [
     "x=33x2;dim=-1;fill=zeros",
@@ -32,4 +32,4 @@ FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",
 ]
-WITHOUT = TRUTH
+WITHOUT = TRUTH_OF_ROWS

@@ -7,6 +7,8 @@ SMOKE = [
     "x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,",
 ]
 STANDARD = [
+    "x=7x25;training=true;fill=special-columns",
+    "x=7x25;running_mean=25,;running_var=25,;fill=special-columns",
     "x=4x3x5;weight=3,;bias=3,;training=true",
     "x=4x3x5;running_mean=3,;running_var=3,;eps=0.1",
     "x=4x3x5;running_mean=3,;running_var=3,;weight=3,;layout=x:transposed",

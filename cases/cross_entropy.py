@@ -2,6 +2,8 @@
 
 SMOKE = ["x=7x33;target=7,", "x=7x33;target=7x33"]
 STANDARD = [
+    "x=25x7;target=25,;reduction=none;fill=special-rows",
+    "x=25x7;target=25x7;reduction=none;fill=special-rows",
     *(
         f"x={n}x{c};target={n},;reduction={r}{rest}"
         for n, c, r, rest in (

@@ -7,6 +7,8 @@ SMOKE = [
     "x=2x6x5;weight=6,;bias=6,;num_groups=2",
 ]
 STANDARD = [
+    "x=25x6;num_groups=1;fill=special-rows",
+    "x=25x2x5;num_groups=2;fill=special-rows",
     "x=3x8;num_groups=2",
     "x=2x6x7x5;weight=6,;num_groups=3;eps=0.1",
     "x=2x6x5x7;weight=6,;bias=6,;num_groups=2;layout=offset",

@@ -7,6 +7,7 @@ SMOKE = [
     "x=2x3x5x7;weight=3,;bias=3,",
 ]
 STANDARD = [
+    "x=5x5x7;fill=special-rows",
     "x=2x5x31;weight=5,;eps=0.1",
     "x=2x3x32;bias=3,;layout=offset",
     "x=2x3x9x4;weight=3,;bias=3,;layout=x:transposed",

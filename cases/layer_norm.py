@@ -4,6 +4,7 @@ from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
 STANDARD = [
+    "x=25x7;weight=7,;normalized_shape=(7);fill=special-rows",
     "x=9,;normalized_shape=(9)",
     "x=5x31;weight=31,;normalized_shape=(31);eps=0.1",
     "x=5x31;bias=31,;normalized_shape=(31);eps=0.001",

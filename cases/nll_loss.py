@@ -2,6 +2,7 @@
 
 SMOKE = ["x=7x33;target=7,"]
 STANDARD = [
+    "x=25x7;target=25,;reduction=none;fill=special-rows",
     "x=9x5;target=9,;reduction=none",
     "x=5,;target=0d",
     "x=5,;target=0d;weight=5,;reduction=sum",

@@ -4,6 +4,7 @@ from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
 STANDARD = [
+    "x=25x7;fill=special-rows",
     "x=9,;fill=wide",
     "x=5x31;weight=31,;eps=0.1",
     "x=3x32;weight=32,;fill=wide;layout=offset",

@@ -4,6 +4,8 @@ rows left empty.
 
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [
+    "x=25x2x3x7;fill=special-rows",
+    "x=25x7;scale=0.5;fill=special-rows",
     "x=1x1x3x9;scale=0.125",
     "x=2x3x4x7;mask=4x7",
     "x=2x3x5x31;mask=2x1x5x31;max_bias=8.0;fill=wide",

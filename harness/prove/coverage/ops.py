@@ -47,6 +47,12 @@ def unary(op: Op) -> bool:
     return Trait.POINTWISE in op.traits and len(op.tensors) == 1
 
 
+def by_rows(op: Op) -> bool:
+    """Whether it makes something of a whole row, or window, of floats: a sum, an order, a share."""
+    whole = being(Trait.ROWWISE, Trait.POOLS, Trait.ORDERED)(op) and Trait.POINTWISE not in op.traits
+    return (whole or "is_causal" in op.params) and floats(op)
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself."""
     return any(name.startswith("pad") for name in op.params)

@@ -34,6 +34,8 @@ def _causal(case: Case) -> object:
     return case.kwargs.get("is_causal") and heads(case) and case.shapes["query"][2] != case.shapes["key"][2]
 
 
+_SPECIAL_ROWS = ("special-rows", "special-columns")
+
 PARAMETERS = (
     Rule(
         *("parameters", "every parameter at a value other than its default", 25),
@@ -72,7 +74,13 @@ VALUES = (
     ),
     Rule("halves", "exact halves", 20, on.being(Trait.ROUNDING), fill("halves", "kink")),
     Rule("extreme", "magnitudes of 15 to 1e7", 16, on.floats, fill("extreme", "candle-2114")),
-    Rule("NaN, inf", "NaN and infinities", 12, on.floats, fill("special")),
+    Rule("NaN, inf", "NaN and infinities", 12, on.floats, fill("special", *_SPECIAL_ROWS)),
+    Rule(
+        *("special rows", "rows of only -inf, inf, NaN, or one of them: along the last axis, and the first by dim", 12),
+        on.by_rows,
+        lambda case, _: [case.fill, "either"] if case.fill in _SPECIAL_ROWS else [],
+        lambda op, cases: _SPECIAL_ROWS if "dim" in op.params else ("either",),  # noqa: ARG005
+    ),
     Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
     Rule(
         *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),

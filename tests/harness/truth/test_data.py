@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import FILLS, ON_KINKS, REPORTS, draw_tensor
+from opproof.cases._data import FILLS, NOT_FINITE, ON_KINKS, REPORTS, draw_tensor
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
@@ -220,11 +220,36 @@ def test_every_fill_is_what_it_says():
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
+        *("special-rows", "special-columns"),
     }
 
 
+def rows_of(x):
+    """What each row of `x` is: the one number that fills it, or the special ones that stand in it."""
+    return [
+        str(row[0]) if len({str(v) for v in row}) == 1 else " ".join(sorted(str(v) for v in row if not np.isfinite(v)))
+        for row in x
+    ]
+
+
+def test_special_rows_are_of_every_kind_in_turn():
+    kinds = ["", "-inf", "inf", "nan", "nan", "inf", "-inf", "-inf inf"]
+    x = fill("special-rows")
+    assert rows_of(x) == kinds * 8
+    assert np.isnan(x[12, 0])
+    assert np.isnan(x[20, -1])
+    case = Case.parse("op[x=33x64;y=33x64;f32;fill=special-columns]")
+    assert rows_of(draw_tensor(case, "x", (33, 64), None, "").T) == kinds * 8
+    assert np.isfinite(draw_tensor(case, "y", (33, 64), None, "")).all()  # one tensor is special, the others are not
+
+
+def test_the_first_tensor_that_has_rows_is_special():
+    found = values(Case.parse("cross_entropy_loss_back[grad=0d;x=9x7;target=9x7;f32;fill=special-rows]"))
+    assert [bool(np.isfinite(found[name]).all()) for name in ("grad", "x", "target")] == [True, False, True]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [f for f in FILLS if f != "special"])
+@pytest.mark.parametrize("name", [f for f in FILLS if f not in NOT_FINITE])
 def test_fills_are_rounded_to_the_dtype(name, dtype):
     x = fill(name, dtype)
     np.testing.assert_array_equal(x, to_dtype(x, dtype).astype(np.float64))
