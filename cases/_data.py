@@ -210,6 +210,14 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "close": _close,
     "special-rows": _limits.special_rows(_normal),
     "special-columns": _limits.along_first(_limits.special_rows(_normal)),
+    "masked": _normal,
+    "masked-special": _normal,
+}
+
+#: By fill, what stands where an operator's mask hides the elements that the fill drew.
+HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
+    "masked": _limits.masked,
+    "masked-special": _limits.masked_special,
 }
 
 #: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.

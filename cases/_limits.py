@@ -58,3 +58,20 @@ def along_first(rows: Fill) -> Fill:
         return np.moveaxis(rows(bits, (*shape[1:], shape[0]), dtype), -1, 0).copy()
 
     return drawn
+
+
+def masked(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """What masked elements hold in fill=masked: 1e30 of either sign, or what of it is left in f16."""
+    size = min(1e30, dtype.max / 16)
+    return _choice(bits, shape, (size, -size))
+
+
+def masked_special(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """What masked elements hold in fill=masked-special: NaN and infinities."""
+    return _choice(bits, shape, (math.nan, math.inf, -math.inf))
+
+
+def _choice(bits: Bits, shape: Shape, values: tuple[float, ...]) -> Floats:
+    raw = bits(math.prod(shape)) >> np.uint64(11)
+    picked: Floats = np.asarray(values)[(raw % np.uint64(len(values))).astype(np.int64)].reshape(shape)
+    return picked

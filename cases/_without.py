@@ -16,6 +16,9 @@ RECURRENCE = {
     "16-bit sums": "the reference takes seconds for 1000 tokens, or heads of 1000 channels",
 }
 
+#: Scores that a mask leaves out.
+SCORES = {"masked NaN": "libraries add -inf to what is masked, which makes NaN of NaN and of inf"}
+
 #: What asks only whether numbers are zero.
 TRUTH = {
     "extreme": "all that is not zero is true, of any size",

@@ -4,6 +4,8 @@ SMOKE = [
     "x=5x7;n_past=0",
 ]
 STANDARD = [
+    "x=2x5x9;n_past=2;fill=masked",
+    "x=2x5x9;n_past=2;fill=masked-special",
     "x=7x5;n_past=0",
     "x=5x7;n_past=2;layout=transposed",
     "x=5x9;n_past=3;layout=offset",

@@ -2,7 +2,7 @@
 rows that see nothing, head sizes around vector widths.
 """
 
-from opproof.cases._without import PRODUCTS
+from opproof.cases._without import PRODUCTS, SCORES
 
 
 def _qkv(n: int, heads: int, groups: int, q: int, k: int, e: int, f: int, rest: str = "", tensors: str = "") -> str:
@@ -14,6 +14,9 @@ def _qkv(n: int, heads: int, groups: int, q: int, k: int, e: int, f: int, rest: 
 
 SMOKE = [_qkv(2, 4, 2, 5, 7, 9, 9, "is_causal=true")]
 STANDARD = [
+    "query=2x4x4x9;key=2x2x9x9;value=2x2x9x7;enable_gqa=true;is_causal=true;fill=masked",
+    "query=2x2x8x5;key=2x2x3x5;value=2x2x3x6;keep=2x1x1x3;fill=masked",
+    "query=2x2x5x8;key=2x2x7x8;value=2x2x7x8;attn_mask=2x1x5x7;keep=5x7;fill=masked",
     "query=2x3x8x5;key=2x3x9x5;value=2x3x9x5;fill=special-rows",
     _qkv(1, 1, 1, 1, 1, 1, 1),
     _qkv(2, 3, 3, 5, 9, 63, 63),
@@ -51,4 +54,4 @@ STANDARD = [
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
 ]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
-WITHOUT = PRODUCTS
+WITHOUT = {**PRODUCTS, **SCORES}

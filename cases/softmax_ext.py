@@ -2,8 +2,12 @@
 rows left empty.
 """
 
+from opproof.cases._without import SCORES
+
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [
+    "x=2x4x5x9;keep=2x1x5x9;fill=masked",
+    "x=2x4x5x9;mask=2x1x5x9;keep=5x9;sinks=4,;scale=0.5;max_bias=4.0;fill=masked",
     "x=25x2x3x7;fill=special-rows",
     "x=25x7;scale=0.5;fill=special-rows",
     "x=1x1x3x9;scale=0.125",
@@ -40,3 +44,4 @@ STANDARD = [
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
 ]
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]
+WITHOUT = SCORES

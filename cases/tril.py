@@ -4,6 +4,8 @@ SMOKE = [
     "x=5x7;diagonal=0",
 ]
 STANDARD = [
+    "x=2x5x9;diagonal=-1;fill=masked",
+    "x=2x5x9;diagonal=-1;fill=masked-special",
     "x=7x5;diagonal=0",
     "x=5x7;diagonal=2;layout=transposed",
     "x=5x7;diagonal=-2;layout=offset",

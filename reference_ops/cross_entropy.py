@@ -67,6 +67,21 @@ def forward(
     return reduced(np.where(target == ignore_index, 0, loss), reduction, count)
 
 
+def hidden(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> tuple[Array | None, ...]:
+    if target.shape == x.shape:
+        return None, None, None
+    ignored = np.expand_dims(target == ignore_index, class_axis(x.shape))
+    return np.broadcast_to(ignored, x.shape), None, None
+
+
 def vjp(
     g: Array,
     y: Array,

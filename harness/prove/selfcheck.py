@@ -81,7 +81,8 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
     if twin:
         yield from _values(posed, torch)
-    if op.vjp is None or case.fill in NOT_FINITE:
+    # PyTorch's backward of softmax makes NaN of an ignored row's NaN: that masks hide theirs is tested without it.
+    if op.vjp is None or case.fill in NOT_FINITE or case.fill == "masked-special":
         return
     needs = tuple(reference.needs_of(replace(case, needs=None), op, inputs, posed.outputs))
     cotangents = tuple(cotangents_of(case, posed.outputs))

@@ -63,6 +63,11 @@ def masked(op: Op) -> bool:
     return "keep" in op.tensors
 
 
+def hiding(op: Op) -> bool:
+    """Whether it leaves out elements of some tensor by a mask, a triangle, an ignored class."""
+    return op.hidden is not None
+
+
 def floats(op: Op) -> bool:
     """Whether some tensor is of floats, as its first case draws them."""
     case = cases_of(op.name)[0]

@@ -81,6 +81,8 @@ VALUES = (
         lambda case, _: [case.fill, "either"] if case.fill in _SPECIAL_ROWS else [],
         lambda op, cases: _SPECIAL_ROWS if "dim" in op.params else ("either",),  # noqa: ARG005
     ),
+    Rule("masked large", "masked elements of 1e30 beside ordinary ones", 12, on.hiding, fill("masked")),
+    Rule("masked NaN", "masked elements that are NaN or infinite", 12, on.hiding, fill("masked-special")),
     Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
     Rule(
         *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),

@@ -1,12 +1,13 @@
 """Data of cases: they depend on the id alone, obey their fill, and keep off kinks or sit on them."""
 
+import dataclasses
 import hashlib
 
 import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import FILLS, NOT_FINITE, ON_KINKS, REPORTS, draw_tensor
+from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, ON_KINKS, REPORTS, draw_tensor
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
@@ -220,7 +221,7 @@ def test_every_fill_is_what_it_says():
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
-        *("special-rows", "special-columns"),
+        *("special-rows", "special-columns", "masked", "masked-special"),
     }
 
 
@@ -276,3 +277,38 @@ def test_domains():
 def test_unknown_fill():
     with pytest.raises(CaseError, match=r"^unknown fill 'wid' in relu\[x=3,;f32;fill=wid\]: expected one of normal, "):
         values(Case.parse("relu[x=3,;f32;fill=wid]"))
+
+
+HIDING = [n for n in all_names() if load(n).hidden is not None]
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_nothing_depends_on_what_is_hidden(name):
+    """Outputs and gradients are those of ordinary numbers in the same places, bit for bit."""
+    op = load(name)
+    for case in cases_of(name):
+        if case.fill not in HIDDEN:
+            continue
+        params, inputs = parameters(case, op), ordered(case, op, values(case))
+        hidden = [(i, mask) for i, mask in enumerate(op.hidden(*inputs, **params)) if mask is not None and mask.any()]
+        assert hidden, str(case)
+        plain = list(inputs)
+        for i, mask in hidden:
+            assert (~np.isfinite(inputs[i][mask]) | (abs(inputs[i][mask]) > 4000)).all(), str(case)
+            plain[i] = np.where(mask, 0.5, inputs[i])
+        answers = [reference.forward(op, i, params) for i in (inputs, plain)]
+        np.testing.assert_equal(answers[0], answers[1], err_msg=str(case))
+        if op.vjp is not None:
+            g = cotangents_of(case, answers[0])
+            gradients = [reference.vjp(op, i, params, g, answers[0]) for i in (inputs, plain)]
+            np.testing.assert_equal(gradients[0], gradients[1], err_msg=str(case))
+            assert not any(gradients[0][i][mask].any() for i, mask in hidden), str(case)
+
+
+def test_what_a_mask_hides_wrongly_is_noticed():
+    """The check above fails where a kept element counts as hidden."""
+    op = load("tril")
+    wrong = dataclasses.replace(op, hidden=lambda x, *, diagonal: (np.tril(np.ones(x.shape), diagonal - 1) == 0,))
+    case = Case.parse("tril[x=5x9;diagonal=0;f32;fill=masked]")
+    found = inputs_of(case, wrong)["x"]
+    assert abs(reference.forward(op, [found], parameters(case, op))[0]).max() > 1e29
