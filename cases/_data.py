@@ -59,7 +59,20 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
             values[name] = values[shape]
         else:
             values[name] = draw_tensor(case, name, shape, constraints.get(name), f"variant={variant}")
+            if case.fill == "meet":
+                values[name] = _meeting(case, values, name, f"variant={variant}")
     return values
+
+
+def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: str) -> NDArray[Any]:
+    """The values of `name`, about half of them those of the first tensor in the same places, if it has its axes."""
+    first, mine = values[case.tensors[0][0]], values[name]
+    if mine is first or mine.dtype != first.dtype or first.shape[first.ndim - mine.ndim :] != mine.shape:
+        return mine
+    shared = first[(0,) * (first.ndim - mine.ndim)]
+    same = _choice(bits_of(f"{case}|meet {name}|{salt}"), mine.shape, (0.0, 1.0)) != 0
+    same.flat[:1] = True
+    return np.where(same, shared, mine)
 
 
 def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:
@@ -77,7 +90,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if callable(constraint):
         drawn: NDArray[Any] = constraint(bits, shape)
         return drawn
-    fill = "normal" if case.fill in OF_THE_FIRST and name != _first(case) else case.fill
+    fill = "normal" if case.fill in OF_ONE and name != _one(case) else case.fill
     if fill in REPORTS:
         values = np.resize(np.array(REPORTS[fill]), shape)
     elif fill in FILLS:
@@ -91,8 +104,10 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     return _array(round_to(values, dtype), shape)
 
 
-def _first(case: Case) -> str:
-    """The first tensor that has rows, or the first."""
+def _one(case: Case) -> str:
+    """The tensor that a fill of OF_ONE is about."""
+    if case.fill == "far" and (added := {"mask", "attn_mask"} & set(case.shapes)):
+        return min(added)
     return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
 
 
@@ -212,6 +227,15 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "special-columns": _limits.along_first(_limits.special_rows(_normal)),
     "masked": _normal,
     "masked-special": _normal,
+    "far": _limits.far,
+    "offset-1e3": _limits.about(1e3, _normal),
+    "offset-1e4": _limits.about(1e4, _normal),
+    "heavy": _limits.heavy(_normal),
+    "least": _limits.least(_normal),
+    "infinite": _limits.infinite(_normal),
+    "branches": _limits.branches,
+    "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
+    "meet": _normal,
 }
 
 #: By fill, what stands where an operator's mask hides the elements that the fill drew.
@@ -223,10 +247,12 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 #: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
 NOT_FINITE = frozenset({"special", "special-rows", "special-columns"})
 
-#: Fills of the first tensor that has rows: the others are drawn as "normal".
-OF_THE_FIRST = frozenset({"special-rows", "special-columns"})
+#: Fills of one tensor, the first that has rows, or of "far" the mask that is added: the others are drawn as "normal".
+OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far"})
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(
-    NOT_FINITE | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
+    NOT_FINITE
+    | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
+    | {"far", "offset-1e3", "offset-1e4", "heavy", "least", "infinite", "branches", "edges", "meet"}
 )

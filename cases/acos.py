@@ -4,11 +4,11 @@ from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(drop=("small", "extreme")),
+    *elementwise(drop=("infinite", "small", "extreme")),
     "x=3x17;fill=offset;layout=sliced",
     "x=3x33;layout=sliced",
     "x=2x127",
     "x=6x11;fill=small;f32",
 ]
 FULL = full_elementwise()
-WITHOUT = {"extreme": "its domain ends at 1"}
+WITHOUT = {"infinite": "its domain ends at 1", "extreme": "its domain ends at 1"}

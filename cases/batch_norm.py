@@ -7,6 +7,10 @@ SMOKE = [
     "x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,",
 ]
 STANDARD = [
+    "x=9x5x7;weight=5,;training=true;eps=1e-12;fill=small",
+    "x=17x5x7;weight=5,;bias=5,;training=true;fill=offset-1e3;f32",
+    "x=17x5x7;weight=5,;bias=5,;training=true;fill=offset-1e4;f32",
+    "x=17x5x7;weight=5,;bias=5,;training=true;fill=heavy;f16",
     "x=7x25;training=true;fill=special-columns",
     "x=7x25;running_mean=25,;running_var=25,;fill=special-columns",
     "x=4x3x5;weight=3,;bias=3,;training=true",

@@ -4,7 +4,14 @@ from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(kinks=True, drop=("positive",)),
+    *elementwise(
+        kinks=True,
+        drop=(
+            "infinite",
+            "positive",
+        ),
+    ),
     "x=4x19;fill=halves;layout=sliced",
 ]
 FULL = full_elementwise()
+WITHOUT = {"infinite": "at -inf it has two definitions, and no gradient"}

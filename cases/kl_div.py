@@ -17,3 +17,4 @@ STANDARD = [
     "x=1x4099;target=1x4099;reduction=sum;fill=positive;f16,bf16",
 ]
 FULL = full_losses()
+WITHOUT = {"meet": "targets are probabilities, and x their logarithms"}

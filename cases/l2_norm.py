@@ -4,6 +4,9 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
+    "x=9x33;dim=-1;eps=1e-12;fill=small",
+    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e4;f32",
     "x=25x7;dim=-1;fill=special-rows",
     "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",
@@ -37,3 +40,4 @@ FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",
 ]
+WITHOUT = {"heavy": "its gradient is below the normal range of f16"}

@@ -4,6 +4,10 @@ from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
 STANDARD = [
+    "x=9x33;weight=33,;normalized_shape=(33);eps=1e-12;fill=small",
+    "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=offset-1e3;f32,f16",
+    "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=offset-1e4;f32",
+    "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=heavy;f16",
     "x=25x7;weight=7,;normalized_shape=(7);fill=special-rows",
     "x=9,;normalized_shape=(9)",
     "x=5x31;weight=31,;normalized_shape=(31);eps=0.1",

@@ -4,6 +4,7 @@ from opproof.cases._without import PRODUCTS
 
 SMOKE = ["a=7x33;b=7x33;weight=7x33", "a=4x3;b=4x3;weight=0d"]
 STANDARD = [
+    "a=9x33;b=9x33;weight=9x33;fill=meet",
     "a=9,;b=9,;weight=9,",
     "a=5x31;b=5x31;weight=0d;fill=wide",
     "a=3x32;b=1x32;weight=3x1;layout=offset",

@@ -4,6 +4,7 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
+    "x=9x4;p=2.0;dim=-1;fill=heavy;f16",
     "x=25x7;p=2.0;dim=-1;fill=special-rows",
     "x=25x7;p=inf;dim=-1;fill=special-rows",
     "x=7x25;p=1.0;dim=0;fill=special-columns",

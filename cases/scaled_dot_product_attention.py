@@ -14,6 +14,8 @@ def _qkv(n: int, heads: int, groups: int, q: int, k: int, e: int, f: int, rest: 
 
 SMOKE = [_qkv(2, 4, 2, 5, 7, 9, 9, "is_causal=true")]
 STANDARD = [
+    "query=1x40x2x4;key=1x8x3x4;value=1x8x3x4;attn_mask=2x3;enable_gqa=true;max_bias=8.0",
+    "query=2x3x5x8;key=2x3x9x8;value=2x3x9x7;attn_mask=2x1x5x9;scale=0.5;fill=far;f32",
     "query=2x4x4x9;key=2x2x9x9;value=2x2x9x7;enable_gqa=true;is_causal=true;fill=masked",
     "query=2x2x8x5;key=2x2x3x5;value=2x2x3x6;keep=2x1x1x3;fill=masked",
     "query=2x2x5x8;key=2x2x7x8;value=2x2x7x8;attn_mask=2x1x5x7;keep=5x7;fill=masked",

@@ -6,6 +6,9 @@ from opproof.cases._without import SCORES
 
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [
+    "x=1x40x3x5;mask=3x5;max_bias=8.0",
+    "x=5x9x33;fill=far",
+    "x=2x4x5x9;mask=2x1x5x9;scale=0.5;fill=far",
     "x=2x4x5x9;keep=2x1x5x9;fill=masked",
     "x=2x4x5x9;mask=2x1x5x9;keep=5x9;sinks=4,;scale=0.5;max_bias=4.0;fill=masked",
     "x=25x2x3x7;fill=special-rows",

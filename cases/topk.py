@@ -4,6 +4,7 @@ SMOKE = [
     "x=7x9;k=3;dim=-1",
 ]
 STANDARD = [
+    "x=9x7;k=3;dim=-1;fill=edges",
     "x=25x7;k=3;dim=-1;fill=special-rows",
     "x=7x25;k=4;dim=0;largest=false;fill=special-columns",
     "x=9,;k=3;dim=0",

@@ -21,7 +21,7 @@ from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
-TRAITS = ("rowwise", "statistic", "long sum", "indexed")
+TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from opproof.reference_ops._torch import gradient, widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("rowwise", "statistic", "long sum")
+TRAITS = ("rowwise", "statistic", "shares", "long sum")
 
 
 def forward(grad: Array, x: Array, target: Array) -> Array:

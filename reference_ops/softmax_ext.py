@@ -20,7 +20,7 @@ from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("rowwise", "statistic", "long sum")
+TRAITS = ("rowwise", "statistic", "shares", "long sum")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

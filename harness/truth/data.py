@@ -43,8 +43,9 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     _repeat_slices(case, values)
     if op.hidden is not None and case.fill in HIDDEN:
         values = _hiding(case, op, values, variant)
-    if op.kinks is not None and case.fill == "kink":
-        return _onto_kinks(case, op, values)
+    if op.kinks is not None and case.fill in ("kink", "edges"):
+        values = _onto_kinks(case, op, values)
+        return values if case.fill == "kink" else _beside_kinks(case, op, values)
     if op.kinks is None or case.fill in ON_KINKS or case.fill in REPORTS:
         return values
     first = case.tensors[0][0]
@@ -73,6 +74,18 @@ def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array
             _repeat_slices(case, tried)
             if (distances(case, op, tried) == 0).any():
                 return tried
+    return values
+
+
+def _beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+    """`values`, of those on kinks a third moved up to the next number, a third down."""
+    first, dtype = values[case.tensors[0][0]], DTYPES[case.dtype]
+    on = distances(case, op, values) == 0
+    sizes = 2.0 ** np.floor(np.log2(np.maximum(np.abs(first), dtype.tiny)))
+    steps = np.where(on, np.arange(first.size).reshape(first.shape) % 3 - 1.0, 0)
+    moved = round_to(first + steps * 2 * dtype.u * sizes, dtype)
+    values = {name: moved if v is first else v for name, v in values.items()}
+    _repeat_slices(case, values)
     return values
 
 

@@ -63,6 +63,45 @@ def masked(op: Op) -> bool:
     return "keep" in op.tensors
 
 
+def averaging(op: Op) -> bool:
+    """Whether it takes a mean or a spread of a row as it stands."""
+    return Trait.STATISTIC in op.traits and Trait.SHARES not in op.traits
+
+
+def summing(op: Op) -> bool:
+    """Whether it takes a mean of rows or windows."""
+    return averaging(op) or (Trait.POOLS in op.traits and Trait.ORDERED not in op.traits)
+
+
+def computed(op: Op) -> bool:
+    """Whether it is a formula in one number."""
+    return unary(op) and op.tensors == ("x",) and not op.is_exact("forward")
+
+
+def edged(op: Op) -> bool:
+    """Whether it goes from one formula to another where its gradient has a kink."""
+    return op.kinks is not None and Trait.POINTWISE in op.traits
+
+
+def compared(op: Op) -> bool:
+    """Whether it compares two tensors, or takes one from the other."""
+    of_two = op.tensors == ("a", "b") and Trait.BROADCASTS in op.traits and not op.multilinear
+    logical = Trait.JUMPS_AT_ZERO in op.traits and op.vjp is None
+    return (of_two and not logical) or op.tensors == ("x", "target")
+
+
+def as_in_models(op: Op) -> bool:
+    """Whether it takes a parameter that is far from 1 in models."""
+    return bool(model_parts(op))
+
+
+def model_parts(op: Op) -> list[str]:
+    """Parameters, and positions, that are very large or very small in models."""
+    return [name for name in ("freq_base", "max_bias", "max_period") if name in op.params] + (
+        ["eps"] if averaging(op) and "eps" in op.params else []
+    )
+
+
 def hiding(op: Op) -> bool:
     """Whether it leaves out elements of some tensor by a mask, a triangle, an ignored class."""
     return op.hidden is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from opproof.harness.prove.coverage.case import Rule
 from opproof.harness.prove.coverage.shapes import LAYOUTS, RANKS, SIZES, WINDOWS
-from opproof.harness.prove.coverage.values import CONJUNCTIONS, PARAMETERS, VALUES
+from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
 
 #: What every case is run under, with the number of bugs that need it.
 ALWAYS: tuple[tuple[str, int], ...] = (
@@ -23,7 +23,9 @@ ALWAYS: tuple[tuple[str, int], ...] = (
 )
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted((*PARAMETERS, *SIZES, *LAYOUTS, *VALUES, *RANKS, *WINDOWS, *CONJUNCTIONS), key=lambda rule: -rule.bugs)
+    sorted(
+        (*PARAMETERS, *SIZES, *LAYOUTS, *VALUES, *RANKS, *WINDOWS, *CONJUNCTIONS, *LIMITS), key=lambda rule: -rule.bugs
+    )
 )
 
 __all__ = ["ALWAYS", "RULES", "Rule"]

@@ -8,6 +8,7 @@ import pytest
 
 from opproof.cases import Case, cases_of
 from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, ON_KINKS, REPORTS, draw_tensor
+from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
@@ -221,8 +222,57 @@ def test_every_fill_is_what_it_says():
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
-        *("special-rows", "special-columns", "masked", "masked-special"),
+        *("special-rows", "special-columns", "masked", "masked-special", "far", "offset-1e3", "offset-1e4"),
+        *("heavy", "least", "infinite", "branches", "edges", "meet"),
     }
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_fills_at_limits_are_what_they_say(dtype):
+    kind = DTYPES[dtype]
+    far = fill("far", dtype)
+    assert (far.min(axis=1) > 5e4).sum() + (far.max(axis=1) < -5e4).sum() == len(far)
+    assert {*np.sign(far[:, 0])} == {-1, 1}
+    assert 2 <= len({*far[0]}) <= 3
+    assert abs(fill("offset-1e3", dtype).mean() - 1e3) < 1
+    assert abs(fill("offset-1e4", dtype).mean() - 1e4) < 40
+    heavy = fill("heavy", dtype)
+    assert DTYPES["f16"].max / 4 < heavy.min() < heavy.max() < DTYPES["f16"].max
+    least = np.abs(fill("least", dtype))
+    assert 0.4 < np.mean(least < 4 * kind.tiny) < 0.6
+    assert ((least > 0) & (least < kind.tiny)).any()
+    assert ((least > kind.tiny) & (least < 2 * kind.tiny)).any()
+    assert {*fill("infinite", dtype)[np.isinf(fill("infinite", dtype))]} == {-np.inf, np.inf}
+    assert np.isfinite(fill("infinite", dtype)).mean() > 0.5
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_branches_stand_between_their_neighbours(dtype):
+    kind, drawn = DTYPES[dtype], {*fill("branches", dtype).flat}
+    for point in (p for p in BRANCHES if kind.tiny < p < kind.max / 4):
+        stored = float(round_to(point, kind))
+        step = 2 * kind.u * 2.0 ** np.floor(np.log2(stored))
+        assert {s * (stored + k * step) for s in (1, -1) for k in (-1, 0, 1)} <= drawn, point
+    assert values(Case.parse(f"exp[x=66x11;{dtype};fill=branches]"))["x"].size >= len({*drawn})
+
+
+def test_edges_stand_beside_kinks():
+    case = Case.parse("floor_divide[a=9x33;b=9x33;f32;fill=edges]")
+    found = values(case)
+    quotient = (found["a"] / found["b"])[found["a"] != 0]
+    apart = np.abs(quotient - np.rint(quotient)) / (DTYPES["f32"].u * np.abs(quotient))
+    assert (apart == 0).sum() > 10
+    assert ((apart > 0) & (apart < 4)).sum() > 50
+
+
+def test_tensors_meet_in_half_of_their_places():
+    found = values(Case.parse("maximum[a=33x64;b=33x64;f32;fill=meet]"))
+    assert 0.4 < np.mean(found["a"] == found["b"]) < 0.6
+
+
+def test_far_is_the_mask_that_is_added():
+    found = values(Case.parse("softmax_ext[x=2x4x5x9;mask=2x1x5x9;f32;fill=far]"))
+    assert np.abs(found["mask"]).min() > 5e4 > 10 > np.abs(found["x"]).max()
 
 
 def rows_of(x):
@@ -250,7 +300,7 @@ def test_the_first_tensor_that_has_rows_is_special():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [f for f in FILLS if f not in NOT_FINITE])
+@pytest.mark.parametrize("name", [f for f in FILLS if f not in NOT_FINITE | {"infinite"}])
 def test_fills_are_rounded_to_the_dtype(name, dtype):
     x = fill(name, dtype)
     np.testing.assert_array_equal(x, to_dtype(x, dtype).astype(np.float64))
