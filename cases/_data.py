@@ -254,5 +254,5 @@ OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far"})
 ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
-    | {"far", "offset-1e3", "offset-1e4", "heavy", "least", "infinite", "branches", "edges", "meet"}
+    | {"far", "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet"}
 )
