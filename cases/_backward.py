@@ -16,6 +16,7 @@ _ROWS = (
     ("4x99", "fill=negative"),
     ("3x97", "fill=positive;layout=transposed"),
     ("4x128", "fill=offset"),
+    ("25x7", "fill=special-rows"),
     ("6x11", "fill=small;f32,bf16"),
     ("2x257", "fill=zeros"),
     ("6x7", "fill=ties"),

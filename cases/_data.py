@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
@@ -58,7 +59,20 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
             values[name] = values[shape]
         else:
             values[name] = draw_tensor(case, name, shape, constraints.get(name), f"variant={variant}")
+            if case.fill == "meet":
+                values[name] = _meeting(case, values, name, f"variant={variant}")
     return values
+
+
+def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: str) -> NDArray[Any]:
+    """The values of `name`, about half of them those of the first tensor in the same places, if it has its axes."""
+    first, mine = values[case.tensors[0][0]], values[name]
+    if mine is first or mine.dtype != first.dtype or first.shape[first.ndim - mine.ndim :] != mine.shape:
+        return mine
+    shared = first[(0,) * (first.ndim - mine.ndim)]
+    same = _choice(bits_of(f"{case}|meet {name}|{salt}"), mine.shape, (0.0, 1.0)) != 0
+    same.flat[:1] = True
+    return np.where(same, shared, mine)
 
 
 def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:
@@ -76,17 +90,25 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if callable(constraint):
         drawn: NDArray[Any] = constraint(bits, shape)
         return drawn
-    if case.fill in REPORTS:
-        values = np.resize(np.array(REPORTS[case.fill]), shape)
-    elif case.fill in FILLS:
-        values = FILLS[case.fill](bits, shape, dtype)
+    fill = "normal" if case.fill in OF_ONE and name != _one(case) else case.fill
+    if fill in REPORTS:
+        values = np.resize(np.array(REPORTS[fill]), shape)
+    elif fill in FILLS:
+        values = FILLS[fill](bits, shape, dtype)
     else:
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join([*FILLS, *REPORTS])}.")
-    if _alone(case, shape) and case.fill in _MODERATE:
-        values = _MODERATE[case.fill](values)
-    if constraint is not None and case.fill != "special":
+    if _alone(case, shape) and fill in _MODERATE:
+        values = _MODERATE[fill](values)
+    if constraint is not None and fill not in NOT_FINITE:
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
+
+
+def _one(case: Case) -> str:
+    """The tensor that a fill of OF_ONE is about."""
+    if case.fill == "far" and (added := {"mask", "attn_mask"} & set(case.shapes)):
+        return min(added)
+    return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
 
 
 def _array(values: Any, shape: Shape) -> Floats:
@@ -201,9 +223,36 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "subnormal": lambda b, s, d: _normal(b, s, d) * d.tiny,
     "tiny": lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d) * d.tiny * 2**8),
     "close": _close,
+    "special-rows": _limits.special_rows(_normal),
+    "special-columns": _limits.along_first(_limits.special_rows(_normal)),
+    "masked": _normal,
+    "masked-special": _normal,
+    "far": _limits.far,
+    "offset-1e3": _limits.about(1e3, _normal),
+    "offset-1e4": _limits.about(1e4, _normal),
+    "heavy": _limits.heavy(_normal),
+    "least": _limits.least(_normal),
+    "infinite": _limits.infinite(_normal),
+    "branches": _limits.branches,
+    "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
+    "meet": _normal,
 }
+
+#: By fill, what stands where an operator's mask hides the elements that the fill drew.
+HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
+    "masked": _limits.masked,
+    "masked-special": _limits.masked_special,
+}
+
+#: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
+NOT_FINITE = frozenset({"special", "special-rows", "special-columns"})
+
+#: Fills of one tensor, the first that has rows, or of "far" the mask that is added: the others are drawn as "normal".
+OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far"})
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(
-    {"special", "zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
+    NOT_FINITE
+    | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
+    | {"far", "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet"}
 )

@@ -26,6 +26,7 @@ _ROWS = (
     ("2x13", "mean", "fill=wide;needs=x"),
     ("4x99", "none", "fill=extreme"),
     ("66,", "none", "fill=special"),
+    ("25x7", "none", "fill=special-rows"),
     ("1x1x31x1", "mean", ""),
     ("0d", "sum", ""),
     ("9x131", "none", ""),

@@ -17,6 +17,8 @@ _ONE_AXIS = (
     ("6x11", "dim=-2", "fill=small"),
     ("17x99", "dim=-1", "fill=offset"),
     ("33x7", "dim=-1", "fill=special"),
+    ("25x7", "dim=-1", "fill=special-rows"),
+    ("7x25", "dim=0", "fill=special-columns"),
     ("4x1", "dim=-1", ""),
     ("0x3", "dim=-1", ""),
     ("3x0", "dim=-1", ""),

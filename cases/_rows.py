@@ -34,6 +34,14 @@ _ELEMENTWISE = (
 )
 
 
+#: Limits of one elementwise input: where formulas switch, numbers about the smallest normal one, infinities.
+_LIMITS = (
+    ("66x11", "fill=branches"),
+    ("9x33", "fill=least;f32,f16"),
+    ("9x33", "fill=infinite;f32"),
+)
+
+
 def join(*parts: str) -> str:
     """Parts of a row joined by ';', empty ones left out."""
     return ";".join(p for p in parts if p)
@@ -46,7 +54,8 @@ def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Ite
     """
     rows = [row for row in _ELEMENTWISE if not any(f"fill={d}" in row[1] for d in drop)]
     if kinks:
-        rows += [("4x33", "fill=kink"), ("2x3x9", "fill=kink;layout=transposed")]
+        rows += [("4x33", "fill=kink"), ("2x3x9", "fill=kink;layout=transposed"), ("5x33", "fill=edges")]
+    rows += [row for row in _LIMITS if not any(f"fill={d}" in row[1] for d in drop)]
     choices = list(params)
     turns = cycle(choices)
     found = [join(f"x={shape}", next(turns), rest) for shape, rest in rows]

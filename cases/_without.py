@@ -20,8 +20,17 @@ TILES = {
     "aligned, often": "of 16 numbers some are zero and some are not, at every draw",
 }
 
+#: Scores that a mask leaves out.
+SCORES = {"masked NaN": "libraries add -inf to what is masked, which makes NaN of NaN and of inf"}
+
 #: What asks only whether numbers are zero.
-TRUTH = {"extreme": "all that is not zero is true, of any size", "negative": "all that is not zero is true"}
+TRUTH = {
+    "extreme": "all that is not zero is true, of any size",
+    "negative": "all that is not zero is true",
+}
+
+#: The same of rows.
+TRUTH_OF_ROWS = {**TRUTH, "special rows": "all that is not zero is true, NaN and infinities too"}
 
 #: Operators of two tensors that are constant where both are one.
 ITSELF = {"given twice": "of a tensor with itself it is one constant"}

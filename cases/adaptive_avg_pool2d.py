@@ -7,6 +7,8 @@ SMOKE = [
     "x=2x3x7x9;output_size=(3,4)",
 ]
 STANDARD = [
+    "x=2x3x9x11;output_size=(2,3);fill=heavy;f16",
+    "x=2x3x9x11;output_size=(9,4);fill=special-rows",
     "x=1x1x1x1;output_size=1",
     "x=2x3x6x8;output_size=(3,2)",
     "x=2x3x5x7;output_size=1",

@@ -6,6 +6,9 @@ from opproof.cases._long import long_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
+    "x=9x7;dim=-1;fill=edges",
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",
     "x=5x31;dim=0;fill=wide",
     "x=3x32;dim=-1;keepdim=true;layout=offset",

@@ -7,6 +7,7 @@ from opproof.cases._reduce import FULL, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
+    "x=9x7;dim=-1;fill=edges",
     *one_axis(drop=("fill=zeros", "fill=small", "x=3x768", "x=2x4099")),
     *SEVERAL,
     "x=2x0x5;dim=1;keepdim=true",

@@ -1,7 +1,7 @@
 """Cases of any: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
 from opproof.cases._long import long_dim
-from opproof.cases._without import TILES, TRUTH
+from opproof.cases._without import TILES, TRUTH_OF_ROWS
 
 SMOKE = [
     "x=33x2;dim=-1;fill=zeros",
@@ -35,4 +35,4 @@ FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",
 ]
-WITHOUT = {**TRUTH, **TILES}
+WITHOUT = {**TRUTH_OF_ROWS, **TILES}

@@ -8,6 +8,8 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=4099,;dim=0;f32",
     "x=5x31;dim=0;fill=wide",
     "x=3x32;dim=-1;keepdim=true;layout=offset",

@@ -8,6 +8,8 @@ SMOKE = [
     "x=2x3x9;kernel_size=3;stride=2;padding=1",
 ]
 STANDARD = [
+    "x=2x3x65;kernel_size=9;fill=heavy;f16",
+    "x=5x5x9;kernel_size=3;fill=special-rows",
     "x=1x1x1;kernel_size=1",
     "x=2x3x8;kernel_size=2",
     "x=2x3x31;kernel_size=3;stride=2;ceil_mode=true;layout=transposed",

@@ -8,6 +8,9 @@ SMOKE = [
     "x=2x3x7x9;kernel_size=3;stride=2;padding=1",
 ]
 STANDARD = [
+    "x=2x3x9x11;kernel_size=3;fill=heavy;f16",
+    "x=2x3x9x11;kernel_size=(1,3);fill=special-rows",
+    "x=2x3x9x11;kernel_size=3;stride=2;padding=1;fill=special-rows",
     "x=1x1x1x1;kernel_size=1",
     "x=2x3x4x6;kernel_size=2",
     "x=2x3x9x6;kernel_size=(3,2);stride=(2,1);padding=(1,0);count_include_pad=false;layout=transposed",

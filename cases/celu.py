@@ -8,6 +8,7 @@ _PARAMS = ("alpha=1.0", "alpha=0.5", "alpha=2.5", "alpha=0.1")
 
 SMOKE = ["x=7x33", "x=5x9;alpha=0.5"]
 STANDARD = [
+    "x=5x33;alpha=0.5;fill=edges",
     *elementwise(_PARAMS, drop=("positive", "small")),
     "x=6x11;alpha=0.01;fill=small;f32,f16",
     "x=5x9;fill=zeros",

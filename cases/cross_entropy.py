@@ -5,6 +5,14 @@ from opproof.cases._long import lengths
 
 SMOKE = ["x=7x33;target=7,", "x=7x33;target=7x33"]
 STANDARD = [
+    "x=9x33;target=9,;reduction=none;fill=far;f32",
+    "x=9x33;target=9x33;reduction=none;fill=far;f32",
+    "x=9x4;target=9,;ignore_index=2;reduction=none;fill=masked",
+    "x=2x5x7;target=2x7;weight=5,;ignore_index=1;fill=masked",
+    "x=9x4;target=9,;ignore_index=2;reduction=none;fill=masked-special",
+    "x=2x5x7;target=2x7;weight=5,;ignore_index=1;fill=masked-special",
+    "x=25x7;target=25,;reduction=none;fill=special-rows",
+    "x=25x7;target=25x7;reduction=none;fill=special-rows",
     *(
         f"x={n}x{c};target={n},;reduction={r}{rest}"
         for n, c, r, rest in (

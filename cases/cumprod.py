@@ -10,6 +10,8 @@ SMOKE = [
 STANDARD = [
     "x=7x9;dim=-1;inplace=x",
     "x=9x5;dim=0;layout=transposed;inplace=x",
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",
     "x=5x31;dim=0",
     "x=3x32;dim=-1;layout=offset",

@@ -8,6 +8,8 @@ SMOKE = [
 STANDARD = [
     "x=5x33;n_past=2;inplace=x",
     "x=3x5x17;n_past=1;layout=transposed;inplace=x",
+    "x=2x5x9;n_past=2;fill=masked",
+    "x=2x5x9;n_past=2;fill=masked-special",
     "x=7x5;n_past=0",
     "x=5x7;n_past=2;layout=transposed",
     "x=5x9;n_past=3;layout=offset",

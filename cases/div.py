@@ -6,7 +6,10 @@ from opproof.cases._rows import binary, full_binary
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
-STANDARD = [row for row in binary() if "@a" not in row]
+STANDARD = [
+    *(row for row in binary() if "@a" not in row),
+    "a=9x33;b=9x33;fill=meet",
+]
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

@@ -7,6 +7,8 @@ from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
+    "a=9x33;b=9x33;fill=edges",
+    "a=9x33;b=9x33;fill=meet",
     *(row for row in binary() if "@a" not in row),
     "a=4x33;b=4x33;fill=halves",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",

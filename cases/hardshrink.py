@@ -8,7 +8,7 @@ _PARAMS = ("", "lambd=1.0", "lambd=0.25", "lambd=2.5")
 
 SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(_PARAMS, kinks=True, drop=("small", "positive", "negative")),
+    *elementwise(_PARAMS, kinks=True, drop=("least", "small", "positive", "negative")),
     "x=4x19;fill=halves;layout=sliced",
     "x=6x11;lambd=0.0009765625;fill=small",
     "x=2x97;fill=positive",

@@ -6,9 +6,16 @@ from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [
-    *elementwise(kinks=True, drop=("positive",)),
+    *elementwise(
+        kinks=True,
+        drop=(
+            "infinite",
+            "positive",
+        ),
+    ),
     "x=4x19;fill=halves;layout=sliced",
 ]
 LAID = laid_rows()
 LONG, LONGEST = long_rows()
 FULL = full_elementwise()
+WITHOUT = {"infinite": "at -inf it has two definitions, and no gradient"}

@@ -7,6 +7,8 @@ from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
+    "x=25x7;target=25x7;reduction=none;fill=special-rows",
+    "x=25x7;target=25x7;reduction=none;log_target=true;fill=special-rows",
     *losses(("", "log_target=true"), drop=("special", "extreme", "offset", "wide")),
     "x=5x9;target=5x9;reduction=batchmean",
     "x=5x9;target=5x9;reduction=batchmean;log_target=true;layout=x:transposed",
@@ -21,4 +23,4 @@ LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
 LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
 FULL = full_losses()
-WITHOUT = {"NaN, inf": "targets are no less than 0: what others make of the rest differs"}
+WITHOUT = {"meet": "targets are probabilities, and x their logarithms"}

@@ -10,6 +10,11 @@ SMOKE = [
 STANDARD = [
     "x=7x33;dim=-1;inplace=x",
     "x=33x5;dim=0;layout=transposed;inplace=x",
+    "x=9x33;dim=-1;eps=1e-12;fill=small",
+    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e4;f32",
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",
     "x=5x31;dim=-1;fill=wide",
     "x=3x32;dim=0;layout=offset",
@@ -44,3 +49,4 @@ FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",
 ]
+WITHOUT = {"heavy": "its gradient is below the normal range of f16"}

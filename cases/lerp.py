@@ -9,6 +9,7 @@ STANDARD = [
     "a=7x33;b=7x33;weight=7x33;inplace=b",
     "a=5x31;b=5x31;weight=5x31;inplace=weight",
     "a=2x3x17;b=2x3x17;weight=0d;layout=a:transposed;inplace=a",
+    "a=9x33;b=9x33;weight=9x33;fill=meet",
     "a=9,;b=9,;weight=9,",
     "a=5x31;b=5x31;weight=0d;fill=wide",
     "a=3x32;b=1x32;weight=3x1;layout=offset",

@@ -10,6 +10,8 @@ SMOKE = [
 STANDARD = [
     "x=2x7x33;size=3;alpha=0.5;inplace=x",
     "x=2x9x5;size=5;alpha=0.5;layout=transposed;inplace=x",
+    "x=2x7x25;size=3;fill=special-rows",
+    "x=7x9x25;size=3;fill=special-columns",
     "x=2x7x5;size=2;alpha=1.0",
     "x=2x7x4;size=4;alpha=0.5;beta=0.5;k=2.0",
     "x=2x5x3x4;size=5;alpha=2.0;beta=1.0;layout=permuted",

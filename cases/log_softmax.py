@@ -8,6 +8,9 @@ SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
     "x=7x33;dim=-1;inplace=x",
     "x=33x5;dim=0;layout=transposed;inplace=x",
+    "x=9x33;dim=-1;fill=far;f32",
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",
     "x=5x31;dim=-1;fill=wide",
     "x=3x32;dim=0;layout=offset",

@@ -8,6 +8,9 @@ SMOKE = [
     "x=33x7;dim=-1;fill=wide",
 ]
 STANDARD = [
+    "x=9x33;dim=-1;fill=far;f32",
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",
     "x=9x65;dim=0",
     "x=3x65;dim=0",

@@ -6,6 +6,10 @@ SMOKE = ["x=7x33;mask=7x33;value=-inf"]
 STANDARD = [
     "x=7x33;mask=7x33;value=-2.5;inplace=x",
     "x=3x2x65;mask=2x65;value=0.5;layout=x:transposed;inplace=x",
+    "x=7x33;mask=7x33;value=0.5;fill=masked",
+    "x=2x3x9;mask=3x1;value=-inf;fill=masked",
+    "x=7x33;mask=7x33;value=0.5;fill=masked-special",
+    "x=2x3x9;mask=3x1;value=-inf;fill=masked-special",
     "x=33,;mask=33,;value=0.0",
     "x=5x31;mask=5x31;value=-inf;fill=wide",
     "x=5x31;mask=31,;value=2.5;layout=x:transposed",

@@ -8,6 +8,9 @@ SMOKE = [
     "x=2x3x9;kernel_size=3;stride=2;padding=1",
 ]
 STANDARD = [
+    "x=2x3x17;kernel_size=3;fill=edges",
+    "x=5x5x9;kernel_size=3;fill=special-rows",
+    "x=5x5x9;kernel_size=2;stride=1;padding=1;fill=special-rows",
     "x=1x1x1;kernel_size=1",
     "x=2x3x8;kernel_size=2",
     "x=2x3x31;kernel_size=3;stride=2;ceil_mode=true;layout=transposed",
@@ -49,4 +52,3 @@ FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",
     "x=65537x1x4;kernel_size=2",
 ]
-WITHOUT = {"NaN, inf": "whether NaN is the largest of a window is no rule that libraries share"}

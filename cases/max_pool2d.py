@@ -8,6 +8,9 @@ SMOKE = [
     "x=2x3x7x9;kernel_size=3;stride=2;padding=1",
 ]
 STANDARD = [
+    "x=2x3x7x9;kernel_size=2;fill=edges",
+    "x=2x3x9x11;kernel_size=(1,3);fill=special-rows",
+    "x=2x3x9x11;kernel_size=3;stride=2;padding=1;fill=special-rows",
     "x=1x1x1x1;kernel_size=1",
     "x=2x3x4x6;kernel_size=2",
     "x=1x3x5x7;kernel_size=1",
@@ -53,4 +56,3 @@ FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",
     "x=65537x1x2x4;kernel_size=2",
 ]
-WITHOUT = {"NaN, inf": "whether NaN is the largest of a window is no rule that libraries share"}

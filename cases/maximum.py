@@ -6,6 +6,9 @@ from opproof.cases._rows import binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
+    "a=9x33;b=9x33;fill=infinite;f32",
+    "a=9x33;b=9x33;fill=edges",
+    "a=9x33;b=9x33;fill=meet",
     *(row for row in binary() if "@a" not in row),
     "a=4x9;b=4x9;fill=ties",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",

@@ -7,6 +7,9 @@ from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
+    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e4;f32",
+    "x=5x65;dim=-1;fill=heavy;f16",
     *one_axis(concentrates=ONE_SIGN),
     *SEVERAL,
     "x=1031x3;dim=-1;layout=sliced",

@@ -7,6 +7,7 @@ from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
+    "x=9x33;target=9x33;reduction=none;fill=meet",
     *losses(),
     "x=5x9;target=5x9;reduction=none;fill=exact",
 ]

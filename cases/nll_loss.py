@@ -5,6 +5,11 @@ from opproof.cases._long import lengths
 
 SMOKE = ["x=7x33;target=7,"]
 STANDARD = [
+    "x=9x4;target=9,;ignore_index=2;reduction=sum;fill=masked",
+    "x=9x4;target=9,;weight=4,;reduction=none;fill=masked",
+    "x=9x4;target=9,;ignore_index=2;reduction=sum;fill=masked-special",
+    "x=9x4;target=9,;weight=4,;reduction=none;fill=masked-special",
+    "x=25x7;target=25,;reduction=none;fill=special-rows",
     "x=9x5;target=9,;reduction=none",
     "x=5,;target=0d",
     "x=5,;target=0d;weight=5,;reduction=sum",

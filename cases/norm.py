@@ -8,6 +8,10 @@ SMOKE = [
     "x=7x33;dim=-1",
 ]
 STANDARD = [
+    "x=9x4;p=2.0;dim=-1;fill=heavy;f16",
+    "x=25x7;p=2.0;dim=-1;fill=special-rows",
+    "x=25x7;p=inf;dim=-1;fill=special-rows",
+    "x=7x25;p=1.0;dim=0;fill=special-columns",
     "x=9x9;p=2.0;dim=0",
     "x=5x31;p=1.0;dim=0;fill=wide",
     "x=17x9;p=inf;dim=-1;layout=offset",

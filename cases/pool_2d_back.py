@@ -32,6 +32,8 @@ def _rows(op: str) -> list[str]:
 
 SMOKE = [f"grad=2x3x3x4;x=2x3x5x6;op={op};kernel_size=3;stride=1" for op in ("max", "avg")]
 STANDARD = [
+    "grad=2x3x9x3;x=2x3x9x9;op=max;kernel_size=(1,3);fill=special-rows",
+    "grad=2x3x9x3;x=2x3x9x9;op=avg;kernel_size=(1,3);fill=special-rows",
     *_rows("max"),
     *_rows("avg"),
     "grad=2x3x3x4;x=2x3x5x6;op=max;kernel_size=3;stride=1;layout=grad:broadcast",

@@ -6,6 +6,8 @@ SMOKE = ["x=7x33;weight=33,", "x=7x33;weight=1,"]
 STANDARD = [
     "x=7x33;weight=33,;inplace=x",
     "x=3x5x17;weight=1,;layout=x:transposed;inplace=x",
+    "x=2x5x9;weight=5,;fill=edges",
+    "x=2x5x9;weight=5,;fill=infinite;f32",
     "x=9,;weight=1,",
     "x=0d;weight=1,",
     "x=5x31;weight=31,;fill=wide",

@@ -8,6 +8,8 @@ SMOKE = [
     "x=7x9;dim=-1",
 ]
 STANDARD = [
+    "x=25x7;dim=-1;fill=special-rows",
+    "x=7x25;dim=0;fill=special-columns",
     "x=5x3;dim=0",
     "x=5x31;dim=0",
     "x=3x32;dim=-1;layout=offset;f32,bf16",

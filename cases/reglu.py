@@ -6,6 +6,7 @@ from opproof.cases._long import lengths
 
 SMOKE = ["x=7x66", "x=7x66;swapped=true", "x=7x33;gate=7x33"]
 STANDARD = [
+    "x=9x33;gate=9x33;fill=edges",
     *gated(drop=("negative",)),
     "x=127,;gate=127,;fill=extreme",
     "x=4x66;fill=kink",

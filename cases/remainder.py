@@ -8,6 +8,8 @@ from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33;f32,f64", "a=1x3;b=4x3;f32,f64"]
 STANDARD = [
+    "a=9x33;b=9x33;fill=edges;needs=a",
+    "a=9x33;b=9x33;fill=meet;needs=a",
     *remainders(),
     "a=3x127;b=3x127;needs=a;fill=extreme",
 ]

@@ -7,6 +7,9 @@ from opproof.cases._long import long_pairs
 
 SMOKE = ["grad=7x33;x=7x33"]
 STANDARD = [
+    "grad=9x33;x=9x33;eps=1e-12",
+    "grad=9x65;x=9x65;fill=offset-1e3;f32",
+    "grad=9x65;x=9x65;fill=offset-1e4;f32",
     *rows("grad", "x", ("", "eps=0.1", "eps=1e-05")),
     "grad=4x13;x=4x13;eps=0.1;fill=zeros",
     "grad=65x3;x=65x3;fill=special",
@@ -16,3 +19,4 @@ LAID = laid_pairs("grad", "x")
 ALIGNED = aligned_pairs("grad", "x")
 LONG, LONGEST = long_pairs("grad", "x")
 FULL = full("grad", "x")
+WITHOUT = {"heavy": "its results are below the normal range of f16"}

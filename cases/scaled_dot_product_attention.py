@@ -4,7 +4,7 @@ rows that see nothing, head sizes around vector widths.
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
-from opproof.cases._without import PRODUCTS
+from opproof.cases._without import PRODUCTS, SCORES
 
 
 def _qkv(
@@ -26,6 +26,12 @@ def _qkv(
 
 SMOKE = [_qkv(2, 4, 2, 5, 7, 9, 9, "is_causal=true")]
 STANDARD = [
+    "query=1x40x2x4;key=1x8x3x4;value=1x8x3x4;attn_mask=2x3;enable_gqa=true;max_bias=8.0",
+    "query=2x3x5x8;key=2x3x9x8;value=2x3x9x7;attn_mask=2x1x5x9;scale=0.5;fill=far;f32",
+    "query=2x4x4x9;key=2x2x9x9;value=2x2x9x7;enable_gqa=true;is_causal=true;fill=masked",
+    "query=2x2x8x5;key=2x2x3x5;value=2x2x3x6;keep=2x1x1x3;fill=masked",
+    "query=2x2x5x8;key=2x2x7x8;value=2x2x7x8;attn_mask=2x1x5x7;keep=5x7;fill=masked",
+    "query=2x3x8x5;key=2x3x9x5;value=2x3x9x5;fill=special-rows",
     _qkv(1, 1, 1, 1, 1, 1, 1),
     _qkv(2, 3, 3, 5, 9, 63, 63),
     _qkv(2, 3, 3, 4, 7, 64, 64, "scale=0.3;layout=query:transposed"),
@@ -89,7 +95,4 @@ LONG, LONGEST = lengths(
     _qkv(1, 1, 1, 2, "{n}", 2, 2, "", "attn_mask=2x{n};keep=2x{n}"),
 )
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
-WITHOUT = {
-    **PRODUCTS,
-    "NaN, inf": "fused kernels take the largest score before all are known: NaN and infinity come out differently",
-}
+WITHOUT = {**PRODUCTS, **SCORES}

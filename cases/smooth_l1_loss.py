@@ -7,6 +7,10 @@ from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
+    "x=9x33;target=9x33;reduction=none;fill=meet",
+    "x=9x33;target=9x33;reduction=none;beta=0.5;fill=edges",
+    "x=9x33;target=9x33;reduction=sum;beta=0.0;fill=meet",
+    "x=9x33;target=9x33;reduction=mean;fill=heavy;f16",
     *losses(("", "beta=0.25", "beta=2.5", "beta=0.0")),
     "x=4x33;target=4x33;reduction=none;fill=halves",
     "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed",

@@ -16,4 +16,3 @@ LAID = laid_pairs("grad", "y", "scale=0.5")
 ALIGNED = aligned_pairs("grad", "y", "scale=0.5")
 LONG, LONGEST = long_pairs("grad", "y", "scale=0.5")
 FULL = full("grad", "y")
-WITHOUT = {"NaN, inf": "y is a share of 1: what an infinite one leads to depends on the order of two products"}

@@ -4,11 +4,19 @@ rows left empty.
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._without import SCORES
 
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
 STANDARD = [
     "x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5;inplace=x",
     "x=2x3x5x17;scale=0.5;layout=x:permuted;inplace=x",
+    "x=1x40x3x5;mask=3x5;max_bias=8.0",
+    "x=5x9x33;fill=far",
+    "x=2x4x5x9;mask=2x1x5x9;scale=0.5;fill=far",
+    "x=2x4x5x9;keep=2x1x5x9;fill=masked",
+    "x=2x4x5x9;mask=2x1x5x9;keep=5x9;sinks=4,;scale=0.5;max_bias=4.0;fill=masked",
+    "x=25x2x3x7;fill=special-rows",
+    "x=25x7;scale=0.5;fill=special-rows",
     "x=1x1x3x9;scale=0.125",
     "x=2x3x4x7;mask=4x7",
     "x=2x3x5x31;mask=2x1x5x31;max_bias=8.0;fill=wide",
@@ -67,3 +75,4 @@ LONG, LONGEST = lengths(
     "x=1x1x2x{n};mask=2x{n};keep=2x{n}",
 )
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]
+WITHOUT = SCORES

@@ -8,6 +8,7 @@ _PARAMS = ("", "beta=2.0", "beta=0.5;threshold=5.0", "beta=-1.5", "threshold=100
 
 SMOKE = ["x=7x33"]
 STANDARD = [
+    "x=5x33;beta=2.0;threshold=5.0;fill=edges",
     *elementwise(_PARAMS, drop=("small", "extreme")),
     "x=127,;fill=extreme",
     "x=3x33;fill=extreme;layout=sliced",

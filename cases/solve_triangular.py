@@ -8,6 +8,8 @@ SMOKE = [
     "a=4x4;b=3x4;upper=true;left=false",
 ]
 STANDARD = [
+    "a=2x5x5;b=2x5x3;upper=true;fill=masked",
+    "a=2x5x5;b=2x5x3;upper=false;unitriangular=true;fill=masked",
     "a=1x1;b=1x1;upper=true",
     "a=5x5;b=5x2;upper=true",
     "a=5x5;b=5x2;upper=false;unitriangular=true",
@@ -63,4 +65,7 @@ FULL = [
 WITHOUT = {
     "given twice": "a system whose right side is its matrix has the identity for a solution",
     "NaN, inf": "some libraries multiply the zeros beyond the triangle by infinity, some do not",
+    "masked NaN": "some libraries multiply the zeros beyond the triangle by infinity, some do not",
+    "> 4096": "of a random triangle of 1000 rows no digit of the solution is certain",
+    "16-bit sums": "of a random triangle of 1000 rows no digit of the solution is certain",
 }

@@ -9,6 +9,9 @@ SMOKE = [
     "x=33x17;dim=-1",
 ]
 STANDARD = [
+    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e4;f32",
+    "x=5x65;dim=-1;fill=heavy;f16",
     *one_axis(
         concentrates=CONCENTRATING,
         drop=("x=5x31", "x=9x32", "fill=extreme", "fill=zeros", "fill=small", "x=3x768", "x=4x1"),

@@ -6,6 +6,7 @@ from opproof.cases._long import lengths
 
 SMOKE = ["x=7x33;gate=7x33", "x=7x66;swapped=true"]
 STANDARD = [
+    "x=9x33;gate=9x33;fill=edges",
     *gated(("", "alpha=1.0;limit=2.0", "alpha=0.5", "limit=1.5")),
     "x=4x66;limit=1.5;fill=kink",
     "x=5x66;fill=special;f16",

@@ -4,6 +4,7 @@ from opproof.cases._long import lengths
 
 SMOKE = ["timesteps=7,;dim=32"]
 STANDARD = [
+    "timesteps=9,;dim=64;fill=offset-1e3",
     "timesteps=1,;dim=9",
     "timesteps=5,;dim=31;fill=wide",
     "timesteps=3,;dim=33;layout=sliced",

@@ -8,6 +8,9 @@ SMOKE = [
     "x=7x9;k=3;dim=-1",
 ]
 STANDARD = [
+    "x=9x7;k=3;dim=-1;fill=edges",
+    "x=25x7;k=3;dim=-1;fill=special-rows",
+    "x=7x25;k=4;dim=0;largest=false;fill=special-columns",
     "x=9,;k=3;dim=0",
     "x=5x31;k=2;dim=0;largest=false;fill=wide",
     "x=3x32;k=32;dim=-1;layout=offset",
@@ -40,4 +43,3 @@ FULL = [
     "x=2x12289;k=33;dim=-1;fill=wide;f32",
     "x=65537x3;k=2;dim=-1;f32",
 ]
-WITHOUT = {"NaN, inf": "which place NaN takes is no rule that libraries share"}

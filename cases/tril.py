@@ -8,6 +8,8 @@ SMOKE = [
 STANDARD = [
     "x=5x33;diagonal=0;inplace=x",
     "x=3x17x9;diagonal=-1;layout=transposed;inplace=x",
+    "x=2x5x9;diagonal=-1;fill=masked",
+    "x=2x5x9;diagonal=-1;fill=masked-special",
     "x=7x5;diagonal=0",
     "x=5x7;diagonal=2;layout=transposed",
     "x=5x7;diagonal=-2;layout=offset",

@@ -10,6 +10,9 @@ SMOKE = [
 ]
 STANDARD = [
     *one_axis(concentrates=CONCENTRATING, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
+    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e4;f32",
+    *one_axis(concentrates=LONG, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=4x1;dim=-1;correction=0",
@@ -30,3 +33,4 @@ FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",
 ]
+WITHOUT = {"heavy": "the variance is past the largest number of f16"}

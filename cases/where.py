@@ -7,6 +7,8 @@ STANDARD = [
     "condition=7x33;a=7x33;b=7x33;inplace=a",
     "condition=7x33;a=7x33;b=7x33;inplace=b",
     "condition=2x65;a=3x2x65;b=65,;layout=a:transposed;inplace=a",
+    "condition=7x33;a=7x33;b=7x33;fill=masked",
+    "condition=7x33;a=7x33;b=7x33;fill=masked-special",
     "condition=9,;a=9,;b=9,",
     "condition=4x3;a=1x3;b=4x3",
     "condition=4x3;a=4x3;b=4x1;fill=wide",

@@ -75,7 +75,7 @@ def coverage_page() -> str:
         "Which rule is exercised by how many cases of each operator (dtypes counted apart), empty where none is owed.",
         "A test fails where an operator misses a rule that applies to it, or a part of one: a layout is owed by every",
         "tensor, and every parameter another value. Rules are ranked by the number of catalogued bugs that need them;",
-        "those without a number are conjunctions.",
+        "those without a number are conjunctions, and limits that no bug of the catalogue needed.",
         "",
         "Every case is run under: " + ", ".join(f"{text} ({bugs})" for text, bugs in ALWAYS) + ".",
         "",

@@ -17,6 +17,11 @@ def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
     return np.reshape(np.sum(g, axis=axes), shape) if axes else g
 
 
+def unseen(mask: Array, shape: tuple[int, ...]) -> Array:
+    """Where a tensor of `shape` is masked at every place that it is broadcast to."""
+    return unbroadcast(1 - mask.astype(np.float64), shape) == 0  # type: ignore[no-any-return]
+
+
 def erf(x: Array) -> Array:
     """Error function, for real and complex x (scipy.special.erf)."""
     from scipy import special

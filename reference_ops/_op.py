@@ -43,6 +43,8 @@ class Op:
     in the tensor's shape: gradients inside a group may stand in any order. `settled(outputs, *tensors, **params)`
     puts the reference's own choice in place of another that is as right. `conventions(*tensors, **params)` yields the
     answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
+    `hidden(*tensors, **params)` gives a mask per tensor, None where it hides nothing, of the elements that no result
+    and no gradient depends on: what a mask leaves out, whatever stands there.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Op:
     ties: Callable[..., Any] | None
     settled: Callable[..., Any] | None
     conventions: Callable[..., Any] | None
+    hidden: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
@@ -175,6 +178,7 @@ def _build(module: ModuleType, path: Path) -> Op:
         ties=getattr(module, "ties", None),
         settled=getattr(module, "settled", None),
         conventions=getattr(module, "conventions", None),
+        hidden=getattr(module, "hidden", None),
         domain=getattr(module, "domain", None),
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,10 +51,33 @@ def pool(
 
 
 def max_pool(x: Array, how: Pool) -> tuple[Array, Array]:
-    """The largest element of every window, and its flat position in the plane of x; the first among ties."""
+    """The largest element of every window, and its flat position in the plane of x; the first among ties, and NaN."""
+    return _at(x, how, _winners(x, how))
+
+
+def max_pools_with_nan(x: Array, how: Pool) -> Iterator[tuple[Array, Array]]:
+    """What else is made of NaN: the last of several is meant; or they are left out, and -inf or NaN is left of all."""
+    nan, axis = np.isnan(x), -len(how.kernel) - 1
+    y, first = max_pool(x, how)
+    backward = np.flip(_cells(nan.astype(x.dtype), how, 0), axis=axis)
+    last = math.prod(how.kernel) - 1 - np.argmax(backward, axis=axis)
+    yield y, np.where(np.isnan(y), _at(x, how, last)[1], first)
+    others, places = max_pool(np.where(nan, -math.inf, x), how)
+    yield others, places
+    yield np.where(np.all(_cells(nan.astype(x.dtype), how, 1) != 0, axis=axis), math.nan, others), places
+
+
+def _winners(x: Array, how: Pool) -> Array:
+    """Which cell of every window wins: NaN, else the largest, never one of the padding."""
+    cells, axis = _cells(x, how, -math.inf), -len(how.kernel) - 1
+    best = (cells == np.max(cells, axis=axis, keepdims=True)) | np.isnan(cells)
+    return np.argmax(best & (_cells(np.ones_like(x), how, 0) != 0), axis=axis)  # type: ignore[no-any-return]
+
+
+def _at(x: Array, how: Pool, first: Array) -> tuple[Array, Array]:
+    """The cells `first` of every window, and their flat positions in the plane of x."""
     cells, size = _cells(x, how, -math.inf), x.shape[x.ndim - len(how.kernel) :]
     rank = len(how.kernel)
-    first = np.argmax(cells, axis=-rank - 1)
     y = np.take_along_axis(cells, np.expand_dims(first, -rank - 1), axis=-rank - 1)
     flat, inside = np.zeros_like(first), np.unravel_index(first, how.kernel)
     for a, (n, cell) in enumerate(zip(size, inside, strict=True)):
@@ -64,8 +88,8 @@ def max_pool(x: Array, how: Pool) -> tuple[Array, Array]:
 
 def max_pool_vjp(g: Array, x: Array, how: Pool) -> Array:
     """G sent to the element that won each window."""
-    cells, rank = _cells(x, how, -math.inf), len(how.kernel)
-    first = np.expand_dims(np.argmax(cells, axis=-rank - 1), -rank - 1)
+    rank = len(how.kernel)
+    first = np.expand_dims(_winners(x, how), -rank - 1)
     number = np.reshape(np.arange(math.prod(how.kernel)), (-1, *(1,) * rank))
     return _spread(np.where(number == first, np.expand_dims(g, -rank - 1), 0), x, how)
 

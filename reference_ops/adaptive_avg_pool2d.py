@@ -16,7 +16,7 @@ from opproof.reference_ops._windows import Sizes, per_axis
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("long sum", "resize")
+TRAITS = ("long sum", "resize", "pools")
 
 
 def _parts(n: int, out: int) -> list[slice]:

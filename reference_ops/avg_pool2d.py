@@ -15,7 +15,7 @@ from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("long sum",)
+TRAITS = ("long sum", "pools")
 
 
 def forward(

@@ -31,6 +31,12 @@ def _formula(x: Array, target: Array, pos_weight: Array | None) -> Array:
     return (1 - target) * x + (tail if pos_weight is None else (1 + (pos_weight - 1) * target) * tail)
 
 
+def _other(x: Array, target: Array, pos_weight: Array | None) -> Array:
+    """The loss by the formula softplus(x) - t x, NaN at other infinities."""
+    up = softplus(x)
+    return up + target * (-x if pos_weight is None else pos_weight * softplus(-x) - up)  # type: ignore[no-any-return]
+
+
 def _limit(x: Array, target: Array, pos_weight: Array | None) -> Array:
     """The loss at infinity: (1 - t) softplus(x) + p t softplus(-x), where 0 times infinity is 0."""
     up, down = softplus(x), softplus(-x)
@@ -65,10 +71,8 @@ def conventions(
     *,
     reduction: str = "mean",
 ) -> Iterator[Array]:
-    losses = [_formula(x, target, pos_weight)]
-    if pos_weight is None:  # max(x, 0) - x t + log(1 + exp(-|x|)): TensorFlow and MLX
-        losses.append(softplus(x) - x * target)
-    for loss in losses:
+    for formula in (_formula, _other):
+        loss = formula(x, target, pos_weight)
         yield reduced(loss if weight is None else loss * weight, reduction)
 
 

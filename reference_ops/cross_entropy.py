@@ -21,7 +21,7 @@ from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 
-TRAITS = ("rowwise", "statistic", "long sum", "indexed")
+TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
@@ -65,6 +65,21 @@ def forward(
     if label_smoothing:
         loss = (1 - label_smoothing) * loss - even * np.sum(log_p * w, axis=axis)
     return reduced(np.where(target == ignore_index, 0, loss), reduction, count)
+
+
+def hidden(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> tuple[Array | None, ...]:
+    if target.shape == x.shape:
+        return None, None, None
+    ignored = np.expand_dims(target == ignore_index, class_axis(x.shape))
+    return np.broadcast_to(ignored, x.shape), None, None
 
 
 def vjp(

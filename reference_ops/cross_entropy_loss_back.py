@@ -7,6 +7,7 @@ PyTorch: none (autograd of torch.nn.functional.cross_entropy). ONNX: none. ggml:
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from opproof.reference_ops._torch import gradient, widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("rowwise", "statistic", "long sum")
+TRAITS = ("rowwise", "statistic", "shares", "long sum")
 IN_PLACE = ("x", "target")
 
 
@@ -23,6 +24,14 @@ def forward(grad: Array, x: Array, target: Array) -> Array:
     e = np.exp(x - np.max(np.real(x), axis=-1, keepdims=True))
     rows = max(math.prod(x.shape[:-1]), 1)
     return (e / np.sum(e, axis=-1, keepdims=True) - target) * (grad / rows)  # type: ignore[no-any-return]
+
+
+def conventions(grad: Array, x: Array, target: Array) -> Iterator[Array]:
+    rows = max(math.prod(x.shape[:-1]), 1)
+    largest = np.max(x, axis=-1, keepdims=True, initial=-np.inf)
+    shift = np.where(np.isfinite(largest), largest, 0)
+    total = np.log(np.sum(np.exp(x - shift), axis=-1, keepdims=True)) + shift
+    yield (np.exp(x - total) - target) * (grad / rows)  # beside an infinite logit the others have a share of 0
 
 
 def torch(torch: Any, grad: Any, x: Any, target: Any) -> Any:

@@ -26,6 +26,10 @@ def forward(x: Array, *, n_past: int = 0) -> Array:
     return np.where(_masked(x, n_past), -np.inf, x)
 
 
+def hidden(x: Array, *, n_past: int = 0) -> tuple[Array | None, ...]:
+    return (np.broadcast_to(_masked(x, n_past), x.shape),)
+
+
 def vjp(g: Array, y: Array, x: Array, *, n_past: int = 0) -> Array:
     return np.where(_masked(x, n_past), 0, g)
 

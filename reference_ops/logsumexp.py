@@ -15,7 +15,7 @@ from opproof.reference_ops._axes import kept
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("rowwise", "statistic", "long sum")
+TRAITS = ("rowwise", "statistic", "shares", "long sum")
 
 
 def forward(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._arrays import unseen
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
@@ -23,6 +24,10 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def forward(x: Array, mask: Array, *, value: float) -> Array:
     return np.where(mask != 0, value, x)
+
+
+def hidden(x: Array, mask: Array, *, value: float) -> tuple[Array | None, ...]:
+    return unseen(np.broadcast_to(mask != 0, np.broadcast_shapes(x.shape, mask.shape)), x.shape), None
 
 
 def vjp(g: Array, y: Array, x: Array, mask: Array, *, value: float) -> tuple[Array, None]:

@@ -9,15 +9,16 @@ PyTorch: torch.nn.functional.max_pool1d (return_indices). ONNX: MaxPool.
 ggml: ggml_pool_1d (GGML_OP_POOL_MAX) (no indices).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
-from opproof.reference_ops._pool import max_pool, max_pool_kinks, max_pool_vjp, pool
+from opproof.reference_ops._pool import max_pool, max_pool_kinks, max_pool_vjp, max_pools_with_nan, pool
 from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")
-TRAITS = ("ordered",)
+TRAITS = ("ordered", "pools")
 
 
 def forward(
@@ -30,6 +31,18 @@ def forward(
     ceil_mode: bool = False,
 ) -> tuple[Array, Array]:
     return max_pool(x, pool(x.shape[2:], kernel_size, stride, padding, ceil_mode, dilation))
+
+
+def conventions(
+    x: Array,
+    *,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+) -> Iterator[tuple[Array, Array]]:
+    return max_pools_with_nan(x, pool(x.shape[2:], kernel_size, stride, padding, ceil_mode, dilation))
 
 
 def vjp(

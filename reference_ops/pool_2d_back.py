@@ -13,7 +13,7 @@ from opproof.reference_ops._torch import gradient, widened
 from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
 
-TRAITS = ("ordered",)
+TRAITS = ("ordered", "pools")
 
 
 def forward(

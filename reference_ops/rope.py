@@ -27,7 +27,7 @@ IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"positions": range(200), "freq_factors": (0.5, 4.0)}
+    return {"positions": range(131072 if params.get("freq_base", 0) >= 1e5 else 200), "freq_factors": (0.5, 4.0)}
 
 
 def forward(

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.reference_ops._attention import slopes, softmax, torch_slopes, torch_softmax
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("statistic", "long sum")
+TRAITS = ("statistic", "shares", "long sum")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
@@ -105,6 +105,32 @@ def conventions(
         scores, _ = _masked(_capped(query, k, scale, softcap)[0], attn_mask, keep, is_causal, max_bias)
         y = np.matmul(softmax(scores)[0], v)
         yield np.where(np.all(scores == -np.inf, axis=-1, keepdims=True), np.nan, y)
+
+
+def hidden(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    keep: Array | None = None,
+    sinks: Array | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    softcap: float = 0.0,
+    max_bias: float = 0.0,
+) -> tuple[Array | None, ...]:
+    q, n = query.shape[-2], key.shape[-2]
+    left_out = np.zeros((*query.shape[:-1], n), dtype=bool)
+    left_out = left_out if keep is None else left_out | (keep == 0)
+    left_out = left_out | (np.arange(n) > np.arange(q)[:, None]) if is_causal else left_out
+    groups = np.reshape(left_out, (*key.shape[:-2], -1, n)) if key.shape[:-2] else np.reshape(left_out, (-1, n))
+    nobody = np.all(groups, axis=-2)[..., None]  # keys that no query of the group sees
+    none_seen = np.all(left_out, axis=-1)[..., None]  # queries that see no key
+    mask = None if attn_mask is None else unseen(left_out, attn_mask.shape)
+    seen = [np.broadcast_to(m, x.shape) for m, x in ((none_seen, query), (nobody, key), (nobody, value))]
+    return (*seen, mask, None, None)
 
 
 def vjp(

@@ -14,7 +14,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("rowwise", "statistic", "long sum")
+TRAITS = ("rowwise", "statistic", "shares", "long sum")
 IN_PLACE = ("x",)
 
 

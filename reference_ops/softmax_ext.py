@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.reference_ops._attention import slopes, softmax, softmax_vjp, torch_slopes, torch_softmax
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("rowwise", "statistic", "long sum")
+TRAITS = ("rowwise", "statistic", "shares", "long sum")
 IN_PLACE = ("x",)
 
 
@@ -59,6 +59,21 @@ def conventions(
     if sinks is None:  # a row that is masked in full
         scores = _scores(x, mask, keep, scale, max_bias)
         yield np.where(np.all(scores == -np.inf, axis=-1, keepdims=True), np.nan, softmax(scores)[0])
+
+
+def hidden(
+    x: Array,
+    mask: Array | None = None,
+    sinks: Array | None = None,
+    keep: Array | None = None,
+    *,
+    scale: float = 1.0,
+    max_bias: float = 0.0,
+) -> tuple[Array | None, ...]:
+    if keep is None:
+        return None, None, None, None
+    left_out = np.broadcast_to(keep == 0, x.shape)
+    return left_out, None if mask is None else unseen(left_out, mask.shape), None, None
 
 
 def vjp(

@@ -42,6 +42,14 @@ def forward(a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular
     return _solve(a, b, upper, unitriangular) if left else _t(_solve(_t(a), _t(b), not upper, unitriangular))
 
 
+def hidden(
+    a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> tuple[Array | None, ...]:
+    inside = np.ones(a.shape)
+    off = 1 if unitriangular else 0
+    return (np.triu(inside, off) if upper else np.tril(inside, -off)) == 0, None
+
+
 def vjp(
     g: Array, y: Array, a: Array, b: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> tuple[Array, Array]:

@@ -8,12 +8,13 @@ Source: PyTorch's documentation of torch.topk.
 PyTorch: torch.topk. ONNX: TopK. ggml: ggml_top_k (indices, dim = -1).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._index import added, along
-from opproof.reference_ops._order import equals, gaps, order
+from opproof.reference_ops._order import equals, gaps, order, order_with_nan
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
@@ -28,6 +29,17 @@ def _best(x: Array, k: int, dim: int, largest: bool) -> Array:
 def forward(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> tuple[Array, Array]:
     indices = _best(x, k, dim, largest)
     return np.take_along_axis(x, indices, axis=dim), indices
+
+
+def conventions(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> Iterator[tuple[Array, Array]]:
+    for indices in _bests_with_nan(x, k, dim, largest):
+        yield np.take_along_axis(x, indices, axis=dim), indices
+
+
+def _bests_with_nan(x: Array, k: int, dim: int, largest: bool) -> Iterator[Array]:
+    """The best where NaN comes before or after all else, as the largest, the smallest, or neither."""
+    for first in (False, True):
+        yield np.take(order_with_nan(x, dim, largest, first=first), np.arange(k), axis=dim)
 
 
 def vjp(
@@ -47,14 +59,20 @@ def ties(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> Array:
 def settled(
     outputs: tuple[Array, Array], x: Array, *, k: int, dim: int = -1, largest: bool = True
 ) -> tuple[Array, Array]:
-    """`outputs` with the indices of a row as the reference has them, where they name equal elements, none twice."""
+    """`outputs` with the indices of a row as the reference has them, where they name equal elements, none twice.
+
+    NaN equals NaN, and may stand before or after all else.
+    """
     y, indices = outputs
-    best = _best(x, k, dim, largest)
     named = np.where((indices >= 0) & (indices < x.shape[dim]), indices, 0)
-    equal = (named == indices) & (np.take_along_axis(x, named, axis=dim) == np.take_along_axis(x, best, axis=dim))
-    once = np.diff(np.sort(named, axis=dim), axis=dim) != 0
-    right = np.all(equal, axis=dim, keepdims=True) & np.all(once, axis=dim, keepdims=True)
-    return y, np.where(right, best, indices)
+    taken = np.take_along_axis(x, named, axis=dim)
+    once = (np.diff(np.sort(named, axis=dim), axis=dim) != 0).all(axis=dim, keepdims=True)
+    settled = indices
+    for best in (_best(x, k, dim, largest), *_bests_with_nan(x, k, dim, largest)):
+        wanted = np.take_along_axis(x, best, axis=dim)
+        equal = (named == indices) & ((taken == wanted) | (np.isnan(taken) & np.isnan(wanted)))
+        settled = np.where(once & equal.all(axis=dim, keepdims=True), best, settled)
+    return y, settled
 
 
 def torch(torch: Any, x: Any, *, k: int, dim: int = -1, largest: bool = True) -> Any:

@@ -23,6 +23,10 @@ def forward(x: Array, *, diagonal: int = 0) -> Array:
     return np.tril(x, diagonal)
 
 
+def hidden(x: Array, *, diagonal: int = 0) -> tuple[Array | None, ...]:
+    return (np.tril(np.ones(x.shape), diagonal) == 0,)
+
+
 def vjp(g: Array, y: Array, x: Array, *, diagonal: int = 0) -> Array:
     return np.tril(g, diagonal)
 

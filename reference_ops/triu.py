@@ -23,6 +23,10 @@ def forward(x: Array, *, diagonal: int = 0) -> Array:
     return np.triu(x, diagonal)
 
 
+def hidden(x: Array, *, diagonal: int = 0) -> tuple[Array | None, ...]:
+    return (np.triu(np.ones(x.shape), diagonal) == 0,)
+
+
 def vjp(g: Array, y: Array, x: Array, *, diagonal: int = 0) -> Array:
     return np.triu(g, diagonal)
 

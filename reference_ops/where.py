@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
@@ -26,6 +26,12 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def forward(condition: Array, a: Array, b: Array) -> Array:
     return np.where(condition != 0, a, b)
+
+
+def hidden(condition: Array, a: Array, b: Array) -> tuple[Array | None, ...]:
+    shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
+    holds = np.broadcast_to(condition != 0, shape)
+    return None, unseen(~holds, a.shape), unseen(holds, b.shape)
 
 
 def vjp(g: Array, y: Array, condition: Array, a: Array, b: Array) -> tuple[None, Array, Array]:

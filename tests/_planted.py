@@ -14,6 +14,7 @@ from _plant_table import DEFECTS, Defect
 from _plants import Call
 
 from opproof.cases import Case, cases_of
+from opproof.cases._data import NOT_FINITE
 from opproof.harness.diagnose.diagnosis import explain
 from opproof.reference_ops import load, names
 
@@ -81,7 +82,7 @@ def drawn(defect: Defect) -> Iterator[tuple[Case, str]]:
         for case in small_cases(name):
             if (defect.dtypes and case.dtype not in defect.dtypes) or not defect.applies(case):
                 continue
-            modes = [m for m in ("forward", "gradient") if m == "forward" or (op.vjp and case.fill != "special")]
+            modes = [m for m in ("forward", "gradient") if m == "forward" or (op.vjp and case.fill not in NOT_FINITE)]
             found += [(case, m) for m in modes if defect.mode in ("", m)]
     # one case of an operator before the second of another
     found.sort(key=lambda f: hashlib.blake2b(f"{defect.name}|{f[0]}|{f[1]}".encode()).digest())

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opproof.cases import Case, cases_of
+from opproof.cases._data import NOT_FINITE
 from opproof.harness.run import destination
 from opproof.harness.run.shard import parse, shard_of
 from opproof.harness.run.task import Task
@@ -90,7 +91,7 @@ def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selectio
 
 def has_gradient(case: Case, op: Op) -> bool:
     """Whether the case has a gradient to ask for: none at NaN and infinity, whose conventions differ."""
-    if case.fill == "special":
+    if case.fill in NOT_FINITE:
         return False
     if case.inplace and case.needs is not None and case.inplace not in case.needs:
         return False  # no gradient to lie where the cotangent does

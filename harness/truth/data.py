@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import ON_KINKS, REPORTS, draw, draw_cotangent, draw_tensor
+from opproof.cases._data import HIDDEN, ON_KINKS, REPORTS, bits_of, draw, draw_cotangent, draw_tensor
 from opproof.cases._layouts import layouts_of
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -41,8 +41,11 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
     _repeat_slices(case, values)
-    if op.kinks is not None and case.fill == "kink":
-        return _onto_kinks(case, op, values)
+    if op.hidden is not None and case.fill in HIDDEN:
+        values = _hiding(case, op, values, variant)
+    if op.kinks is not None and case.fill in ("kink", "edges"):
+        values = _onto_kinks(case, op, values)
+        return values if case.fill == "kink" else _beside_kinks(case, op, values)
     if op.kinks is None or case.fill in ON_KINKS or case.fill in REPORTS:
         return values
     first = case.tensors[0][0]
@@ -71,6 +74,30 @@ def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array
             _repeat_slices(case, tried)
             if (distances(case, op, tried) == 0).any():
                 return tried
+    return values
+
+
+def _beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
+    """`values`, of those on kinks a third moved up to the next number, a third down."""
+    first, dtype = values[case.tensors[0][0]], DTYPES[case.dtype]
+    on = distances(case, op, values) == 0
+    sizes = 2.0 ** np.floor(np.log2(np.maximum(np.abs(first), dtype.tiny)))
+    steps = np.where(on, np.arange(first.size).reshape(first.shape) % 3 - 1.0, 0)
+    moved = round_to(first + steps * 2 * dtype.u * sizes, dtype)
+    values = {name: moved if v is first else v for name, v in values.items()}
+    _repeat_slices(case, values)
+    return values
+
+
+def _hiding(case: Case, op: Op, values: dict[str, Array], variant: int) -> dict[str, Array]:
+    """`values` with what the fill says in place of the elements that a mask hides."""
+    assert op.hidden is not None
+    masks = zip(arguments(case, op), op.hidden(*ordered(case, op, values), **parameters(case, op)), strict=True)
+    hidden = {name: mask for name, mask in masks if name is not None and mask is not None}
+    dtype = DTYPES[case.dtype]
+    for name, mask in hidden.items():
+        drawn = HIDDEN[case.fill](bits_of(f"{case}|hidden {name}|variant={variant}"), case.shapes[name], dtype)
+        values = {**values, name: np.where(mask, round_to(drawn, dtype), values[name])}
     return values
 
 

@@ -52,6 +52,12 @@ def in_place(op: Op) -> bool:
     return bool(op.in_place)
 
 
+def by_rows(op: Op) -> bool:
+    """Whether it makes something of a whole row, or window, of floats: a sum, an order, a share."""
+    whole = being(Trait.ROWWISE, Trait.POOLS, Trait.ORDERED)(op) and Trait.POINTWISE not in op.traits
+    return (whole or "is_causal" in op.params) and floats(op)
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself."""
     return any(name.startswith("pad") for name in op.params)
@@ -60,6 +66,50 @@ def padded(op: Op) -> bool:
 def masked(op: Op) -> bool:
     """Whether it takes a mask that says which elements to keep."""
     return "keep" in op.tensors
+
+
+def averaging(op: Op) -> bool:
+    """Whether it takes a mean or a spread of a row as it stands."""
+    return Trait.STATISTIC in op.traits and Trait.SHARES not in op.traits
+
+
+def summing(op: Op) -> bool:
+    """Whether it takes a mean of rows or windows."""
+    return averaging(op) or (Trait.POOLS in op.traits and Trait.ORDERED not in op.traits)
+
+
+def computed(op: Op) -> bool:
+    """Whether it is a formula in one number."""
+    return unary(op) and op.tensors == ("x",) and not op.is_exact("forward")
+
+
+def edged(op: Op) -> bool:
+    """Whether it goes from one formula to another where its gradient has a kink."""
+    return op.kinks is not None and Trait.POINTWISE in op.traits
+
+
+def compared(op: Op) -> bool:
+    """Whether it compares two tensors, or takes one from the other."""
+    of_two = op.tensors == ("a", "b") and Trait.BROADCASTS in op.traits and not op.multilinear
+    logical = Trait.JUMPS_AT_ZERO in op.traits and op.vjp is None
+    return (of_two and not logical) or op.tensors == ("x", "target")
+
+
+def as_in_models(op: Op) -> bool:
+    """Whether it takes a parameter that is far from 1 in models."""
+    return bool(model_parts(op))
+
+
+def model_parts(op: Op) -> list[str]:
+    """Parameters, and positions, that are very large or very small in models."""
+    return [name for name in ("freq_base", "max_bias", "max_period") if name in op.params] + (
+        ["eps"] if averaging(op) and "eps" in op.params else []
+    )
+
+
+def hiding(op: Op) -> bool:
+    """Whether it leaves out elements of some tensor by a mask, a triangle, an ignored class."""
+    return op.hidden is not None
 
 
 def floats(op: Op) -> bool:

@@ -12,7 +12,7 @@ from opproof.harness.prove.coverage.aligned import ALIGNED
 from opproof.harness.prove.coverage.case import Rule
 from opproof.harness.prove.coverage.long import LONG
 from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
-from opproof.harness.prove.coverage.values import CONJUNCTIONS, PARAMETERS, VALUES
+from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
 
 #: What every case is run under, with the number of bugs that need it.
 ALWAYS: tuple[tuple[str, int], ...] = (
@@ -25,7 +25,10 @@ ALWAYS: tuple[tuple[str, int], ...] = (
 
 RULES: tuple[Rule, ...] = tuple(
     sorted(
-        (*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS, *ALIGNED, *LONG, *CONJUNCTIONS),
+        (
+            *(*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS),
+            *(*ALIGNED, *LONG, *CONJUNCTIONS, *LIMITS),
+        ),
         key=lambda rule: -rule.bugs,
     )
 )

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 from opproof.cases import Case
+from opproof.cases._data import NOT_FINITE
 from opproof.reference_ops import Op
 
 #: Parameters that are sizes of the result.
@@ -52,7 +53,7 @@ def terms(case: Case, op: Op) -> int:
 
 def long(case: Case, op: Op) -> list[str]:
     """The 16-bit dtype of a case with a sum of over 1000 terms."""
-    met = case.dtype in ("f16", "bf16") and terms(case, op) > 1000 and case.fill != "special"
+    met = case.dtype in ("f16", "bf16") and terms(case, op) > 1000 and case.fill not in NOT_FINITE
     return [case.dtype] if met else []
 
 

@@ -34,6 +34,21 @@ def _causal(case: Case) -> object:
     return case.kwargs.get("is_causal") and heads(case) and case.shapes["query"][2] != case.shapes["key"][2]
 
 
+_SPECIAL_ROWS = ("special-rows", "special-columns")
+
+
+def _models(case: Case) -> list[str]:
+    """Which parameters are as far from 1 as in models."""
+    given, shapes = case.kwargs, list(case.shapes.values())
+    far = {
+        "freq_base": float(str(given.get("freq_base", 0))) >= 1e5,
+        "max_bias": bool(given.get("max_bias")) and len(shapes[0]) > 2 and shapes[0][-3] >= 40,
+        "max_period": case.fill == "offset-1e3",
+        "eps": float(str(given.get("eps", 1))) <= 1e-12,
+    }
+    return [name for name, met in far.items() if met]
+
+
 PARAMETERS = (
     Rule(
         *("parameters", "every parameter at a value other than its default", 25),
@@ -72,7 +87,15 @@ VALUES = (
     ),
     Rule("halves", "exact halves", 20, on.being(Trait.ROUNDING), fill("halves", "kink")),
     Rule("extreme", "magnitudes of 15 to 1e7", 16, on.floats, fill("extreme", "candle-2114")),
-    Rule("NaN, inf", "NaN and infinities", 12, on.floats, fill("special")),
+    Rule("NaN, inf", "NaN and infinities", 12, on.floats, fill("special", *_SPECIAL_ROWS)),
+    Rule(
+        *("special rows", "rows of only -inf, inf, NaN, or one of them: along the last axis, and the first by dim", 12),
+        on.by_rows,
+        lambda case, _: [case.fill, "either"] if case.fill in _SPECIAL_ROWS else [],
+        lambda op, cases: _SPECIAL_ROWS if "dim" in op.params else ("either",),  # noqa: ARG005
+    ),
+    Rule("masked large", "masked elements of 1e30 beside ordinary ones", 12, on.hiding, fill("masked")),
+    Rule("masked NaN", "masked elements that are NaN or infinite", 12, on.hiding, fill("masked-special")),
     Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
     Rule(
         *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),
@@ -90,6 +113,28 @@ VALUES = (
         on.being(Trait.STATISTIC),
         fill("offset"),
     ),
+)
+
+LIMITS = (
+    Rule("far", "scores all above 5e4, and all below -5e4", 0, on.being(Trait.SHARES), fill("far")),
+    Rule(
+        *("mean / spread", "a mean of 1e3 and of 1e4 times the spread", 0),
+        on.averaging,
+        lambda case, _: [case.fill],
+        lambda op, cases: ("offset-1e3", "offset-1e4"),  # noqa: ARG005
+    ),
+    Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
+    Rule("branches", "both sides of where formulas switch", 0, on.computed, fill("branches")),
+    Rule("least", "numbers about the smallest normal one", 0, on.computed, fill("least")),
+    Rule("infinite", "infinities, the gradient asked for too", 0, on.computed, fill("infinite")),
+    Rule("edges", "the next numbers on both sides of a kink", 0, on.edged, fill("edges")),
+    Rule(
+        *("as in models", "positions of 131071, 40 heads, timesteps of 1000, an eps of 1e-12", 0),
+        on.as_in_models,
+        lambda case, _: _models(case),
+        lambda op, cases: on.model_parts(op),  # noqa: ARG005
+    ),
+    Rule("meet", "two tensors equal in half of their places", 0, on.compared, fill("meet")),
 )
 
 CONJUNCTIONS = (

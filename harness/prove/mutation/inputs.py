@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from opproof.cases._data import NOT_FINITE
 from opproof.harness.prove.mutation.arrays import Arrays, is_float, on_floats, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
@@ -28,7 +29,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(f"{name} ignored", _absent(i))
     for i, j in profile.pairs():
         yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swapped(i, j), must_show=False)
-    if profile.read and any(case.fill == "special" for case in profile.cases):
+    if profile.read and any(case.fill in NOT_FINITE for case in profile.cases):
         yield Mutant("NaN taken for 0", _all(lambda x: np.where(np.isnan(x), 0, x)))
         yield Mutant("infinity taken for the largest number", _finite, must_show=False)
     yield from _indices()

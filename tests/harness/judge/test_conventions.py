@@ -124,3 +124,29 @@ def test_what_needs_a_gradient():
     posed = pose(case, op, Mode.FORWARD).asked
     assert reference.needs_of(case, op, posed.inputs, posed.outputs) == [False, False, True]
     assert pose(case, op, Mode.GRADIENT).asked.needs == (False, False, True)
+
+
+def pooled(x, **params):
+    """What max_pool1d makes of the line `x`, and what by other conventions."""
+    op = load("max_pool1d")
+    answers = [op.forward(np.array([[x]]), **params), *op.conventions(np.array([[x]]), **params)]
+    return [(y[0, 0].tolist(), where[0, 0].tolist()) for y, where in answers]
+
+
+def test_padding_wins_no_window_of_only_negative_infinity():
+    assert pooled([-INF, -INF, -INF], kernel_size=2, stride=2, padding=1)[0] == ([-INF, -INF], [0, 1])
+
+
+def test_a_window_with_nan_is_nan_or_leaves_it_out():
+    nan = math.nan
+    answers = pooled([1.0, nan, nan, nan, nan, nan], kernel_size=3)
+    expected = [([nan, nan], [1, 3]), ([nan, nan], [2, 5]), ([1.0, -INF], [0, 3]), ([1.0, nan], [0, 3])]
+    np.testing.assert_equal(answers, expected)
+
+
+def test_nan_may_take_any_place_among_equals():
+    """Which of several NaN topk names is open, but never one of them twice."""
+    op, x = load("topk"), np.array([[math.nan, 2.0, math.nan, math.nan]])
+    for named, settled in (([2, 0], [0, 2]), ([3, 2], [0, 2]), ([2, 2], [2, 2]), ([1, 0], [1, 0]), ([1, 3], [1, 0])):
+        y = np.take_along_axis(x, np.array([named]), axis=-1)
+        assert op.settled((y, np.array([named])), x, k=2)[1].tolist() == [settled]

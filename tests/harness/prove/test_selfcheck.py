@@ -86,3 +86,15 @@ def test_a_reference_that_raises_disagrees():
 
     found = check(Case.parse("relu[x=3,;f64]"), replace(op, forward=broken), torch)
     assert [(d.check, d.message) for d in found] == [("raises", "ZeroDivisionError: no such thing")]
+
+
+def test_at_nan_another_convention_agrees_but_nothing_else():
+    """PyTorch's topk takes NaN for the largest; of no definition is NaN in the midst of numbers."""
+    op, case = load("topk"), "topk[x=9x7;k=3;dim=-1;f64;fill=special-rows]"
+    assert checks(op, case) == set()
+    assert checks(replace(op, conventions=None), case) == {"values"}
+
+    def middle(torch, x, *, k, dim, largest):
+        return tuple(v.flip(dim) for v in torch.topk(x, k, dim, largest))
+
+    assert checks(replace(op, torch=middle), case) == {"values"}

@@ -1,12 +1,14 @@
 """Data of cases: they depend on the id alone, obey their fill, and keep off kinks or sit on them."""
 
+import dataclasses
 import hashlib
 
 import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import FILLS, ON_KINKS, REPORTS, draw_tensor
+from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, ON_KINKS, REPORTS, draw_tensor
+from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
@@ -220,11 +222,85 @@ def test_every_fill_is_what_it_says():
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
+        *("special-rows", "special-columns", "masked", "masked-special", "far", "offset-1e3", "offset-1e4"),
+        *("heavy", "least", "infinite", "branches", "edges", "meet"),
     }
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_fills_at_limits_are_what_they_say(dtype):
+    kind = DTYPES[dtype]
+    far = fill("far", dtype)
+    assert (far.min(axis=1) > 5e4).sum() + (far.max(axis=1) < -5e4).sum() == len(far)
+    assert {*np.sign(far[:, 0])} == {-1, 1}
+    assert 2 <= len({*far[0]}) <= 3
+    assert abs(fill("offset-1e3", dtype).mean() - 1e3) < 1
+    assert abs(fill("offset-1e4", dtype).mean() - 1e4) < 40
+    heavy = fill("heavy", dtype)
+    assert DTYPES["f16"].max / 4 < heavy.min() < heavy.max() < DTYPES["f16"].max
+    least = np.abs(fill("least", dtype))
+    assert 0.4 < np.mean(least < 4 * kind.tiny) < 0.6
+    assert ((least > 0) & (least < kind.tiny)).any()
+    assert ((least > kind.tiny) & (least < 2 * kind.tiny)).any()
+    assert {*fill("infinite", dtype)[np.isinf(fill("infinite", dtype))]} == {-np.inf, np.inf}
+    assert np.isfinite(fill("infinite", dtype)).mean() > 0.5
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_branches_stand_between_their_neighbours(dtype):
+    kind, drawn = DTYPES[dtype], {*fill("branches", dtype).flat}
+    for point in (p for p in BRANCHES if kind.tiny < p < kind.max / 4):
+        stored = float(round_to(point, kind))
+        step = 2 * kind.u * 2.0 ** np.floor(np.log2(stored))
+        assert {s * (stored + k * step) for s in (1, -1) for k in (-1, 0, 1)} <= drawn, point
+    assert values(Case.parse(f"exp[x=66x11;{dtype};fill=branches]"))["x"].size >= len({*drawn})
+
+
+def test_edges_stand_beside_kinks():
+    case = Case.parse("floor_divide[a=9x33;b=9x33;f32;fill=edges]")
+    found = values(case)
+    quotient = (found["a"] / found["b"])[found["a"] != 0]
+    apart = np.abs(quotient - np.rint(quotient)) / (DTYPES["f32"].u * np.abs(quotient))
+    assert (apart == 0).sum() > 5
+    assert ((apart > 0) & (apart < 4)).sum() > 8
+
+
+def test_tensors_meet_in_half_of_their_places():
+    found = values(Case.parse("maximum[a=33x64;b=33x64;f32;fill=meet]"))
+    assert 0.4 < np.mean(found["a"] == found["b"]) < 0.6
+
+
+def test_far_is_the_mask_that_is_added():
+    found = values(Case.parse("softmax_ext[x=2x4x5x9;mask=2x1x5x9;f32;fill=far]"))
+    assert np.abs(found["mask"]).min() > 5e4 > 10 > np.abs(found["x"]).max()
+
+
+def rows_of(x):
+    """What each row of `x` is: the one number that fills it, or the special ones that stand in it."""
+    return [
+        str(row[0]) if len({str(v) for v in row}) == 1 else " ".join(sorted(str(v) for v in row if not np.isfinite(v)))
+        for row in x
+    ]
+
+
+def test_special_rows_are_of_every_kind_in_turn():
+    kinds = ["", "-inf", "inf", "nan", "nan", "inf", "-inf", "-inf inf"]
+    x = fill("special-rows")
+    assert rows_of(x) == kinds * 8
+    assert np.isnan(x[12, 0])
+    assert np.isnan(x[20, -1])
+    case = Case.parse("op[x=33x64;y=33x64;f32;fill=special-columns]")
+    assert rows_of(draw_tensor(case, "x", (33, 64), None, "").T) == kinds * 8
+    assert np.isfinite(draw_tensor(case, "y", (33, 64), None, "")).all()  # one tensor is special, the others are not
+
+
+def test_the_first_tensor_that_has_rows_is_special():
+    found = values(Case.parse("cross_entropy_loss_back[grad=0d;x=9x7;target=9x7;f32;fill=special-rows]"))
+    assert [bool(np.isfinite(found[name]).all()) for name in ("grad", "x", "target")] == [True, False, True]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [f for f in FILLS if f != "special"])
+@pytest.mark.parametrize("name", [f for f in FILLS if f not in NOT_FINITE | {"infinite"}])
 def test_fills_are_rounded_to_the_dtype(name, dtype):
     x = fill(name, dtype)
     np.testing.assert_array_equal(x, to_dtype(x, dtype).astype(np.float64))
@@ -251,3 +327,38 @@ def test_domains():
 def test_unknown_fill():
     with pytest.raises(CaseError, match=r"^unknown fill 'wid' in relu\[x=3,;f32;fill=wid\]: expected one of normal, "):
         values(Case.parse("relu[x=3,;f32;fill=wid]"))
+
+
+HIDING = [n for n in all_names() if load(n).hidden is not None]
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_nothing_depends_on_what_is_hidden(name):
+    """Outputs and gradients are those of ordinary numbers in the same places, bit for bit."""
+    op = load(name)
+    for case in cases_of(name):
+        if case.fill not in HIDDEN:
+            continue
+        params, inputs = parameters(case, op), ordered(case, op, values(case))
+        hidden = [(i, mask) for i, mask in enumerate(op.hidden(*inputs, **params)) if mask is not None and mask.any()]
+        assert hidden, str(case)
+        plain = list(inputs)
+        for i, mask in hidden:
+            assert (~np.isfinite(inputs[i][mask]) | (abs(inputs[i][mask]) > 4000)).all(), str(case)
+            plain[i] = np.where(mask, 0.5, inputs[i])
+        answers = [reference.forward(op, i, params) for i in (inputs, plain)]
+        np.testing.assert_equal(answers[0], answers[1], err_msg=str(case))
+        if op.vjp is not None:
+            g = cotangents_of(case, answers[0])
+            gradients = [reference.vjp(op, i, params, g, answers[0]) for i in (inputs, plain)]
+            np.testing.assert_equal(gradients[0], gradients[1], err_msg=str(case))
+            assert not any(gradients[0][i][mask].any() for i, mask in hidden), str(case)
+
+
+def test_what_a_mask_hides_wrongly_is_noticed():
+    """The check above fails where a kept element counts as hidden."""
+    op = load("tril")
+    wrong = dataclasses.replace(op, hidden=lambda x, *, diagonal: (np.tril(np.ones(x.shape), diagonal - 1) == 0,))
+    case = Case.parse("tril[x=5x9;diagonal=0;f32;fill=masked]")
+    found = inputs_of(case, wrong)["x"]
+    assert abs(reference.forward(op, [found], parameters(case, op))[0]).max() > 1e29

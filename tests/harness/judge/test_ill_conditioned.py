@@ -1,0 +1,88 @@
+"""A variance as the difference of two means of squares fails clearly where the mean is large; honest ones pass."""
+
+import numpy as np
+import pytest
+from _ask import judged
+
+from opproof.backends.numpy import NumPy
+from opproof.cases import Case, cases_of
+
+UNITS = 100  # of the 16 allowed: far beyond any doubt
+
+
+def one_pass(x, axes):
+    """E[x^2] - E[x]^2, each mean in float32."""
+    return np.mean(x * x, axis=axes, keepdims=True) - np.mean(x, axis=axes, keepdims=True) ** 2
+
+
+def two_pass(x, axes):
+    return np.mean((x - np.mean(x, axis=axes, keepdims=True)) ** 2, axis=axes, keepdims=True)
+
+
+def welford(x, axes):
+    """Welford, Note on a method for calculating corrected sums of squares and products (1962)."""
+    axes = tuple(a % x.ndim for a in axes)
+    rows = np.moveaxis(x, axes, range(-len(axes), 0)).reshape(*(n for a, n in enumerate(x.shape) if a not in axes), -1)
+    mean, squares = np.zeros_like(rows[..., 0]), np.zeros_like(rows[..., 0])
+    for k in range(rows.shape[-1]):
+        step = rows[..., k] - mean
+        mean = mean + step / np.float32(k + 1)
+        squares = squares + step * (rows[..., k] - mean)
+    return np.expand_dims(squares / np.float32(rows.shape[-1]), axes)
+
+
+class OfVariance(NumPy):
+    """Operators of a variance with `variance(x, axes)`, biased, in float32."""
+
+    def __init__(self, variance):
+        self.variance = variance
+
+    def forward(self, op, inputs, params):
+        with np.errstate(invalid="ignore"):  # the root of a variance below 0
+            return self.outputs(op, inputs, params)
+
+    def outputs(self, op, inputs, params):
+        x, *rest = inputs
+        if op in ("var", "std"):
+            axes = (params["dim"],)
+            n = x.shape[params["dim"]]
+            y = np.squeeze(self.variance(x, axes), axes) * np.float32(n / (n - params.get("correction", 1)))
+            return [np.sqrt(y) if op == "std" else y]
+        split, axes, channels = x, tuple(range(2, x.ndim)), (1, -1, *(1,) * (x.ndim - 2))
+        if op == "layer_norm":
+            axes, channels = (-1,), (-1,)
+        elif op == "batch_norm":
+            axes, rest = (0, *axes), rest[2:]
+        elif op == "group_norm":
+            split = x.reshape(x.shape[0], params["num_groups"], -1)
+            axes = (2,)
+        centred = split - np.mean(split, axis=axes, keepdims=True)
+        y = (centred / np.sqrt(self.variance(split, axes) + np.float32(params.get("eps", 1e-5)))).reshape(x.shape)
+        weight, bias = rest
+        return [(y * weight.reshape(channels) + bias.reshape(channels)).astype(np.float32)]
+
+
+NAMES = ("var", "std", "layer_norm", "batch_norm", "group_norm", "instance_norm")
+CASES = [
+    c
+    for name in NAMES
+    for c in map(str, cases_of(name))
+    if Case.parse(c).fill in ("offset-1e3", "offset-1e4") and Case.parse(c).dtype == "f32"
+]
+
+
+def test_every_variance_is_tried():
+    assert [c.partition("[")[0] for c in CASES] == [name for name in NAMES for _ in range(2)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_pass_fails_clearly(case):
+    judgement = judged(OfVariance(one_pass), case)
+    assert judgement.verdict == "WRONG_VALUE"
+    assert judgement.units > UNITS
+
+
+@pytest.mark.parametrize("variance", [two_pass, welford])
+@pytest.mark.parametrize("case", CASES)
+def test_honest_variances_pass(case, variance):
+    assert judged(OfVariance(variance), case).verdict == "PASS"
