@@ -79,8 +79,11 @@ def _at(x: Array, how: Pool, first: Array) -> tuple[Array, Array]:
     cells, size = _cells(x, how, -math.inf), x.shape[x.ndim - len(how.kernel) :]
     rank = len(how.kernel)
     y = np.take_along_axis(cells, np.expand_dims(first, -rank - 1), axis=-rank - 1)
-    flat, inside = np.zeros_like(first), np.unravel_index(first, how.kernel)
-    for a, (n, cell) in enumerate(zip(size, inside, strict=True)):
+    flat, rest, inside = np.zeros_like(first), first, []
+    for k in reversed(how.kernel):  # np.unravel_index is wrong past 8192 elements of several axes (NumPy 2.4.6)
+        rest, cell = np.divmod(rest, k)
+        inside.append(cell)
+    for a, (n, cell) in enumerate(zip(size, reversed(inside), strict=True)):
         start = np.reshape(how.stride[a] * np.arange(how.out[a]) - how.padding[a], (-1, *(1,) * (rank - 1 - a)))
         flat = flat * n + start + how.dilation[a] * cell
     return np.squeeze(y, axis=-rank - 1), flat
