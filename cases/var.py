@@ -12,7 +12,7 @@ STANDARD = [
     *one_axis(concentrates=CONCENTRATING, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x65;dim=-1;fill=offset-1e3;f32",
     "x=5x65;dim=-1;fill=offset-1e4;f32",
-    *one_axis(concentrates=LONG, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
+    *one_axis(concentrates=CONCENTRATING, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=4x1;dim=-1;correction=0",
