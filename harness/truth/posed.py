@@ -27,6 +27,8 @@ class Posed:
     inputs: tuple[Array | None, ...]
     cotangents: tuple[Array | None, ...]  # of every output, None of those that are not floats; empty in forward mode
     needs: tuple[bool, ...]  # which arguments' gradients are asked for
+    runs: int = reference.RUNS  # of noise, for the scale of honest rounding,
+    together: int = reference.RUNS  # so many at once
 
     @cached_property
     def params(self) -> Mapping[str, Any]:
