@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from opproof.cases import Case
 from opproof.harness.truth import posed as whole
@@ -49,6 +50,33 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
     if mode is Mode.GRADIENT:
         other = with_cotangents(other, axes, outputs, variant=1)
     return Pair(asked, other, outputs, room)
+
+
+class Posing(Protocol):
+    """Draws the data of a case."""
+
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+        """See `pose`."""
+        ...
+
+
+def posing() -> Posing:
+    """`pose`, which draws the same question once: of one case to several backends, or to one again.
+
+    What is judged in slices is drawn again: to keep it takes more memory than there is.
+    """
+    drawn: dict[tuple[str, Mode, int], Pair] = {}
+
+    def once(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+        key = (str(case), mode, memory)
+        if key in drawn:
+            return drawn[key]
+        pair = pose(case, op, mode, memory)
+        if pair.room is None:
+            drawn[key] = pair
+        return pair
+
+    return once
 
 
 def _whole(case: Case, op: Op, mode: Mode) -> Pair:
