@@ -111,6 +111,33 @@ def _one(case: Case) -> str:
     return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
 
 
+def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
+    """What `draw_tensor` draws, in the case's own NumPy dtype; a large tensor a part at a time, where that can be."""
+    dtype = DTYPES[case.dtype].numpy
+    whole = isinstance(constraint, range) or callable(constraint) or case.fill not in PIECEWISE
+    if whole or math.prod(shape) <= PIECE:
+        values = draw_tensor(case, name, shape, constraint, salt)
+        return values.astype(dtype) if values.dtype.kind == "f" else values
+    return _in_pieces(f"{case}|{name}|{salt}", shape, case, case.fill, constraint)
+
+
+def stored_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> NDArray[Any]:
+    """What `draw_cotangent` draws, in the case's own NumPy dtype, a part at a time."""
+    fill = case.fill if case.fill in ("exact", "signs") else "normal"
+    return _in_pieces(f"{case}|cotangent {name}|variant={variant}", shape, case, fill, None)
+
+
+def _in_pieces(key: str, shape: Shape, case: Case, fill: str, constraint: Any) -> NDArray[Any]:
+    bits, dtype = bits_of(key), DTYPES[case.dtype]
+    flat = np.empty(math.prod(shape), dtype.numpy)
+    for start in range(0, flat.size, PIECE):
+        piece = flat[start : start + PIECE]
+        values = FILLS[fill](bits, piece.shape, dtype)
+        with np.errstate(all="ignore"):
+            piece[...] = values if constraint is None else _constrain(values, constraint)
+    return flat.reshape(shape)
+
+
 def _array(values: Any, shape: Shape) -> Floats:
     """An array of its own, also of no axes, where NumPy's arithmetic makes a scalar."""
     return np.array(values, dtype=np.float64).reshape(shape)
@@ -255,4 +282,10 @@ ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
     | {"far", "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet"}
+)
+
+#: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.
+PIECE = 2**18
+PIECEWISE = frozenset(
+    {"normal", "wide", "offset", "small", "positive", "negative", "ties", "halves", "exact", "signs", "subnormal"}
 )

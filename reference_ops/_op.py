@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -45,6 +45,8 @@ class Op:
     answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
     `hidden(*tensors, **params)` gives a mask per tensor, None where it hides nothing, of the elements that no result
     and no gradient depends on: what a mask leaves out, whatever stands there.
+    `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
+    are independent: evaluated one by one and joined they are the whole. Pointwise operators need not say so.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Op:
     conventions: Callable[..., Any] | None
     hidden: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
+    independent: Callable[..., Iterable[Mapping[str, int]]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
     variadic: bool
@@ -180,6 +183,7 @@ def _build(module: ModuleType, path: Path) -> Op:
         conventions=getattr(module, "conventions", None),
         hidden=getattr(module, "hidden", None),
         domain=getattr(module, "domain", None),
+        independent=getattr(module, "independent", None),
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),
         variadic=bool(star),

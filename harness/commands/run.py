@@ -14,7 +14,7 @@ from opproof.harness.commands._values import MEBIBYTES, SECONDS, drawn, finite, 
 from opproof.vocabulary.errors import UsageError
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
-_RENEWABLE = ("jobs", "timeout", "memory")
+_RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 
 
 @click.command("run")
@@ -47,6 +47,13 @@ _RENEWABLE = ("jobs", "timeout", "memory")
     default=4096,
     show_default=True,
     help="MiB a worker process may use.",
+)
+@click.option(
+    "--judge-memory",
+    type=MEBIBYTES,
+    default=1024,
+    show_default=True,
+    help="MiB that judging a case may use; larger cases are judged in slices.",
 )
 @click.option(
     "--seed",
@@ -126,6 +133,7 @@ def command(context: click.Context, /, **options: Any) -> int:
         jobs=options["jobs"] if options["jobs"] is not None else _cores(),
         timeout=options["timeout"],
         memory=options["memory"],
+        judge_memory=options["judge_memory"],
         convention=options["convention"],
         grad_oracle=options["grad_oracle"],
         strict_subnormals=options["strict_subnormals"],
@@ -136,9 +144,7 @@ def command(context: click.Context, /, **options: Any) -> int:
         proposals=options["proposals"],
     )
     if options["resume"] is not None:
-        given = {
-            n for n in ("jobs", "timeout", "memory") if context.get_parameter_source(n) is ParameterSource.COMMANDLINE
-        }
+        given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
         settings = resumed(settings, options["resume"], anew=given)
     return runner.run(settings)
 

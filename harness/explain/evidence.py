@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ ELEMENTS = 8
 FIRST = 4
 CELLS = 48
 CLOSE = 32
+#: Elements of a tensor that are looked at at once.
+_PIECE = 2**20
 
 # Letters of Picture.cells by their place in the alphabet.
 _WITHIN, _OUT, _LAST, _NO_NUMBER = 2, 3, 22, 25
@@ -43,7 +47,7 @@ def inputs_in_numbers(posed: Posed) -> tuple[Input, ...]:
     case = posed.case
     layouts = layouts_of(case)
     tensors = [
-        _in_numbers(name, values, case, layouts[name], case.fill if values.dtype.kind == "f" else "integers")
+        _in_numbers(name, values, case, layouts[name], "integers" if values.dtype.kind in "iub" else case.fill)
         for name, values in zip(posed.names, posed.inputs, strict=True)
         if name is not None and values is not None
     ]
@@ -57,21 +61,44 @@ def inputs_in_numbers(posed: Posed) -> tuple[Input, ...]:
 
 
 def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) -> Input:
-    finite = values[np.isfinite(values)].astype(np.float64)
+    flat = values.reshape(-1)
+    pieces = [_piece(flat[start : start + _PIECE]) for start in range(0, flat.size, _PIECE)]
+    counted = [p for p in pieces if p.count]
+    count = sum(p.count for p in counted)
     return Input(
         name=name,
         shape=values.shape,
-        dtype=case.dtype if values.dtype.kind == "f" else values.dtype.name,
+        dtype=values.dtype.name if values.dtype.kind in "iub" else case.dtype,
         layout=layout,
         strides=storage_of(values.shape, layout).strides,
         fill=fill,
-        low=_six_digits(finite.min()) if finite.size else None,
-        high=_six_digits(finite.max()) if finite.size else None,
-        size=_six_digits(np.abs(finite).mean()) if finite.size else None,
-        nans=int(np.isnan(values).sum()),
-        infs=int(np.isinf(values).sum()),
-        first=tuple(number(v) for v in values.ravel()[:FIRST]),
+        low=_six_digits(min(p.low for p in counted)) if counted else None,
+        high=_six_digits(max(p.high for p in counted)) if counted else None,
+        size=_six_digits(sum(p.total for p in counted) / count) if counted else None,
+        nans=sum(p.nans for p in pieces),
+        infs=sum(p.infs for p in pieces),
+        first=tuple(number(v) for v in flat[:FIRST]),
     )
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What the finite numbers of a piece of a tensor are, and how many others there are."""
+
+    count: int
+    low: float
+    high: float
+    total: float  # of absolute values
+    nans: int
+    infs: int
+
+
+def _piece(values: Array) -> _Numbers:
+    wide = values.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    odd = (int(np.isnan(wide).sum()), int(np.isinf(wide).sum()))
+    return _Numbers(finite.size, low, high, float(np.abs(finite).sum()), *odd)
 
 
 def _six_digits(value: float) -> float:

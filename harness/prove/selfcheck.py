@@ -4,6 +4,7 @@
     autograd   the vjp against PyTorch's autograd (at kinks too: our conventions are PyTorch's)
     finite     the vjp against central differences of the forward, Richardson-extrapolated
     complex    the vjp against the complex step, where the operator is analytic
+    slices     values and gradients against those of slices that are declared independent, joined
 
 Cotangents and directions are random, a handful of each, never ones.
 """
@@ -23,6 +24,7 @@ from opproof.cases import Case
 from opproof.cases._data import NOT_FINITE, bits_of
 from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare
+from opproof.harness.prove.slices import unlike
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
     arguments,
@@ -50,7 +52,7 @@ class Disagreement:
     """Two references differ."""
 
     case: str
-    check: str  # values, autograd, finite or complex
+    check: str  # values, autograd, finite, complex or slices
     message: str
 
 
@@ -81,6 +83,7 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     twin = op.torch is not None and all(0 not in shape for shape in case.shapes.values())
     if twin:
         yield from _values(posed, torch)
+    yield from _slices(posed)
     # PyTorch's backward of softmax makes NaN of an ignored row's NaN: that masks hide theirs is tested without it.
     if op.vjp is None or case.fill in NOT_FINITE or case.fill == "masked-special":
         return
@@ -92,6 +95,7 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
         if need and v is not None and np.shape(d) != v.shape:
             yield Disagreement(str(case), "finite", f"the vjp of {name} has shape {np.shape(d)}")
             return
+    yield from _slices(posed)
     if twin and any(needs):
         yield from _autograd(posed, torch)
     if case.fill in _MILD:
@@ -124,6 +128,11 @@ def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
     ]
     if all(said):
         yield from said[0]
+
+
+def _slices(posed: Posed) -> Iterator[Disagreement]:
+    for said in unlike(posed):
+        yield Disagreement(str(posed.case), "slices", said)
 
 
 def _autograd(posed: Posed, torch: Any) -> Iterator[Disagreement]:

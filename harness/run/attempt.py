@@ -7,6 +7,7 @@ exists before the backend has answered.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +17,15 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.self_oracle import judge_by_self
+from opproof.harness.judge.slices.judge import judge_in_slices
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
-from opproof.harness.truth.posed import Posed, Posing, pose
+from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import COMPUTE_U
+from opproof.harness.truth.slices.pose import Posing, pose
+from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -67,6 +71,8 @@ def attempt(
         judgement = Judgement(settled.verdict, settled.message)
     except HostFault as error:
         judgement, fault = Judgement(error.verdict, plain(error.message)), error
+    except TooLarge as error:
+        judgement = Judgement(Verdict.HARNESS_ERROR, plain(str(error)))
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
         judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
     return Attempt(judgement, clock.posed, clock.answer, fault, clock.rules, clock.seconds)
@@ -78,11 +84,12 @@ def _judged(
     case, mode = Case.parse(task.case), Mode(task.mode)
     support = support_of(host, case, op, mode)
     rules = Rules(task.strict_subnormals, task.convention, support.declared, support.rounding)
-    pair = posing(case, op, mode)
+    by_itself = mode is Mode.GRADIENT and task.grad_oracle == "self"
+    pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
     clock.posed, clock.rules = pair.asked, rules
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
         raise Settled(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
-    wanted = wanted_of(pair.asked, pair.other.outputs)
+    wanted = wanted_of(pair.asked, pair.outputs)
     asked = Question(pair.asked, wanted, at_end=True, soft=soft)
     other = Question(pair.other, wanted, at_end=False, soft=soft)
 
@@ -98,8 +105,10 @@ def _judged(
     if not alone and op.deterministic and not same_bits(before, call(other)):
         return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other bits after a call with other data")
     clock.answer = answer
-    if mode is Mode.GRADIENT and task.grad_oracle == "self":
+    if by_itself:
         judgement = judge_by_self(_forward_of(host, case, op, timeout), pair.asked, answer)
+    elif pair.room is not None:
+        judgement = judge_in_slices(pair.asked, answer, rules, pair.room)
     else:
         judgement = judge(pair.asked, answer, rules)
     host.late()
@@ -132,8 +141,8 @@ def _forward_of(host: Host, case: Case, op: Op, timeout: float):  # type: ignore
     """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
     from dataclasses import replace
 
-    pair = pose(replace(case.apart, layout="contiguous"), op, Mode.FORWARD)
-    wanted = wanted_of(pair.asked, pair.other.outputs)
+    pair = pose(replace(case.apart, layout="contiguous"), op, Mode.FORWARD, sys.maxsize)
+    wanted = wanted_of(pair.asked, pair.outputs)
 
     def forward(inputs: Sequence[Array | None]) -> list[Array | None]:
         return host.call(Question(pair.asked.given(inputs=tuple(inputs)), wanted), timeout)

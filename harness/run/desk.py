@@ -21,7 +21,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import record, settled, with_verdict
 from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprit
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.posed import posing
+from opproof.harness.truth.slices.pose import posing
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.text import plain

@@ -85,6 +85,7 @@ def _planned(settings: Settings) -> list[Task] | None:
         convention=settings.convention,
         grad_oracle=settings.grad_oracle,
         strict_subnormals=settings.strict_subnormals,
+        judge_memory=settings.judge_memory * 2**20,
     )
     return planned if planned or (settings.selection.shard and selected) else None
 

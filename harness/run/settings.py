@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness.run.plan import Selection
+from opproof.harness.truth.slices.room import MEMORY
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class Settings:
     selection: Selection
     jobs: int = 2
     timeout: float = 30.0  # seconds a case
-    memory: int = 4096  # MiB
+    memory: int = 4096  # MiB, of a host
+    judge_memory: int = MEMORY // 2**20  # MiB, of judging one case
     convention: str = "any"
     grad_oracle: str = "reference"
     strict_subnormals: bool = False
@@ -38,6 +40,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "jobs": settings.jobs,
         "timeout": settings.timeout,
         "memory": settings.memory,
+        "judge_memory": settings.judge_memory,
         "convention": settings.convention,
         "grad_oracle": settings.grad_oracle,
         "strict_subnormals": settings.strict_subnormals,

@@ -17,7 +17,7 @@ from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.posed import pose
+from opproof.harness.truth.slices.pose import pose
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
@@ -122,8 +122,8 @@ def _call(host: Host, task: Task, timeout: float, known: Verdict) -> None:
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:
-        pair = pose(case, op, Mode(task.mode))
-        host.call(Question(pair.asked, wanted_of(pair.asked, pair.other.outputs)), timeout)
+        pair = pose(case, op, Mode(task.mode), task.judge_memory)
+        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs)), timeout)
     except HostFault:
         raise
     except Settled as settled:

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
 
 
@@ -21,6 +22,7 @@ class Task:
     convention: str = "any"
     grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
+    judge_memory: int = MEMORY  # bytes that judging may take
 
 
 @functools.cache
@@ -44,5 +46,7 @@ def repro(task: Task) -> str:
         parts += ["--convention", task.convention]
     if task.grad_oracle != "reference":
         parts += ["--grad-oracle", task.grad_oracle]
+    if task.judge_memory != MEMORY:
+        parts += ["--judge-memory", str(task.judge_memory // 2**20)]
     parts += ["--out", "opproof-repro"]  # not the folder of the run whose record it repeats
     return " ".join(parts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from opproof.cases import Case
 from opproof.harness.truth import flushed, reference
@@ -27,6 +27,8 @@ class Posed:
     inputs: tuple[Array | None, ...]
     cotangents: tuple[Array | None, ...]  # of every output, None of those that are not floats; empty in forward mode
     needs: tuple[bool, ...]  # which arguments' gradients are asked for
+    runs: int = reference.RUNS  # of noise, for the scale of honest rounding,
+    together: int = reference.RUNS  # so many at once
 
     @cached_property
     def params(self) -> Mapping[str, Any]:
@@ -80,23 +82,6 @@ def pose(case: Case, op: Op, mode: Mode) -> Pair:
         asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs),
         _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
     )
-
-
-#: Draws the data of a case.
-Posing: TypeAlias = Callable[[Case, Op, Mode], Pair]
-
-
-def posing() -> Posing:
-    """`pose`, which draws the same question once: of one case to several backends, or to one again."""
-    drawn: dict[tuple[str, Mode], Pair] = {}
-
-    def once(case: Case, op: Op, mode: Mode) -> Pair:
-        key = (str(case), mode)
-        if key not in drawn:
-            drawn[key] = pose(case, op, mode)
-        return drawn[key]
-
-    return once
 
 
 def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:

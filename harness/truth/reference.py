@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,48 +107,90 @@ def expected_of(posed: Posed, declared: str | None = None) -> list[Expected | No
 
 def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected]:
     """Expected outputs, with the scale of honest rounding."""
-    case, op, values = posed.case, posed.op, posed.outputs
-    if _bitwise(case, op, Mode.FORWARD):
-        return [Expected(v, np.zeros(v.shape), exact=True) for v in values]
-    source, _ = _sources(case, declared)
-    with quiet():
-        noisy = tuple_of(op.forward(*_wrap(source, posed.inputs), **posed.params))
-    return [_scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
+    op = posed.op
+    if is_bitwise(posed):
+        return [unscaled(posed, v) for v in posed.outputs]
+
+    def noisy(source: Source, _: float) -> Sequence[Any]:
+        with quiet():
+            return tuple_of(op.forward(*_wrap(source, posed.inputs), **posed.params))
+
+    return [*map(partial(_scaled, posed.case, declared), posed.outputs, _deviations(posed, declared, noisy))]
 
 
 def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | None]:
     """Expected gradients of the inputs where needed, with the scale of honest rounding."""
     case, op, params = posed.case, posed.op, posed.params
-    exact = vjp(op, posed.inputs, params, posed.cotangents, posed.outputs)
-    values = [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
-    if _bitwise(case, op, Mode.GRADIENT):
-        # g sign(x) is g x / |x| to some: pointwise arithmetic may round once, what moves elements may not.
-        moves = Trait.POINTWISE not in op.traits
-        return [None if v is None else Expected(v, np.zeros(v.shape), exact=moves, faithful=True) for v in values]
-    source, stored = _sources(case, declared)
-    wrapped = _wrap(source, posed.inputs)
-    with quiet():
-        noisy_outputs = [_store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **params))]
-    cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
-    noisy = vjp(op, wrapped, params, cotangents, noisy_outputs)
-    return [None if v is None else _scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
+    values = values_of(posed)
+    if is_bitwise(posed):
+        return [None if v is None else unscaled(posed, v) for v in values]
+
+    def noisy(source: Source, stored: float) -> Sequence[Any]:
+        wrapped = _wrap(source, posed.inputs)
+        with quiet():
+            outputs = [_store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **params))]
+        cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
+        return vjp(op, wrapped, params, cotangents, outputs)
+
+    squares = _deviations(posed, declared, noisy)
+    return [None if v is None else _scaled(case, declared, v, s) for v, s in zip(values, squares, strict=True)]
 
 
-def _bitwise(case: Case, op: Op, mode: Mode) -> bool:
-    return op.is_exact(mode) or (op.multilinear and case.fill in ("exact", "signs"))
+def values_of(posed: Posed) -> list[Array | None]:
+    """Expected outputs, or gradients where needed, without their scale: one evaluation."""
+    if posed.mode is Mode.FORWARD:
+        return [*posed.outputs]
+    exact = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+    return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
 
 
-def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
-    """The source of interior noise, and the amplitude of storage noise; the larger is DELTA."""
+def _deviations(
+    posed: Posed, declared: str | None, noisy: Callable[[Source, float], Sequence[Any]]
+) -> list[Array | None]:
+    """Of every result the mean square by which noisy runs deviate, `posed.together` of them at once; None: not noisy.
+
+    Squares are added up as the runs come: of large tensors the runs are gigabytes.
+    """
+    sums: list[Array | None] = []
+    for first in range(0, posed.runs, posed.together):
+        source, stored = _sources(posed.case, declared, first, min(posed.together, posed.runs - first))
+        results = noisy(source, stored)
+        sums = sums or [None] * len(results)
+        for i, result in enumerate(results):
+            if isinstance(result, Noisy):
+                with quiet():
+                    deviations = result.runs - result.exact
+                    square = np.sum(np.square(deviations, out=deviations), axis=0)
+                total = sums[i]
+                sums[i] = square if total is None else total + square
+    return [None if total is None else total / posed.runs for total in sums]
+
+
+def is_bitwise(posed: Posed) -> bool:
+    """Whether no result of the case commits a rounding error."""
+    op, mode = posed.op, posed.mode
+    return op.is_exact(mode) or (op.multilinear and posed.case.fill in ("exact", "signs"))
+
+
+def unscaled(posed: Posed, values: Array) -> Expected:
+    """What is expected where nothing rounds."""
+    # g sign(x) is g x / |x| to some: pointwise arithmetic may round once, what moves elements may not.
+    once = posed.mode is Mode.GRADIENT and Trait.POINTWISE in posed.op.traits
+    return Expected(values, np.zeros(values.shape), exact=not once, faithful=posed.mode is Mode.GRADIENT)
+
+
+def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[Source, float]:
+    """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is DELTA."""
     dtype = DTYPES[case.dtype]
     interior = compute_roundoff(dtype, declared)
     larger = max(interior, dtype.u)
-    key = int.from_bytes(hashlib.blake2b(f"{case}|noise".encode(), digest_size=16).digest(), "little")
+    key = int.from_bytes(hashlib.blake2b(f"{case}|noise{first or ''}".encode(), digest_size=16).digest(), "little")
     rng = np.random.Generator(np.random.Philox(key=key))
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
     stored = DELTA * dtype.u / larger * (_ONCE if interior < dtype.u else 1.0)
-    return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), stored
+    drawn = np.float64 if runs == RUNS else np.float32
+    return Source(rng, runs, DELTA * interior / larger, DELTA * summing / larger, tiny, drawn), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
@@ -167,17 +210,22 @@ def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
     return Noisy(y.exact, y.source.disturbed(y.runs, amplitude * size), y.source)
 
 
-def _scaled(values: Array, noisy: Any, case: Case, declared: str | None) -> Expected:
-    """The RMS deviation of the runs, in units of u(dtype)."""
-    if values.dtype.kind != "f" or not isinstance(noisy, Noisy):
+def _scaled(case: Case, declared: str | None, values: Array, square: Array | None) -> Expected:
+    """The RMS deviation of the runs, in units of u(dtype), from its square."""
+    if values.dtype.kind != "f" or square is None:
         return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
     dtype = DTYPES[case.dtype]
     larger = max(compute_roundoff(dtype, declared), dtype.u)
     with quiet():
-        deviations = noisy.runs - noisy.exact
-        rms = np.sqrt(np.mean(np.square(deviations, out=deviations), axis=0))
+        rms = np.sqrt(square)
     scale = np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0)
-    return Expected(values, scale, faithful=compute_roundoff(dtype, declared) < dtype.u)
+    return Expected(values, scale, faithful=is_faithful(case, declared))
+
+
+def is_faithful(case: Case, declared: str | None) -> bool:
+    """Whether interior arithmetic is more precise than what is stored."""
+    dtype = DTYPES[case.dtype]
+    return compute_roundoff(dtype, declared) < dtype.u
 
 
 def saved_overflow(case: Case, outputs: Sequence[Array]) -> bool:

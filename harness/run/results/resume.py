@@ -13,6 +13,7 @@ from opproof.harness import __version__
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key
 from opproof.harness.run.settings import Settings
+from opproof.harness.truth.slices.room import MEMORY
 from opproof.reports import Header, Result, read_header, read_results
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import Verdict
@@ -32,6 +33,7 @@ class _Asked:
     jobs: int = 2
     timeout: float = 30.0
     memory: int = 4096
+    judge_memory: int = MEMORY // 2**20
 
 
 def resumed(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Settings:

@@ -51,6 +51,7 @@ class Source:
     amplitude: float
     summing: float  # amplitude of one addition of a sum or contraction
     tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
+    drawn: type[np.floating[Any]] = np.float64  # of what precision the noise itself is: float32 is as good, and quicker
 
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""
@@ -58,6 +59,8 @@ class Source:
         if self.tiny and size.size and float(np.min(size)) < self.tiny:
             size = np.where((size == 0) | np.isinf(size), 0.0, np.maximum(size, self.tiny))
             return self.disturbed(runs, self.amplitude * size)
+        if self.drawn is np.float32:  # next to 1 it would vanish
+            return self.disturbed(runs, self.amplitude * np.where(np.isinf(size), 0.0, size))
         return runs * (1 + self.amplitude * self.rng.standard_normal(runs.shape))
 
     def absolute(self, runs: Floats, size: Floats | float) -> Floats:
@@ -66,8 +69,11 @@ class Source:
 
     def disturbed(self, runs: Floats, size: Floats) -> Floats:
         """`runs` with noise of this size, in one new array: the runs of large cases are gigabytes."""
-        noise = self.rng.standard_normal(runs.shape)
-        noise *= size
+        if self.drawn is np.float32:
+            noise = np.multiply(self.rng.standard_normal(runs.shape, np.float32), size, dtype=np.float64)
+        else:
+            noise = self.rng.standard_normal(runs.shape)
+            noise *= size
         noise += runs
         return noise
 

@@ -78,6 +78,25 @@ def test_a_gradient_not_summed_over_broadcast_axes_is_noticed():
     assert checks(broken, "mul[a=1x3;b=4x3;f64]") == {"finite"}
 
 
+WRONG_SLICES = {
+    "softmax[x=5x7;dim=-1;f64]": [{"x": -1, "y": -1}],
+    "matmul[a=4x3;b=3x5;f64]": [{"a": -1, "b": -2, "y": -1}],
+    "tril[x=5x7;diagonal=0;f64]": [{"x": -2, "y": -2}],
+    "linear[x=4x3;weight=5x3;bias=5,;f64]": [{"weight": -2, "y": -1}],  # the bias has the axis too
+}
+
+
+@pytest.mark.parametrize("case", WRONG_SLICES)
+def test_slices_that_are_not_independent_are_noticed(case):
+    op = load(case.partition("[")[0])
+    assert checks(op, case) == set()
+    assert checks(replace(op, independent=lambda shapes, **params: WRONG_SLICES[case]), case) & {"slices", "raises"}
+
+
+def test_a_pointwise_operator_that_looks_at_places_is_noticed():
+    assert "slices" in checks(replace(load("tril"), independent=None), "tril[x=5x7;diagonal=0;f64]")
+
+
 def test_a_reference_that_raises_disagrees():
     op = load("relu")
 

@@ -3,7 +3,7 @@
 from opproof.cases import Case
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.truth import reference
-from opproof.harness.truth.posed import posing
+from opproof.harness.truth.slices.pose import posing
 from opproof.reference_ops import load
 from opproof.vocabulary.modes import Mode
 

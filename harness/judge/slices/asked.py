@@ -1,0 +1,108 @@
+"""A large case with its answer, and one of its slices judged as any case is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.gradient import Rules
+from opproof.harness.judge.judgement import Judgement, judge
+from opproof.harness.judge.slices.scale import Scales
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.reference import RUNS, Expected, is_bitwise, is_faithful, unscaled
+from opproof.harness.truth.slices.axes import Block, Shape
+from opproof.harness.truth.slices.blocks import cover, region, taken
+from opproof.harness.truth.slices.expected import expected_in, values_in
+from opproof.harness.truth.slices.room import Noise, Room
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A large case with its answer: results by name, and the names of all results in order."""
+
+    posed: Posed
+    room: Room
+    rules: Rules
+    arrays: Mapping[str, Array]
+    names: tuple[str, ...]
+
+    @property
+    def shapes(self) -> Mapping[str, Shape]:
+        """Shapes of the results."""
+        return {name: a.shape for name, a in self.arrays.items()}
+
+    def expected(self, values: Array, scale: Scales, place: tuple[slice, ...]) -> Expected:
+        """Values at `place` of their tensor, held to the scale of other slices."""
+        if values.dtype.kind != "f" or is_bitwise(self.posed):
+            return unscaled(self.posed, values)
+        return Expected(values, scale.of(values, place), faithful=is_faithful(self.posed.case, self.rules.declared))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One that was judged by itself, and where its results begin in the whole."""
+
+    judgement: Judgement
+    expected: Mapping[str, Expected]
+    at: Mapping[str, tuple[int, ...]]
+
+    @property
+    def share(self) -> float:
+        """Of what is allowed, how much the farthest element takes."""
+        units, limit = self.judgement.units or 0.0, self.judgement.limit or 0.0
+        return np.inf if not np.isfinite(units) else units / limit if limit > 0 else units
+
+    @property
+    def moved(self) -> Judgement:
+        """The judgement with its worst element where it stands in the whole."""
+        worst = self.judgement.worst
+        if worst is None:
+            return replace(self.judgement, tensors=())
+        index = tuple(a + i for a, i in zip(self.at[worst.tensor], worst.index, strict=True))
+        return replace(self.judgement, worst=replace(worst, index=index), tensors=())
+
+
+def by_its_noise(asked: Asked, block: Block, name: str) -> Slice:
+    """`block` judged by noise of its own: the result `name`, and all others that are complete there."""
+    few = asked.room.noise[name]
+    first = _by_noise(asked, block, few)
+    if first.judgement.verdict is Verdict.PASS or few.runs == RUNS:
+        return first
+    return _by_noise(asked, block, replace(few, runs=RUNS))  # of few runs it may be too little
+
+
+def _by_noise(asked: Asked, block: Block, noise: Noise) -> Slice:
+    complete = {n for n, shape in asked.shapes.items() if cover(asked.room.axes, block, n, shape) == block}
+    needs = [n in complete for n in asked.names]
+    expected = expected_in(asked.posed, asked.room, block, noise, needs, asked.rules.declared)
+    return _judged(asked, block, expected)
+
+
+def by_other_scales(asked: Asked, block: Block, name: str, scale: Scales) -> Slice:
+    """The result `name` of `block` judged by what other slices have: for what is wrong by far."""
+    shape = asked.shapes[name]
+    values = values_in(asked.posed, asked.room, block, name, shape)
+    place = region(asked.room.axes, block, name, shape)
+    expected = [asked.expected(values, scale, place) if n == name else None for n in asked.names]
+    return _judged(asked, block, expected)
+
+
+def _judged(asked: Asked, block: Block, expected: Sequence[Expected | None]) -> Slice:
+    axes = asked.room.axes
+    places = {n: region(axes, block, n, shape) for n, shape in asked.shapes.items()}
+    needs = tuple(e is not None for e in expected)
+    piece = taken(asked.posed, axes, block)
+    if asked.posed.mode is Mode.GRADIENT:
+        piece = piece.given(needs=needs)
+    arrays = [
+        None if e is None else np.array(asked.arrays[n][places[n]]) for n, e in zip(asked.names, expected, strict=True)
+    ]
+    judgement = judge(piece, Answer(arrays), asked.rules, expected)
+    found = {n: e for n, e in zip(asked.names, expected, strict=True) if e is not None}
+    return Slice(judgement, found, {n: tuple(s.start for s in place) for n, place in places.items()})

@@ -1,0 +1,188 @@
+"""Values whole, noise on slices: a large case in a small memory.
+
+Slices are drawn and judged as any case is, noise and all. The values of all others are evaluated once, in blocks, and
+every element is held to the least scale of the drawn slices. What is beyond that is judged by noise of its own slice:
+so no honest element fails for another's sake, and hardly a wrong one hides behind another's scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.cases._data import PIECEWISE, bits_of
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.gradient import Rules
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.judge.slices.asked import Asked, Slice, by_its_noise, by_other_scales
+from opproof.harness.judge.slices.scale import Scales, scales
+from opproof.harness.judge.slices.screen import Screen, Suspect
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.reference import RUNS, values_of
+from opproof.harness.truth.slices.axes import Block
+from opproof.harness.truth.slices.blocks import blocks, containing, count, cover, region, taken, whole
+from opproof.harness.truth.slices.room import Room
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+#: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.
+DRAWN = 8
+JUDGED = 256
+#: Beyond so many bounds by the largest scale of the drawn slices an element of ordinary data is wrong in any case.
+FAR = 8.0
+
+_WRONG = (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)
+
+
+def judge_in_slices(posed: Posed, answer: Answer, rules: Rules, room: Room) -> Judgement:
+    """Judge an answer of the right number, shapes and dtypes."""
+    forward = posed.mode is Mode.FORWARD
+    names = tuple(output_names(posed.op, len(answer.arrays)) if forward else map(str, posed.names))
+    arrays = {n: a for n, a in zip(names, answer.arrays, strict=True) if a is not None}
+    asked = Asked(posed, room, rules, arrays, names)
+    drawn = _drawn(asked)
+    narrow, wide = ({n: _scales(asked, drawn[n], n, largest=largest) for n in arrays} for largest in (False, True))
+    screens = _screened(asked, narrow, wide)
+    suspected, unsettled = _suspected(asked, screens, wide)
+    first = [*{id(s): s for slices in drawn.values() for s in slices}.values()]
+    return _summed_up(answer, first, suspected, screens, unsettled)
+
+
+def _drawn(asked: Asked) -> dict[str, list[Slice]]:
+    """By result, slices drawn from the case's id, judged by themselves."""
+    axes, slices = asked.room.axes, count(whole(asked.room.axes))
+    bits = bits_of(f"{asked.posed.case}|slices")
+    done: dict[tuple[Block, int], Slice] = {}
+    found: dict[str, list[Slice]] = {name: [] for name in asked.arrays}
+    for name, shape in asked.shapes.items():
+        noise = asked.room.noise[name]
+        number = slices // (2 * RUNS * math.prod(noise.sizes))
+        for _ in range(min(DRAWN, max(1, number))):
+            ranges = []
+            for axis, size, raw in zip(axes, noise.sizes, bits(len(axes)), strict=True):
+                start = int(raw) % -(-axis.extent // size) * size
+                ranges.append((start, min(start + size, axis.extent)))
+            block = cover(axes, tuple(ranges), name, shape)
+            if (block, noise.runs) not in done:
+                done[block, noise.runs] = by_its_noise(asked, block, name)
+            one = done[block, noise.runs]
+            found[name].append(one if name in one.expected else by_its_noise(asked, block, name))
+    return found
+
+
+def _scales(asked: Asked, drawn: Sequence[Slice], name: str, *, largest: bool) -> Scales:
+    shape = asked.shapes[name]
+    joined = {at % len(shape) for axis in asked.room.axes if (at := axis.within(name, shape)) is not None}
+    return scales([s.expected[name] for s in drawn], tuple(sorted(joined)), largest=largest)
+
+
+def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Scales]) -> dict[str, Screen]:
+    """Every element of every result, as the values come; what adds up over blocks at the end."""
+    posed, axes = asked.posed, asked.room.axes
+    screens = {n: Screen(posed.case.dtype) for n in asked.arrays}
+    sums: dict[str, Array] = {}
+
+    def look(name: str, values: Array, place: tuple[slice, ...]) -> None:
+        expected = [asked.expected(values, scale[name], place) for scale in (narrow, wide)]
+        screens[name].add(asked.arrays[name][place], *expected, at=tuple(s.start for s in place))
+
+    for block in blocks(whole(axes), asked.room.values):
+        for name, part in zip(asked.names, values_of(taken(posed, axes, block)), strict=True):
+            if part is None:
+                continue
+            shape = asked.shapes[name]
+            place = region(axes, block, name, shape)
+            if cover(axes, block, name, shape) == block:
+                look(name, part, place)
+            else:
+                sums.setdefault(name, np.zeros(shape))[place] += part
+    for name, total in sums.items():
+        look(name, total, tuple(slice(0, n) for n in total.shape))
+    return screens
+
+
+def _suspected(asked: Asked, screens: Mapping[str, Screen], wide: Mapping[str, Scales]) -> tuple[list[Slice], int]:
+    """Slices of suspects, judged, the farthest out first; and how many others are far beyond any scale that was seen.
+
+    Where slices are small, also those of the elements that are the closest to the narrow bound.
+    """
+    axes = asked.room.axes
+    most = max(1, min(JUDGED, count(whole(axes)) // 64))
+    queue: list[tuple[Suspect, str]] = [(s, name) for name, screen in screens.items() for s in screen.kept]
+    if most > 1:
+        queue += [(Suspect(s.share, s.closest, 0.0), name) for name, s in screens.items() if s.closest is not None]
+    judged: dict[tuple[Block, str], Slice] = {}
+    unsettled = 0
+    for suspect, name in sorted(queue, key=lambda item: (item[0].out, item[0].share), reverse=True):
+        shape = asked.shapes[name]
+        block = cover(axes, containing(axes, name, shape, suspect.index), name, shape)
+        if (block, name) in judged:
+            continue
+        if len(judged) >= most:
+            unsettled += suspect.out > FAR
+        elif suspect.out > FAR and asked.posed.case.fill in PIECEWISE:
+            judged[block, name] = by_other_scales(asked, block, name, wide[name])
+            break  # that settles it
+        else:
+            judged[block, name] = by_its_noise(asked, block, name)
+    return list(judged.values()), unsettled
+
+
+def _summed_up(
+    answer: Answer, drawn: Sequence[Slice], suspected: Sequence[Slice], screens: Mapping[str, Screen], unsettled: int
+) -> Judgement:
+    """One judgement of those on slices."""
+    looked = [*drawn, *suspected]
+    how = f"judged in slices: the values of all, noise of {len(looked)}"
+    failing = [s for s in looked if s.judgement.verdict in _WRONG]
+    if failing:
+        return _failed(answer, max(failing, key=lambda s: s.share).moved, screens, how)
+    if unsettled:
+        said = f"{unsettled} more elements are suspect than are judged by noise of their own; give a smaller case"
+        return Judgement(Verdict.INCONCLUSIVE, said)
+    open_ = [s for s in drawn if s.judgement.verdict is not Verdict.PASS]
+    if len(open_) == len(drawn):  # one slice that zeros would pass says nothing of the others
+        return open_[0].moved
+    return _passed([s.moved for s in drawn], [s.moved for s in suspected], screens, how)
+
+
+def _failed(answer: Answer, worst: Judgement, screens: Mapping[str, Screen], how: str) -> Judgement:
+    finite = sum(s.finite for s in screens.values())
+    return replace(
+        worst,
+        message="; ".join(filter(None, (worst.message, how))),
+        nonfinite=max(worst.nonfinite, *(s.nonfinite for s in screens.values())),
+        share=max(1, sum(s.out for s in screens.values())) / max(1, finite),
+        zeros=all(s.zeros and not s.nothing for s in screens.values()),
+        stale=_is_stale(answer),
+    )
+
+
+def _passed(
+    drawn: Sequence[Judgement], suspected: Sequence[Judgement], screens: Mapping[str, Screen], how: str
+) -> Judgement:
+    """The judgement that has the largest share of its bound; where no suspect was judged, by the narrow bound."""
+
+    def share(units: float | None, limit: float | None) -> float:
+        return (units or 0.0) / limit if limit else 0.0
+
+    best = max((*drawn, *suspected), key=lambda j: share(j.units, j.limit))
+    screen = max(screens.values(), key=lambda s: s.share)
+    if not suspected and share(screen.units, screen.limit) > share(best.units, best.limit):
+        best = replace(best, units=screen.units, limit=screen.limit, worst=None)
+    figures = max((j.figures for j in drawn), key=lambda f: -1.0 if f.rms is None else f.rms)
+    return replace(best, verdict=Verdict.PASS, message=how, figures=figures)
+
+
+def _is_stale(answer: Answer) -> bool:
+    """Whether this is what the call before gave, bit for bit, which had other data."""
+    pairs = [(a, b) for a, b in zip(answer.arrays, answer.before, strict=False) if a is not None and b is not None]
+    return bool(pairs) and all(np.array_equal(_bits(a), _bits(b)) for a, b in pairs)
+
+
+def _bits(array: Array) -> Array:
+    return np.ascontiguousarray(array).view(np.uint8)

@@ -1,0 +1,117 @@
+"""Every element against a bound that is hardly ever too wide; those beyond it are suspects, and judged one by one."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from opproof.harness.judge.bound import bound_of, compare
+from opproof.harness.truth.reference import Expected
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+
+#: Elements that are compared at once, and suspects that are kept: those farthest out.
+AT_ONCE = 2**18
+KEPT = 4096
+
+Place = tuple[slice, ...]
+
+
+@dataclass(frozen=True, order=True)
+class Suspect:
+    """An element: its error as a share of the narrow bound, and, in `out`, of the wide one."""
+
+    share: float
+    index: tuple[int, ...]
+    out: float
+
+
+@dataclass
+class Screen:
+    """What was seen of one tensor so far."""
+
+    dtype: str
+    kept: list[Suspect] = field(default_factory=list)  # a heap: the least share first
+    suspects: int = 0
+    out: int = 0  # beyond the wide bound as well
+    nonfinite: int = 0
+    finite: int = 0  # elements that are to be finite
+    zeros: bool = True  # nothing but zeros came,
+    nothing: bool = True  # and was expected
+    share: float = -1.0  # the largest of the elements within the narrow bound
+    units: float = 0.0
+    limit: float = 0.0
+    closest: tuple[int, ...] | None = None  # where that is
+
+    def add(self, got: Array, narrow: Expected, wide: Expected, *, at: tuple[int, ...]) -> None:
+        """Look at a block of the tensor whose first element is `at`."""
+        for part in pieces(got.shape):
+            begins = tuple(a + s.start for a, s in zip(at, part, strict=True))
+            self._piece(np.asarray(got[part]), _part(narrow, part), _part(wide, part), begins)
+
+    def _piece(self, got: Array, narrow: Expected, wide: Expected, at: tuple[int, ...]) -> None:
+        values = narrow.values
+        self.zeros = self.zeros and not got.any()
+        self.nothing = self.nothing and not values.any()
+        if values.dtype.kind == "f":
+            self.finite += int(np.count_nonzero(np.isfinite(values)))
+            if self._within(got, narrow, at):
+                return
+        comparison = compare(got, narrow, self.dtype)
+        failing = np.flatnonzero(~comparison.passed)
+        if not failing.size:
+            return
+        out = compare(got, wide, self.dtype).shares.ravel()[failing]
+        if not wide.exact:  # no slice had a scale there: that says nothing
+            out = np.where(wide.scale.ravel()[failing] > 0, out, np.minimum(out, 1.0))
+        shares = comparison.shares.ravel()[failing]
+        self.suspects += failing.size
+        self.out += int(np.count_nonzero(out > 1))
+        if values.dtype.kind == "f":
+            finite = np.isfinite(np.asarray(got, dtype=np.float64)) & np.isfinite(values)
+            self.nonfinite += int(np.count_nonzero(~finite.ravel()[failing] & (out > 1)))
+        for k in np.argsort(-shares, kind="stable")[:KEPT]:
+            local = np.unravel_index(int(failing[k]), values.shape)
+            index = tuple(int(a + i) for a, i in zip(at, local, strict=True))
+            suspect = Suspect(float(shares[k]), index, float(out[k]))
+            (heapq.heappush if len(self.kept) < KEPT else heapq.heappushpop)(self.kept, suspect)
+
+    def _within(self, got: Array, narrow: Expected, at: tuple[int, ...]) -> bool:
+        """Whether all is plainly within the bound: numbers near numbers. Quick: of most pieces it is all there is."""
+        kind = DTYPES[self.dtype]
+        with np.errstate(all="ignore"):
+            error = np.abs(np.asarray(got, dtype=np.float64) - narrow.values)
+            bound = bound_of(narrow, kind)
+            share = np.divide(error, bound, out=np.zeros_like(error), where=error != 0)
+        if not share.size:
+            return True
+        worst = int(np.argmax(share))  # of a NaN, its place
+        largest = float(share.flat[worst])
+        if not (largest <= 1 and np.isfinite(float(np.max(bound)))):
+            return False
+        if largest > self.share:
+            local = np.unravel_index(worst, share.shape)
+            self.share, self.closest = largest, tuple(int(a + i) for a, i in zip(at, local, strict=True))
+            one = tuple(slice(int(i), int(i) + 1) for i in local)
+            near = compare(got[one], _part(narrow, one), self.dtype)
+            self.units, self.limit = float(near.units.max()), float(near.limit.max())
+        return True
+
+
+def _part(expected: Expected, part: Place) -> Expected:
+    return Expected(expected.values[part], expected.scale[part], expected.exact, expected.faithful)
+
+
+def pieces(shape: tuple[int, ...]) -> Iterator[Place]:
+    """An array of `shape` in pieces of AT_ONCE elements or fewer, or of one row."""
+    sizes = list(shape)
+    for k in range(len(sizes)):
+        rest = int(np.prod(sizes[k + 1 :]))
+        sizes[k] = max(1, min(sizes[k], AT_ONCE // max(rest, 1)))
+    starts = [range(0, n, size) for n, size in zip(shape, sizes, strict=True)]
+    for corner in np.ndindex(*map(len, starts)):
+        begins = [r[i] for r, i in zip(starts, corner, strict=True)]
+        yield tuple(slice(b, min(b + size, n)) for b, size, n in zip(begins, sizes, shape, strict=True))

@@ -1,0 +1,105 @@
+"""Blocks of slices: which there are, and the question that each of them is."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.slices.axes import Axis, Block, Shape
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+Region = tuple[slice, ...]
+
+
+def whole(axes: Sequence[Axis]) -> Block:
+    """The block of all slices."""
+    return tuple((0, axis.extent) for axis in axes)
+
+
+def blocks(within: Block, sizes: Sequence[int]) -> Iterator[Block]:
+    """`within` in blocks of `sizes`, the last ones smaller."""
+    ranges = [
+        [(start, min(start + size, stop)) for start in range(first, stop, size)]
+        for (first, stop), size in zip(within, sizes, strict=True)
+    ]
+    yield from itertools.product(*ranges)
+
+
+def region(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Region:
+    """Where a tensor of `shape` lies in the block."""
+    slices = [slice(0, n) for n in shape]
+    for axis, (start, stop) in zip(axes, block, strict=True):
+        at = axis.within(name, shape)
+        if at is not None:
+            n = shape[at]
+            slices[at] = slice(start * n // axis.extent, -(-stop * n // axis.extent))
+    return tuple(slices)
+
+
+def cover(axes: Sequence[Axis], block: Block, name: str, shape: Shape) -> Block:
+    """The smallest block around `block` in which the tensor's gradient is summed up, and nothing of it is lacking."""
+    ranges = []
+    for axis, (start, stop) in zip(axes, block, strict=True):
+        of = axis.sharing(name, shape)
+        ranges.append((start // of * of, -(-stop // of) * of))
+    return tuple(ranges)
+
+
+def containing(axes: Sequence[Axis], name: str, shape: Shape, index: Sequence[int]) -> Block:
+    """The block of one slice, of those that hold the element `index` of the tensor the first."""
+    ranges = []
+    for axis in axes:
+        at = axis.within(name, shape)
+        start = 0 if at is None else index[at] * axis.sharing(name, shape)
+        ranges.append((start, start + 1))
+    return tuple(ranges)
+
+
+def count(blocks_of: Block) -> int:
+    """How many slices a block holds."""
+    return math.prod(stop - start for start, stop in blocks_of)
+
+
+def taken(posed: Posed, axes: Sequence[Axis], block: Block) -> Posed:
+    """The question of one block, in float64: its inputs, its cotangents, noise of its own."""
+    inputs = [
+        None if v is None or name is None else _wide(v[region(axes, block, name, v.shape)])
+        for name, v in zip(posed.names, posed.inputs, strict=True)
+    ]
+    given = zip(posed.names, inputs, strict=True)
+    shapes = {name: v.shape for name, v in given if name is not None and v is not None}
+    number = sum(start * 7919**k for k, (start, _) in enumerate(block))
+    tensors = tuple((name, shapes[name]) for name, _ in posed.case.tensors)
+    case = replace(posed.case, tensors=tensors, layout="contiguous", seed=posed.case.seed + 1 + number)
+    cotangents = [
+        None if g is None else _wide(g[region(axes, block, name, g.shape)])
+        for name, g in zip(output_names(posed.op, len(posed.cotangents)), posed.cotangents, strict=True)
+    ]
+    return Posed(case, posed.op, posed.mode, posed.names, tuple(inputs), tuple(cotangents), posed.needs)
+
+
+def one_of(case: Case, axes: Sequence[Axis]) -> Case:
+    """`case` of one slice along every axis: what it is can be tried quickly."""
+    block: Block = tuple((0, 1) for _ in axes)
+    shapes = {n: tuple(s.stop - s.start for s in region(axes, block, n, shape)) for n, shape in case.shapes.items()}
+    return replace(case, tensors=tuple((name, shapes[name]) for name, _ in case.tensors))
+
+
+def _wide(values: Array) -> Array:
+    """Floats as float64, an array of its own."""
+    return np.array(values) if values.dtype.kind in "iub" else values.astype(np.float64)
+
+
+def results_of(posed: Posed, outputs: Sequence[Array]) -> Mapping[str, Shape]:
+    """Shapes of the results by name: outputs, or gradients that are asked for."""
+    if posed.mode is Mode.FORWARD:
+        return {n: y.shape for n, y in zip(output_names(posed.op, len(outputs)), outputs, strict=True)}
+    given = zip(posed.names, posed.inputs, posed.needs, strict=True)
+    return {n: v.shape for n, v, need in given if n is not None and v is not None and need}

@@ -1,0 +1,97 @@
+"""What is expected of one block, with the scale of honest rounding: of all of it at once, or of parts added up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.reference import RUNS, Expected, compute_roundoff, expected_of, values_of
+from opproof.harness.truth.slices.axes import Axis, Block
+from opproof.harness.truth.slices.blocks import Region, blocks, region, taken
+from opproof.harness.truth.slices.room import Noise, Room
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+
+
+def expected_in(
+    posed: Posed, room: Room, block: Block, noise: Noise, needs: Sequence[bool], declared: str | None
+) -> list[Expected | None]:
+    """The expected results of `block`, gradients where needed.
+
+    Where that is more than noise has room for, what its parts share is added up, the sum's roundings too.
+    """
+    parts = [*blocks(block, noise.sizes)]
+
+    def expected(part: Block) -> list[Expected | None]:
+        inner = taken(posed, room.axes, part).given(needs=tuple(needs), runs=noise.runs, together=noise.together)
+        return [e if e is None or noise.runs == RUNS else _steadied(e) for e in expected_of(inner, declared)]
+
+    if len(parts) == 1:
+        return expected(block)
+    sums: list[_Sum | None] = [None for _ in posed.inputs]
+    for part in parts:
+        for i, (name, x, e) in enumerate(zip(posed.names, posed.inputs, expected(part), strict=True)):
+            if e is not None and name is not None and x is not None:
+                place = region(room.axes, block, name, x.shape)
+                of = sums[i] or _Sum(tuple(s.stop - s.start for s in place))
+                of.add(e, inside(room.axes, block, part, name, x.shape))
+                sums[i] = of
+    dtype = DTYPES[posed.case.dtype]
+    rounding = compute_roundoff(dtype, declared) / dtype.u
+    return [None if s is None else s.expected(rounding) for s in sums]
+
+
+def values_in(posed: Posed, room: Room, block: Block, name: str, shape: tuple[int, ...]) -> Array:
+    """The expected values of one result in `block`, as many slices at once as there is room for."""
+    forward = posed.mode is Mode.FORWARD
+    place = region(room.axes, block, name, shape)
+    total: Array = np.zeros(tuple(s.stop - s.start for s in place))
+    for part in blocks(block, room.values):
+        values = values_of(taken(posed, room.axes, part))
+        names = output_names(posed.op, len(values)) if forward else posed.names
+        own = values[list(names).index(name)]
+        if own is not None:
+            total[inside(room.axes, block, part, name, shape)] += own
+    return total
+
+
+def inside(axes: Sequence[Axis], block: Block, part: Block, name: str, shape: tuple[int, ...]) -> Region:
+    """Where the tensor's share of `part` lies in that of `block`."""
+    outer, inner = (region(axes, b, name, shape) for b in (block, part))
+    return tuple(slice(i.start - o.start, i.stop - o.start) for o, i in zip(outer, inner, strict=True))
+
+
+def _steadied(expected: Expected) -> Expected:
+    """Of few runs a scale may come out too small: it is held to be what nine in ten of its row are."""
+    if not expected.scale.size or not expected.scale.ndim:
+        return expected
+    return replace(expected, scale=np.maximum(expected.scale, np.quantile(expected.scale, 0.1, axis=-1, keepdims=True)))
+
+
+class _Sum:
+    """Expected arrays of parts, added up where they overlap."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._values, self._squares, self._terms, self._scales = (np.zeros(shape) for _ in range(4))
+        self._last: Expected | None = None
+
+    def add(self, part: Expected, place: Region) -> None:
+        """Add what is expected of one part."""
+        self._values[place] += part.values
+        self._squares[place] += np.square(part.values)
+        self._scales[place] += np.square(part.scale)
+        self._terms[place] += 1
+        self._last = part
+
+    def expected(self, rounding: float) -> Expected:
+        """The sum; `rounding` is that of an addition, in units of u(dtype) (see noise/array.py for a sum's error)."""
+        assert self._last is not None
+        added = self._terms * (np.square(self._values) / 3 + self._squares / 2)
+        scale: NDArray[np.float64] = np.sqrt(self._scales + np.where(self._terms > 1, rounding**2 * added, 0.0))
+        exact = self._last.exact
+        return Expected(self._values, np.zeros_like(scale) if exact else scale, exact, self._last.faithful)

@@ -1,0 +1,84 @@
+"""A case is posed whole, or to be judged a slice at a time, as the judge's memory allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from opproof.cases import Case
+from opproof.harness.truth import posed as whole
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.slices.axes import axes_of
+from opproof.harness.truth.slices.blocks import results_of
+from opproof.harness.truth.slices.room import FEW, MEMORY, Room, room_of, without_axes
+from opproof.harness.truth.slices.stored import elements, stored, templates, with_cotangents
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The question that is judged, and the same of other data, which is asked before and after it.
+
+    Where there is `room` for slices only, all arrays are in the dtype under test.
+    """
+
+    asked: Posed
+    other: Posed
+    outputs: tuple[Array, ...]  # of the shapes and dtypes of the outputs; no values that are judged
+    room: Room | None = None
+
+
+def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+    """Draw the data of `case`, to be judged in `memory` bytes. Raises TooLarge."""
+    if elements(case) < FEW:
+        return _whole(case, op, mode)
+    axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
+    asked = stored(case, op, mode) if axes else None
+    outputs = None if asked is None else templates(asked, axes)
+    if asked is None or outputs is None:
+        together = without_axes(elements(case), memory, case)
+        pair = _whole(case, op, mode)
+        return Pair(pair.asked.given(together=together), pair.other, pair.outputs)
+    if mode is Mode.GRADIENT:
+        asked = with_cotangents(asked, axes, outputs)
+    room = room_of(asked, axes, results_of(asked, outputs), memory)
+    if room.in_one:
+        return _whole(case, op, mode)
+    other = stored(case, op, mode, variant=1)
+    if mode is Mode.GRADIENT:
+        other = with_cotangents(other, axes, outputs, variant=1)
+    return Pair(asked, other, outputs, room)
+
+
+class Posing(Protocol):
+    """Draws the data of a case."""
+
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+        """See `pose`."""
+        ...
+
+
+def posing() -> Posing:
+    """`pose`, which draws the same question once: of one case to several backends, or to one again.
+
+    What is judged in slices is drawn again: to keep it takes more memory than there is.
+    """
+    drawn: dict[tuple[str, Mode, int], Pair] = {}
+
+    def once(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+        key = (str(case), mode, memory)
+        if key in drawn:
+            return drawn[key]
+        pair = pose(case, op, mode, memory)
+        if pair.room is None:
+            drawn[key] = pair
+        return pair
+
+    return once
+
+
+def _whole(case: Case, op: Op, mode: Mode) -> Pair:
+    pair = whole.pose(case, op, mode)
+    return Pair(pair.asked, pair.other, pair.other.outputs)

@@ -1,0 +1,75 @@
+"""A large case as it is posed: its data in the dtype under test, drawn a part at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.cases._data import ON_KINKS, draw_stored, stored_cotangent
+from opproof.cases._layouts import layouts_of
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import arguments, inputs_of
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.slices.axes import Axis
+from opproof.harness.truth.slices.blocks import taken
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+
+
+def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
+    """`case` with its inputs, of the same values as in any other form, but no cotangents yet."""
+    names = tuple(arguments(case, op))
+    values = _inputs(case, op, variant)
+    inputs = tuple(None if name is None else values[name] for name in names)
+    return Posed(case, op, mode, names, inputs, (), tuple(v is not None for v in inputs))
+
+
+def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
+    dtype = DTYPES[case.dtype].numpy
+    if op.kinks is not None and (case.fill == "kink" or case.fill not in ON_KINKS):  # values are moved by what all are
+        whole = inputs_of(case, op, variant)
+        return {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in whole.items()}
+    constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
+    shapes = case.shapes.items()
+    values = {n: draw_stored(case, n, shape, constraints.get(n), f"variant={variant}") for n, shape in shapes}
+    for name, layout in layouts_of(case).items():
+        if layout == "broadcast" and values[name].ndim and values[name].shape[0] > 1:
+            values[name][...] = values[name][:1]
+    return values
+
+
+def templates(posed: Posed, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
+    """Arrays of the outputs' shapes and dtypes, found out on one slice; None where an axis is none of an output."""
+    one = taken(posed, axes, tuple((0, 1) for _ in axes))
+    outputs = []
+    for name, y in zip(output_names(posed.op, len(one.outputs)), one.outputs, strict=True):
+        shape = list(y.shape)
+        for axis in axes:
+            at = axis.within(name, y.shape)
+            if at is None or shape[at] != 1:
+                return None
+            shape[at] = axis.extent
+        outputs.append(np.broadcast_to(np.zeros((), y.dtype), shape))
+    return tuple(outputs)
+
+
+def with_cotangents(posed: Posed, axes: Sequence[Axis], outputs: Sequence[Array], variant: int = 0) -> Posed:
+    """`posed` with cotangents of all outputs that are floats, and the gradients that there are."""
+    case = posed.case
+    drawn = [
+        stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
+        for i, y in enumerate(outputs)
+    ]
+    one = taken(posed, axes, tuple((0, 1) for _ in axes))
+    needs = reference.needs_of(case, posed.op, one.inputs, one.outputs)
+    return posed.given(cotangents=tuple(drawn), needs=tuple(needs))
+
+
+def elements(case: Case) -> int:
+    """Elements of all input tensors."""
+    return sum(math.prod(shape) for shape in case.shapes.values())

@@ -1,0 +1,131 @@
+"""Slices of large cases: which there are, what they hold, what is drawn for them, and how many fit."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.cases._data import PIECE, PIECEWISE, draw_cotangent, draw_stored, draw_tensor, stored_cotangent
+from opproof.harness.run.plan import checked
+from opproof.harness.truth.posed import pose as pose_whole
+from opproof.harness.truth.reference import expected_of, values_of
+from opproof.harness.truth.slices.axes import Axis, axes_of
+from opproof.harness.truth.slices.blocks import blocks, containing, cover, region, results_of, whole
+from opproof.harness.truth.slices.expected import expected_in, values_in
+from opproof.harness.truth.slices.pose import pose
+from opproof.harness.truth.slices.room import Noise, Room, TooLarge
+from opproof.reference_ops import load
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.modes import Mode
+
+HEADS = Axis(8, {"query": -3, "key": -3, "y": -3})
+GROUPED = "scaled_dot_product_attention[query=1x4x9x8;key=1x2x9x8;value=1x2x9x8;is_causal=true;enable_gqa=true;f32]"
+
+
+@pytest.mark.parametrize("fill", sorted({*PIECEWISE, "mixed", "special", "constant"}))
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_a_large_tensor_is_drawn_in_parts_as_it_is_whole(fill, dtype):
+    case = Case.parse(f"relu[x={PIECE + 33},;{dtype};fill={fill}]")
+    shape = case.shapes["x"]
+    for constraint in (None, (0.0, np.inf), "nonzero"):
+        parts, drawn = (f(case, "x", shape, constraint, "variant=0") for f in (draw_stored, draw_tensor))
+        assert parts.dtype == DTYPES[dtype].numpy
+        np.testing.assert_array_equal(parts.astype(np.float64), drawn)
+    np.testing.assert_array_equal(stored_cotangent(case, "g0", shape), draw_cotangent(case, "g0", shape))
+
+
+def test_the_slices_of_groups():
+    """Eight heads that share two of the keys': four to each."""
+    axes = (HEADS,)
+    assert region(axes, ((4, 5),), "key", (1, 2, 9, 16)) == (slice(0, 1), slice(1, 2), slice(0, 9), slice(0, 16))
+    assert region(axes, ((4, 5),), "query", (1, 8, 9, 16))[1] == slice(4, 5)
+    assert region(axes, ((4, 5),), "sinks", (8,)) == (slice(0, 8),)
+    assert cover(axes, ((5, 6),), "key", (1, 2, 9, 16)) == ((4, 8),)
+    assert cover(axes, ((5, 6),), "mask", (9, 9)) == ((0, 8),)
+    assert containing(axes, "key", (1, 2, 9, 16), (0, 1, 3, 3)) == ((4, 5),)
+    shapes = {"query": (1, 8, 9, 16), "key": (1, 2, 9, 16)}
+    assert [n for n in range(1, 9) if HEADS.valid(n, shapes)] == [1, 2, 4, 8]
+    assert HEADS.larger(2, shapes) == 4
+    assert [*blocks(whole(axes), (4,))] == [((0, 4),), ((4, 8),)]
+
+
+def test_what_has_no_slices():
+    for text in (
+        "sort[x=40x50;f32]",
+        "cumsum[x=40x50;dim=0;f32]",
+        "add[a=40x50;b=@a;f32]",
+        "exp[x=0x50;f32]",
+        "geglu[x=40x50;f32]",
+    ):
+        case = Case.parse(text)
+        axes = axes_of(case, load(case.op))
+        assert not axes or text.startswith("geglu")
+    ordered = "scaled_dot_product_attention[query=2x4x9x8;key=2x4x9x8;value=2x4x9x8;{}f32]"
+    counts = {"": 3, "is_causal=true;": 2, "max_bias=8.0;": 2, "is_causal=true;max_bias=8.0;": 1}
+    for params, count in counts.items():
+        case = Case.parse(ordered.format(params))
+        assert len(axes_of(case, load(case.op))) == count
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.GRADIENT])
+def test_what_is_added_up_over_parts_has_values_and_scale_of_the_whole(mode):
+    case = Case.parse(GROUPED)
+    posed = pose_whole(case, load(case.op), mode).asked
+    axes = axes_of(case, posed.op)
+    room = Room(axes, (1,), {})
+    results = results_of(posed, posed.outputs)
+    for name, shape in results.items():
+        names = list(results) if mode is Mode.FORWARD else list(posed.names)
+        want = values_of(posed)[names.index(name)]
+        np.testing.assert_allclose(values_in(posed, room, whole(axes), name, shape), want, rtol=1e-12, atol=1e-13)
+    if mode is Mode.GRADIENT:
+        parts = expected_in(posed, room, whole(axes), Noise((1,), 16, 16), posed.needs, None)
+        for part, want in zip(parts, expected_of(posed), strict=True):
+            assert (part is None) == (want is None)
+            if part is not None:
+                np.testing.assert_allclose(part.values, want.values, rtol=1e-12, atol=1e-13)
+                assert 0.9 < np.median(part.scale / want.scale) < 1.1
+
+
+def test_noise_in_parts_is_as_large_as_all_at_once():
+    case = Case.parse("softmax[x=40x50;dim=-1;f32]")
+    posed = pose_whole(case, load("softmax"), Mode.GRADIENT).asked
+    (at_once,) = expected_of(posed)
+    assert np.array_equal(expected_of(posed.given())[0].scale, at_once.scale)
+    for together in (1, 4, 5):
+        (parts,) = expected_of(posed.given(together=together))
+        assert 0.93 < np.median(parts.scale / at_once.scale) < 1.07
+        assert np.array_equal(parts.values, at_once.values)
+
+
+def test_the_memory_decides_how_a_case_is_posed():
+    text = "matmul[a=400x300;b=300x350;f16]"
+    case = Case.parse(text)
+    small = Case.parse("matmul[a=40x30;b=30x35;f16]")
+    assert pose(small, load("matmul"), Mode.FORWARD, 1).room is None
+    pair = pose(case, load("matmul"), Mode.FORWARD)
+    assert pair.room is None
+    sliced = pose(case, load("matmul"), Mode.FORWARD, 2**24)
+    assert sliced.room is not None
+    assert sliced.asked.inputs[0].dtype == np.float16
+    assert [y.shape for y in sliced.outputs] == [y.shape for y in pair.outputs]
+    for mine, other in ((sliced.asked, pair.asked), (sliced.other, pair.other)):
+        for x, y in zip(mine.inputs, other.inputs, strict=True):
+            np.testing.assert_array_equal(x.astype(np.float64), y)
+    with pytest.raises(TooLarge, match="give --judge-memory"):
+        pose(case, load("matmul"), Mode.FORWARD, 2**10)
+
+
+def test_gradients_are_asked_alike():
+    case = Case.parse("linear[x=2x200x300;weight=200x300;bias=200,;f32;needs=x,bias]")
+    pair, sliced = (pose(case, load("linear"), Mode.GRADIENT, memory) for memory in (2**34, 2**25))
+    assert sliced.room is not None
+    assert sliced.asked.needs == pair.asked.needs == (True, False, True)
+    for mine, other in ((sliced.asked, pair.asked), (sliced.other, pair.other)):
+        np.testing.assert_array_equal(mine.cotangents[0], other.cotangents[0])
+
+
+def test_a_large_case_is_checked_by_one_slice():
+    assert checked(Case.parse("matmul[a=409600x4096;b=4096x409600;f16]"))
+    with pytest.raises(CaseError, match="cannot be computed so"):
+        checked(Case.parse("matmul[a=4096x4096;b=4095x4096;f16]"))
