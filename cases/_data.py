@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._case import Case, Shape
+from opproof.cases._every import EVERY, every, is_every
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
 
@@ -80,11 +81,15 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = np.resize(np.array(REPORTS[case.fill]), shape)
     elif case.fill in FILLS:
         values = FILLS[case.fill](bits, shape, dtype)
+    elif is_every(case.fill):
+        in_order = name == case.tensors[0][0] and not case.seed and salt == "variant=0"
+        values = every(case.fill, shape, dtype, None if in_order else bits)
     else:
-        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join([*FILLS, *REPORTS])}.")
+        known = ", ".join([*FILLS, EVERY, *REPORTS])
+        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {known}.")
     if _alone(case, shape) and case.fill in _MODERATE:
         values = _MODERATE[case.fill](values)
-    if constraint is not None and case.fill != "special":
+    if constraint is not None and case.fill != "special" and not is_every(case.fill):
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
 
@@ -207,3 +212,8 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 ON_KINKS = frozenset(
     {"special", "zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
 )
+
+
+def is_on_kinks(fill: str) -> bool:
+    """Whether the fill may sit on kinks."""
+    return fill in ON_KINKS or fill in REPORTS or is_every(fill)

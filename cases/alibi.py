@@ -21,5 +21,6 @@ STANDARD = [
     "x=1x33x2x257;n_past=255",
     "x=1x3x2x1031;n_past=1029;f32",
     "x=2x3x4x12;fill=negative",
+    "x=1x4x128x128;fill=every",
 ]
 FULL = ["x=1x3x1x12289;n_past=12288", "x=1x5x13108x3"]

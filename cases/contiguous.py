@@ -24,6 +24,7 @@ STANDARD = [
     "x=33x65;layout=transposed",
     "x=2x1031;layout=transposed",
     "x=5x7;layout=transposed;fill=negative",
+    "x=256x256;layout=transposed;fill=every",
 ]
 FULL = [
     "x=3x12289;layout=transposed",

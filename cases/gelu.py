@@ -1,9 +1,9 @@
 """Cases of gelu: erf and tanh forms, saturation on both sides, large arguments."""
 
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import elementwise, every_value, full_elementwise
 
 _PARAMS = ("approximate=none", "approximate=tanh")
 
 SMOKE = ["x=7x33", "x=7x33;approximate=tanh"]
-STANDARD = elementwise(_PARAMS)
+STANDARD = [*elementwise(_PARAMS), every_value(_PARAMS[1])]
 FULL = full_elementwise(_PARAMS[:1])

@@ -21,6 +21,7 @@ STANDARD = [
     "x=0d",
     "x=5x1031;fill=signs",
     "x=5x13;fill=tiny",
+    "x=256x256;fill=every",
 ]
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]
 WITHOUT = TRUTH

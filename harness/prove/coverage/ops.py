@@ -47,6 +47,11 @@ def unary(op: Op) -> bool:
     return Trait.POINTWISE in op.traits and len(op.tensors) == 1
 
 
+def mapped(op: Op) -> bool:
+    """Whether it maps the elements of one tensor of floats."""
+    return unary(op) and floats(op)
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself."""
     return any(name.startswith("pad") for name in op.params)

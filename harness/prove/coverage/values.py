@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from opproof.cases import Case
+from opproof.cases._every import EVERY
 from opproof.harness.prove.coverage import ops as on
 from opproof.harness.prove.coverage.case import (
     Rule,
@@ -15,7 +18,7 @@ from opproof.harness.prove.coverage.case import (
     when,
 )
 from opproof.harness.prove.coverage.sizes import long
-from opproof.reference_ops import Trait
+from opproof.reference_ops import Op, Trait
 
 
 def _masked(case: Case) -> object:
@@ -32,6 +35,12 @@ def _partial(case: Case) -> bool:
 def _causal(case: Case) -> object:
     """Causal, grouped heads, and other than as many queries as keys."""
     return case.kwargs.get("is_causal") and heads(case) and case.shapes["query"][2] != case.shapes["key"][2]
+
+
+def _every(case: Case, op: Op) -> list[str]:
+    """The dtype of which the case holds every number, or one of every stretch."""
+    whole = case.fill == EVERY and math.prod(case.shapes[op.tensors[0]]) >= 2**16
+    return [case.dtype] if whole else []
 
 
 PARAMETERS = (
@@ -73,6 +82,12 @@ VALUES = (
     Rule("halves", "exact halves", 20, on.being(Trait.ROUNDING), fill("halves", "kink")),
     Rule("extreme", "magnitudes of 15 to 1e7", 16, on.floats, fill("extreme", "candle-2114")),
     Rule("NaN, inf", "NaN and infinities", 12, on.floats, fill("special")),
+    Rule(
+        *("every value", "every number of 16 bits, and one of each of 65536 stretches of f32", 0),
+        on.mapped,
+        _every,
+        lambda op, cases: sorted({case.dtype for case in cases} - {"f64"}),  # noqa: ARG005
+    ),
     Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
     Rule(
         *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),
