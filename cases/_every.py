@@ -31,6 +31,11 @@ def is_every(fill: str) -> bool:
     return fill.partition(":")[0] == EVERY
 
 
+def is_part(fill: str) -> bool:
+    """Whether the fill draws one of several parts of every value."""
+    return is_every(fill) and part_of(fill)[1] > 1
+
+
 def part_of(fill: str) -> tuple[int, int]:
     """Which part of how many, counted from 1. Raises CaseError where it is malformed."""
     if fill == EVERY:

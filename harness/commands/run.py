@@ -9,9 +9,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from opproof.cases._registry import LEVELS
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.levels import RUN_LEVELS
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory")
@@ -27,7 +27,13 @@ _RENEWABLE = ("jobs", "timeout", "memory")
 )
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
-@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option(
+    "--level",
+    type=click.Choice(RUN_LEVELS),
+    default="standard",
+    show_default=True,
+    help="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",
+)
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")

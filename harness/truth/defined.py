@@ -30,13 +30,13 @@ def where_defined(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Arr
 
 
 def _inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
-    inside = np.isfinite(x)
+    inside: NDArray[np.bool_] = np.isfinite(x)
     if constraint == "nonzero":
-        return inside & (x != 0)
-    if isinstance(constraint, tuple):
+        inside &= x != 0
+    elif isinstance(constraint, tuple):
         low, high = constraint
         with np.errstate(invalid="ignore"):
-            return inside & (x > low) & (x < high)
+            inside &= (x > low) & (x < high)
     return inside
 
 

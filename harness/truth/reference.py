@@ -6,14 +6,16 @@ import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from opproof.cases import Case
+from opproof.cases._every import is_every
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.noise.array import Noisy, Source
+from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, runs_for
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -109,7 +111,7 @@ def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected
     case, op, values = posed.case, posed.op, posed.outputs
     if _bitwise(case, op, Mode.FORWARD):
         return [Expected(v, np.zeros(v.shape), exact=True) for v in values]
-    source, _ = _sources(case, declared)
+    source, _ = _sources(posed, declared)
     with quiet():
         noisy = tuple_of(op.forward(*_wrap(source, posed.inputs), **posed.params))
     return [_scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
@@ -124,22 +126,43 @@ def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | N
         # g sign(x) is g x / |x| to some: pointwise arithmetic may round once, what moves elements may not.
         moves = Trait.POINTWISE not in op.traits
         return [None if v is None else Expected(v, np.zeros(v.shape), exact=moves, faithful=True) for v in values]
-    source, stored = _sources(case, declared)
-    wrapped = _wrap(source, posed.inputs)
-    with quiet():
-        noisy_outputs = [_store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **params))]
-    cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
-    noisy = vjp(op, wrapped, params, cotangents, noisy_outputs)
+    source, stored = _sources(posed, declared)
+    noisy = _noisy_vjp(posed, source, stored)
     return [None if v is None else _scaled(v, n, case, declared) for v, n in zip(values, noisy, strict=True)]
+
+
+def _noisy_vjp(posed: Posed, source: Source, stored: float) -> tuple[Any, ...]:
+    wrapped, dtype = _wrap(source, posed.inputs), DTYPES[posed.case.dtype]
+    with quiet():
+        outputs = [_store(y, stored, dtype) for y in tuple_of(posed.op.forward(*wrapped, **posed.params))]
+    cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
+    return vjp(posed.op, wrapped, posed.params, cotangents, outputs)
+
+
+def _roundings(posed: Posed, source: Source, stored: float) -> int:
+    """How often the reference rounds, found out on the first slice of every tensor."""
+    counting = Counting()
+
+    def first(arrays: Sequence[Array | None]) -> tuple[Array | None, ...]:
+        return tuple(v if v is None or not v.ndim else v[:1] for v in arrays)
+
+    few = posed.given(inputs=first(posed.inputs), cotangents=first(posed.cotangents))
+    counted = replace(source, rng=counting, runs=1)
+    with quiet():
+        if posed.mode is Mode.FORWARD:
+            posed.op.forward(*_wrap(counted, few.inputs), **posed.params)
+        else:
+            _noisy_vjp(few, counted, stored)
+    return counting.count
 
 
 def _bitwise(case: Case, op: Op, mode: Mode) -> bool:
     return op.is_exact(mode) or (op.multilinear and case.fill in ("exact", "signs"))
 
 
-def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
+def _sources(posed: Posed, declared: str | None) -> tuple[Source, float]:
     """The source of interior noise, and the amplitude of storage noise; the larger is DELTA."""
-    dtype = DTYPES[case.dtype]
+    case, dtype = posed.case, DTYPES[posed.case.dtype]
     interior = compute_roundoff(dtype, declared)
     larger = max(interior, dtype.u)
     key = int.from_bytes(hashlib.blake2b(f"{case}|noise".encode(), digest_size=16).digest(), "little")
@@ -147,7 +170,14 @@ def _sources(case: Case, declared: str | None) -> tuple[Source, float]:
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
     stored = DELTA * dtype.u / larger * (_ONCE if interior < dtype.u else 1.0)
-    return Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny), stored
+    source = Source(rng, RUNS, DELTA * interior / larger, DELTA * summing / larger, tiny)
+    if not is_every(case.fill) or Trait.POINTWISE not in posed.op.traits:
+        return source, stored
+    roundings = _roundings(posed, source, stored)
+    if roundings > MOST:
+        return source, stored
+    runs = runs_for(roundings)
+    return replace(source, rng=Orthogonal(runs), runs=runs), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
