@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +42,8 @@ class Op:
     in the tensor's shape: gradients inside a group may stand in any order. `settled(outputs, *tensors, **params)`
     puts the reference's own choice in place of another that is as right. `conventions(*tensors, **params)` yields the
     answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
+    `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
+    are independent: evaluated one by one and joined they are the whole. Pointwise operators need not say so.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Op:
     settled: Callable[..., Any] | None
     conventions: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
+    independent: Callable[..., Iterable[Mapping[str, int]]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
     variadic: bool
@@ -167,6 +170,7 @@ def _build(module: ModuleType, path: Path) -> Op:
         settled=getattr(module, "settled", None),
         conventions=getattr(module, "conventions", None),
         domain=getattr(module, "domain", None),
+        independent=getattr(module, "independent", None),
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),
         variadic=bool(star),

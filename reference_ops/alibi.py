@@ -22,6 +22,10 @@ TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"x": k, "y": k} for k in range(-len(shapes["x"]), -3)]
+
+
 def forward(x: Array, *, max_bias: float = 8.0, n_past: int = 0) -> Array:
     q, k = x.shape[-2:]
     distance = np.abs(n_past + np.arange(q)[:, None] - np.arange(k)).astype(np.real(x).dtype)

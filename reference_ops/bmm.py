@@ -17,6 +17,10 @@ MULTILINEAR = True
 TRAITS = ("long sum",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"a": -3, "b": -3, "y": -3}, {"a": -2, "y": -2}, {"b": -1, "y": -1}]
+
+
 def forward(a: Array, b: Array) -> Array:
     return np.matmul(a, b)  # type: ignore[no-any-return]
 

@@ -17,6 +17,10 @@ MULTILINEAR = True
 TRAITS = ("long sum",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"x": -4, "y": -4}, {"x": -3, "weight": -4, "bias": -1, "y": -3}]
+
+
 def forward(
     x: Array,
     weight: Array,

@@ -22,6 +22,10 @@ def _masked(x: Array, n_past: int) -> Array:
     return np.arange(n) > n_past + np.arange(m)[:, None]
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"x": k, "y": k} for k in range(-len(shapes["x"]), -2)]
+
+
 def forward(x: Array, *, n_past: int = 0) -> Array:
     return np.where(_masked(x, n_past), -np.inf, x)
 

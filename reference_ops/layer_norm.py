@@ -19,6 +19,11 @@ ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    axes = range(-len(shapes["x"]), -len(params["normalized_shape"]))
+    return [{"x": k, "y": k} for k in axes]
+
+
 def forward(
     x: Array,
     weight: Array | None = None,

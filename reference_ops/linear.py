@@ -18,6 +18,11 @@ MULTILINEAR = True
 TRAITS = ("long sum",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    rows = [{"x": -k, "y": -k} for k in range(len(shapes["x"]), 1, -1)]
+    return [*rows, {"weight": -2, "bias": -1, "y": -1}]
+
+
 def forward(x: Array, weight: Array, bias: Array | None = None) -> Array:
     y = np.matmul(x, np.swapaxes(weight, 0, 1))
     return y if bias is None else y + bias  # type: ignore[no-any-return]

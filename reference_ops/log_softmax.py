@@ -17,6 +17,11 @@ ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    axes = len(shapes["x"])
+    return [{"x": k, "y": k} for k in range(-axes, 0) if k % axes != params["dim"] % axes]
+
+
 def forward(x: Array, *, dim: int) -> Array:
     shifted = x - np.max(np.real(x), axis=dim, keepdims=True)
     return shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True))  # type: ignore[no-any-return]

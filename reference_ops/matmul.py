@@ -18,6 +18,12 @@ MULTILINEAR = True
 TRAITS = ("broadcasts", "long sum")
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    a, b = (len(shapes[name]) for name in ("a", "b"))
+    batch = [{"a": -k, "b": -k, "y": -k} for k in range(max(a, b), 2, -1)]
+    return [*batch, {"a": -2, "y": -2}, {"b": -1, "y": -1}] if min(a, b) > 1 else []
+
+
 def forward(a: Array, b: Array) -> Array:
     return np.matmul(a, b)  # type: ignore[no-any-return]
 

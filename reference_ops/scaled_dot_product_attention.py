@@ -31,6 +31,14 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"keep": range(2)}
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    tensors = ("query", "key", "value", "attn_mask", "keep", "y")
+    batch, heads = (dict.fromkeys(tensors, axis) for axis in (-4, -3))
+    rows = dict.fromkeys(("query", "attn_mask", "keep", "y"), -2)
+    # ALiBi's slope depends on the head's number, a causal mask on the row's.
+    return [batch, *[{**heads, "sinks": -1}] * (params["max_bias"] <= 0), *[rows] * (not params["is_causal"])]
+
+
 def _t(m: Array) -> Array:
     return np.swapaxes(m, -1, -2)
 

@@ -19,6 +19,10 @@ TRAITS = ("pointwise",)
 NEIGHBOURS = ("tril",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"x": k, "y": k} for k in range(-len(shapes["x"]), -2)]
+
+
 def forward(x: Array, *, diagonal: int = 0) -> Array:
     return np.triu(x, diagonal)
 

@@ -72,6 +72,17 @@ _RENEWABLE = ("jobs", "timeout", "memory")
 )
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 @click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Make the judged call N times, other work between: the bits must agree.",
+)
+@click.option(
+    "--batch-invariant", is_flag=True, help="Rows evaluated alone must give the bits that they give among others."
+)
+@click.option(
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
 )
 @click.option(
@@ -135,6 +146,8 @@ def command(context: click.Context, /, **options: Any) -> int:
         convention=options["convention"],
         grad_oracle=options["grad_oracle"],
         strict_subnormals=options["strict_subnormals"],
+        repeat=options["repeat"],
+        batch_invariant=options["batch_invariant"],
         in_process=options["in_process"],
         ledger=options["ledger"],
         out=options["out"],

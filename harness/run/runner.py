@@ -85,6 +85,8 @@ def _planned(settings: Settings) -> list[Task] | None:
         convention=settings.convention,
         grad_oracle=settings.grad_oracle,
         strict_subnormals=settings.strict_subnormals,
+        repeat=settings.repeat,
+        batch_invariant=settings.batch_invariant,
     )
     return planned if planned or (settings.selection.shard and selected) else None
 
