@@ -67,3 +67,9 @@ def test_zero_is_left_out_where_the_operator_divides_by_it():
     gradient = pose(Case.parse("reciprocal[x=256x256;f16;fill=every]"), load("reciprocal"), Mode.GRADIENT).asked
     assert np.isfinite(gradient.inputs[0]).all()
     assert (gradient.inputs[0] != 0).all()
+
+
+def test_no_cotangent_is_zero():
+    """Times a derivative past the largest number it is none, which tells nothing of the derivative."""
+    g = pose(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).asked.cotangents[0]
+    assert (g != 0).all()
