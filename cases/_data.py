@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
+from opproof.cases._every import EVERY, every, is_every
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
 
@@ -79,7 +80,10 @@ def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Flo
     """A random cotangent of O(1), never ones; integers where the case's fill is exact."""
     fill = case.fill if case.fill in ("exact", "signs") else "normal"
     bits = bits_of(f"{case}|cotangent {name}|variant={variant}")
-    return _array(round_to(FILLS[fill](bits, shape, DTYPES[case.dtype]), DTYPES[case.dtype]), shape)
+    g = FILLS[fill](bits, shape, DTYPES[case.dtype])
+    if is_every(case.fill):  # some derivatives are past the largest number, and times 0 they are no number
+        g = np.where(g == 0, 0.5, g)
+    return _array(round_to(g, DTYPES[case.dtype]), shape)
 
 
 def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
@@ -95,11 +99,15 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = np.resize(np.array(REPORTS[fill]), shape)
     elif fill in FILLS:
         values = FILLS[fill](bits, shape, dtype)
+    elif is_every(fill):
+        in_order = name == case.tensors[0][0] and not case.seed and salt == "variant=0"
+        values = every(fill, shape, dtype, None if in_order else bits)
     else:
-        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join([*FILLS, *REPORTS])}.")
+        known = ", ".join([*FILLS, EVERY, *REPORTS])
+        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {known}.")
     if _alone(case, shape) and fill in _MODERATE:
         values = _MODERATE[fill](values)
-    if constraint is not None and fill not in NOT_FINITE:
+    if constraint is not None and fill not in NOT_FINITE and not is_every(fill):
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
 
@@ -289,3 +297,8 @@ PIECE = 2**18
 PIECEWISE = frozenset(
     {"normal", "wide", "offset", "small", "positive", "negative", "ties", "halves", "exact", "signs", "subnormal"}
 )
+
+
+def is_on_kinks(fill: str) -> bool:
+    """Whether the fill may sit on kinks."""
+    return fill in ON_KINKS or fill in REPORTS or is_every(fill)

@@ -60,7 +60,12 @@ def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Ite
     turns = cycle(choices)
     found = [join(f"x={shape}", next(turns), rest) for shape, rest in rows]
     seen = {p for p in choices if any(p in f for f in found)}
-    return found + [join("x=3x17", p) for p in choices if p not in seen]
+    return [*found, *(join("x=3x17", p) for p in choices if p not in seen), every_value(choices[0])]
+
+
+def every_value(params: str = "") -> str:
+    """The row that holds every number of 16 bits, and of longer ones one of every stretch."""
+    return join("x=256x256", params, "fill=every")
 
 
 def full_elementwise(params: Iterable[str] = ("",)) -> list[str]:

@@ -34,3 +34,6 @@ TRUTH_OF_ROWS = {**TRUTH, "special rows": "all that is not zero is true, NaN and
 
 #: Operators of two tensors that are constant where both are one.
 ITSELF = {"given twice": "of a tensor with itself it is one constant"}
+
+#: What moves numbers or masks them.
+PLACE = {"every value": "where an element stands decides, and its value passes through as it is"}

@@ -38,6 +38,9 @@ STANDARD = [
     "x=2x1031;to=bf16;fill=wide;f32,f16",
     "x=5x9;to=f32;fill=wide;f32",
     "x=3x32;to=bf16;fill=negative;f32,f16",
+    "x=256x256;to=f16;fill=every;f32,bf16",
+    "x=256x256;to=bf16;fill=every;f32,f16",
+    "x=256x256;to=f32;fill=every;f16,bf16",
 ]
 LAID = ["x=2x3x4;to=bf16;layout=cropped;f32", "x=0d;to=f16;layout=offset;f32"]
 LONG, LONGEST = lengths("x={n}x1;to=bf16;f32", "x=1x{n};to=f16;f32")

@@ -28,6 +28,7 @@ STANDARD = [
     "x=33x65;layout=transposed",
     "x=2x1031;layout=transposed",
     "x=5x7;layout=transposed;fill=negative",
+    "x=256x256;layout=transposed;fill=every",
 ]
 LAID = ["x=2x3x4;layout=cropped", "x=2x3x4x5;layout=cropped", "x=0d;layout=offset"]
 LONG, LONGEST = lengths("x={n}x3;layout=transposed", "x=3x{n};layout=transposed")

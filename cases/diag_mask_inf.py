@@ -1,6 +1,7 @@
 """Cases of diag_mask_inf: nothing past, much past, everything seen; wide, tall and batched."""
 
 from opproof.cases._long import lengths
+from opproof.cases._without import PLACE
 
 SMOKE = [
     "x=5x7;n_past=0",
@@ -37,3 +38,4 @@ FULL = [
     "x=3x12289;n_past=5",
     "x=65537x3;n_past=0",
 ]
+WITHOUT = PLACE

@@ -33,3 +33,4 @@ FULL = [
     "x=2x12289;value=1.0",
     "x=65537x3;value=-1.0",
 ]
+WITHOUT = {"every value": "its result is one number, whatever the tensor holds"}

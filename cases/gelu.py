@@ -2,12 +2,12 @@
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows
-from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._rows import elementwise, every_value, full_elementwise
 
 _PARAMS = ("approximate=none", "approximate=tanh")
 
 SMOKE = ["x=7x33", "x=7x33;approximate=tanh"]
-STANDARD = elementwise(_PARAMS)
+STANDARD = [*elementwise(_PARAMS), every_value(_PARAMS[1])]
 LAID = laid_rows()
 LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])

@@ -23,6 +23,7 @@ STANDARD = [
     "x=0d",
     "x=5x1031;fill=signs",
     "x=5x13;fill=tiny",
+    "x=256x256;fill=every",
 ]
 LAID = laid_rows("fill=zeros")
 LONG, LONGEST = long_rows("fill=zeros")

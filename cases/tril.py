@@ -1,6 +1,7 @@
 """Cases of tril: wide and tall matrices, diagonals on both sides and past the edges, batches."""
 
 from opproof.cases._long import lengths
+from opproof.cases._without import PLACE
 
 SMOKE = [
     "x=5x7;diagonal=0",
@@ -38,3 +39,4 @@ FULL = [
     "x=3x12289;diagonal=1",
     "x=65537x3;diagonal=-1",
 ]
+WITHOUT = PLACE

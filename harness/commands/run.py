@@ -9,9 +9,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from opproof.cases._registry import LEVELS
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.levels import RUN_LEVELS
 
 #: What may be given anew with --resume, because it does not change what is asked of the backend.
 _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
@@ -27,7 +27,13 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 )
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
-@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option(
+    "--level",
+    type=click.Choice(RUN_LEVELS),
+    default="standard",
+    show_default=True,
+    help="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",
+)
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
@@ -72,6 +78,17 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="self: gradients against differences of the backend's own forward.",
 )
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Make the judged call N times, other work between: the bits must agree.",
+)
+@click.option(
+    "--batch-invariant", is_flag=True, help="Rows evaluated alone must give the bits that they give among others."
+)
 @click.option(
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
 )
@@ -137,6 +154,8 @@ def command(context: click.Context, /, **options: Any) -> int:
         convention=options["convention"],
         grad_oracle=options["grad_oracle"],
         strict_subnormals=options["strict_subnormals"],
+        repeat=options["repeat"],
+        batch_invariant=options["batch_invariant"],
         in_process=options["in_process"],
         ledger=options["ledger"],
         out=options["out"],

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.cases import Case
+from opproof.cases._every import is_part
 from opproof.harness.judge.bound import compare, far_off
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed, pose
@@ -29,7 +30,8 @@ def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | N
     case, mode = posed.case, posed.mode
     shapes = case.shapes.values()
     # Nothing to compute, or one element: there the shape is the evidence, and zeros or a value over poison.
-    if any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
+    # A part of every value, on which the operator may be constant, is evidence together with the other parts.
+    if is_part(case.fill) or any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
         return ""
     objections = _passing(case, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
     if objections and any(1 in s or s == () for s in shapes):

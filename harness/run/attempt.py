@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
@@ -18,6 +18,7 @@ from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.judge.slices.judge import judge_in_slices
+from opproof.harness.run.determinism import dependent, unrepeated
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
@@ -111,6 +112,12 @@ def _judged(
         judgement = judge_in_slices(pair.asked, answer, rules, pair.room)
     else:
         judgement = judge(pair.asked, answer, rules)
+    if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
+        changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
+        if not changed and task.batch_invariant:
+            changed = dependent(call, asked, answer.arrays)
+        if changed:
+            judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed)
     host.late()
     return judgement
 
@@ -139,8 +146,6 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
 
 def _forward_of(host: Host, case: Case, op: Op, timeout: float):  # type: ignore[no-untyped-def] # noqa: ANN202
     """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
-    from dataclasses import replace
-
     pair = pose(replace(case.apart, layout="contiguous"), op, Mode.FORWARD, sys.maxsize)
     wanted = wanted_of(pair.asked, pair.outputs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from opproof.harness.run.plan import Selection
+from opproof.vocabulary.levels import EXHAUSTIVE
 from opproof.vocabulary.modes import MODES
 
 
@@ -18,6 +19,12 @@ class Extent(IntEnum):
 
 def extent(selection: Selection) -> Extent:
     """What the selection tries."""
-    if selection.keyword or selection.dtypes or selection.cases or selection.shard or selection.level == "smoke":
+    if (
+        selection.keyword
+        or selection.dtypes
+        or selection.cases
+        or selection.shard
+        or selection.level in ("smoke", EXHAUSTIVE)
+    ):
         return Extent.PART
     return Extent.OPERATORS if selection.ops or selection.modes != MODES else Extent.ALL

@@ -8,10 +8,14 @@ from pathlib import Path
 
 from opproof.harness.ledger.findings import findings, news, objections
 from opproof.harness.ledger.known import Known
+from opproof.harness.run.exhaustive import lines, ranges, table
 from opproof.harness.run.extent import Extent
 from opproof.harness.run.status import Exit, status
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
+
+#: The file with the worst input of every range, of runs of level exhaustive.
+RANGES = "ranges.csv"
 
 
 def finish(
@@ -31,19 +35,29 @@ def finish(
     the ledger are added. Raises UsageError where the reports cannot be written, after the summary.
     """
     from opproof.reports import terminal
+    from opproof.reports.files import write
 
     today = datetime.datetime.now(datetime.UTC).date()
     found = findings(known, results)
     complaints = [*complaints, *objections(found, results, today, extent=extent)]
+    worst = ranges(results, _folders(header))
     text = terminal.summary(header, results, folder=folder)
     try:
         _write_reports(folder, header, results)
+        if worst:
+            write(folder / RANGES, table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
     finally:
         print(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text)
-        for sentence in (*complaints, *notes, *news(found)):
+        for sentence in (*lines(worst), *complaints, *notes, *news(found)):
             print(sentence)
     print(f"{folder / 'report.html'}  {folder / 'report.md'}  {folder / FILE}")
     return status(results, complaints, missing=max(0, header.cases - len(results)))
+
+
+def _folders(header: Header) -> tuple[str, ...]:
+    """The user's folders of operators, as the run was given them."""
+    selection = header.options.get("selection", {})
+    return tuple(selection.get("folders", ()))
 
 
 def _write_reports(folder: Path, header: Header, results: Sequence[Result]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from opproof.cases import Case, cases_of
 from opproof.cases._data import NOT_FINITE
 from opproof.harness.run import destination
+from opproof.harness.run.exhaustive import chunks
 from opproof.harness.run.shard import parse, shard_of
 from opproof.harness.run.task import Task
 from opproof.harness.truth import reference
@@ -24,6 +25,7 @@ from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError, UsageError
+from opproof.vocabulary.levels import EXHAUSTIVE
 from opproof.vocabulary.modes import MODES
 
 #: Elements of the largest case that is tried whole before it is judged.
@@ -69,10 +71,12 @@ def cases(selection: Selection) -> list[Case]:
             raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}.")
     if selection.cases:
         chosen = [checked(Case.parse(text), selection.folders) for text in selection.cases]
+    elif selection.level == EXHAUSTIVE:
+        chosen = [c for op in operators(selection) for c in chunks(op, selection.dtypes)]
     else:
         chosen = [c for op in operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
-        if selection.seed:
-            chosen = [c.with_seed(selection.seed) for c in chosen]
+    if selection.seed and not selection.cases:
+        chosen = [c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
 

@@ -86,6 +86,8 @@ def _planned(settings: Settings) -> list[Task] | None:
         grad_oracle=settings.grad_oracle,
         strict_subnormals=settings.strict_subnormals,
         judge_memory=settings.judge_memory * 2**20,
+        repeat=settings.repeat,
+        batch_invariant=settings.batch_invariant,
     )
     return planned if planned or (settings.selection.shard and selected) else None
 

@@ -23,6 +23,8 @@ class Settings:
     convention: str = "any"
     grad_oracle: str = "reference"
     strict_subnormals: bool = False
+    repeat: int = 1
+    batch_invariant: bool = False
     in_process: bool = False  # the backend in the judge's own process
     ledger: Path | None = None
     out: Path = Path("opproof-report")
@@ -44,6 +46,8 @@ def options(settings: Settings) -> dict[str, Any]:
         "convention": settings.convention,
         "grad_oracle": settings.grad_oracle,
         "strict_subnormals": settings.strict_subnormals,
+        "repeat": settings.repeat,
+        "batch_invariant": settings.batch_invariant,
         "in_process": settings.in_process,
         "known": str(settings.ledger.resolve()) if settings.ledger else "",
     }

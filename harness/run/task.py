@@ -21,6 +21,8 @@ class Task:
     strict_subnormals: bool = False
     convention: str = "any"
     grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
+    repeat: int = 1  # how often the judged call is made, other work between
+    batch_invariant: bool = False  # rows alone must give the bits that they give among others
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = MEMORY  # bytes that judging may take
 
@@ -48,5 +50,9 @@ def repro(task: Task) -> str:
         parts += ["--grad-oracle", task.grad_oracle]
     if task.judge_memory != MEMORY:
         parts += ["--judge-memory", str(task.judge_memory // 2**20)]
+    if task.repeat > 1:
+        parts += ["--repeat", str(task.repeat)]
+    if task.batch_invariant:
+        parts.append("--batch-invariant")
     parts += ["--out", "opproof-repro"]  # not the folder of the run whose record it repeats
     return " ".join(parts)

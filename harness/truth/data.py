@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import HIDDEN, ON_KINKS, REPORTS, bits_of, draw, draw_cotangent, draw_tensor
+from opproof.cases._data import HIDDEN, bits_of, draw, draw_cotangent, draw_tensor, is_on_kinks
 from opproof.cases._layouts import layouts_of
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -46,7 +46,7 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     if op.kinks is not None and case.fill in ("kink", "edges"):
         values = _onto_kinks(case, op, values)
         return values if case.fill == "kink" else _beside_kinks(case, op, values)
-    if op.kinks is None or case.fill in ON_KINKS or case.fill in REPORTS:
+    if op.kinks is None or is_on_kinks(case.fill):
         return values
     first = case.tensors[0][0]
     for attempt in range(_TRIES):

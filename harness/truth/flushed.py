@@ -41,6 +41,12 @@ class Flushing(np.ndarray):
             return tuple(self._of(r) for r in results)
         return None if results is None else self._of(results)
 
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        result = super().__array_function__(func, types, args, kwargs)
+        if isinstance(result, tuple | list):
+            return type(result)(map(self._of, result))
+        return self._of(result)  # np.where and its kin give plain arrays, which would flush no more
+
     def _of(self, result: Any) -> Any:
         return flushing(result, self.tiny) if np.asarray(result).dtype.kind == "f" else result
 

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from opproof.cases import Case
+from opproof.cases._every import is_every
 from opproof.harness.truth import flushed, reference
 from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
+from opproof.harness.truth.defined import where_defined
 from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -71,8 +73,7 @@ class Pair:
 def pose(case: Case, op: Op, mode: Mode) -> Pair:
     """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged."""
     names = tuple(arguments(case, op))
-    inputs = tuple(ordered(case, op, inputs_of(case, op)))
-    others = tuple(ordered(case, op, inputs_of(case, op, variant=1)))
+    inputs, others = (tuple(ordered(case, op, _drawn(case, op, mode, variant))) for variant in (0, 1))
     asked = Posed(case, op, mode, names, inputs, (), tuple(differentiable(case, op, inputs)))
     other = asked.given(inputs=others)
     if mode is Mode.FORWARD:
@@ -82,6 +83,11 @@ def pose(case: Case, op: Op, mode: Mode) -> Pair:
         asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs),
         _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
     )
+
+
+def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
+    values = inputs_of(case, op, variant)
+    return where_defined(case, op, values) if mode is Mode.GRADIENT and is_every(case.fill) else values
 
 
 def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:

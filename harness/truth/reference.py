@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from opproof.cases import Case
+from opproof.cases._every import is_every
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.noise.array import Noisy, Source
+from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, runs_for
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -107,33 +109,19 @@ def expected_of(posed: Posed, declared: str | None = None) -> list[Expected | No
 
 def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected]:
     """Expected outputs, with the scale of honest rounding."""
-    op = posed.op
     if is_bitwise(posed):
         return [unscaled(posed, v) for v in posed.outputs]
-
-    def noisy(source: Source, _: float) -> Sequence[Any]:
-        with quiet():
-            return tuple_of(op.forward(*_wrap(source, posed.inputs), **posed.params))
-
-    return [*map(partial(_scaled, posed.case, declared), posed.outputs, _deviations(posed, declared, noisy))]
+    squares = _deviations(posed, declared)
+    return [*map(partial(_scaled, posed.case, declared), posed.outputs, squares)]
 
 
 def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | None]:
     """Expected gradients of the inputs where needed, with the scale of honest rounding."""
-    case, op, params = posed.case, posed.op, posed.params
     values = values_of(posed)
     if is_bitwise(posed):
         return [None if v is None else unscaled(posed, v) for v in values]
-
-    def noisy(source: Source, stored: float) -> Sequence[Any]:
-        wrapped = _wrap(source, posed.inputs)
-        with quiet():
-            outputs = [_store(y, stored, DTYPES[case.dtype]) for y in tuple_of(op.forward(*wrapped, **params))]
-        cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
-        return vjp(op, wrapped, params, cotangents, outputs)
-
-    squares = _deviations(posed, declared, noisy)
-    return [None if v is None else _scaled(case, declared, v, s) for v, s in zip(values, squares, strict=True)]
+    squares = _deviations(posed, declared)
+    return [None if v is None else _scaled(posed.case, declared, v, s) for v, s in zip(values, squares, strict=True)]
 
 
 def values_of(posed: Posed) -> list[Array | None]:
@@ -144,26 +132,69 @@ def values_of(posed: Posed) -> list[Array | None]:
     return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
 
 
-def _deviations(
-    posed: Posed, declared: str | None, noisy: Callable[[Source, float], Sequence[Any]]
-) -> list[Array | None]:
+def _noisy(posed: Posed, source: Source, stored: float) -> Sequence[Any]:
+    """Outputs, or gradients, in noisy arithmetic."""
+    op, params, wrapped = posed.op, posed.params, _wrap(source, posed.inputs)
+    with quiet():
+        outputs = tuple_of(op.forward(*wrapped, **params))
+    if posed.mode is Mode.FORWARD:
+        return outputs
+    with quiet():
+        saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
+    cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
+    return vjp(op, wrapped, params, cotangents, saved)
+
+
+def _deviations(posed: Posed, declared: str | None) -> list[Array | None]:
     """Of every result the mean square by which noisy runs deviate, `posed.together` of them at once; None: not noisy.
 
     Squares are added up as the runs come: of large tensors the runs are gigabytes.
     """
+    if orthogonal := _orthogonal(posed, declared):
+        runs = orthogonal[0].runs
+        return [None if s is None else s / runs for s in map(_squares, _noisy(posed, *orthogonal))]
     sums: list[Array | None] = []
     for first in range(0, posed.runs, posed.together):
-        source, stored = _sources(posed.case, declared, first, min(posed.together, posed.runs - first))
-        results = noisy(source, stored)
-        sums = sums or [None] * len(results)
-        for i, result in enumerate(results):
-            if isinstance(result, Noisy):
-                with quiet():
-                    deviations = result.runs - result.exact
-                    square = np.sum(np.square(deviations, out=deviations), axis=0)
-                total = sums[i]
-                sums[i] = square if total is None else total + square
+        results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, posed.runs - first)))
+        squares = list(map(_squares, results))
+        sums = [s if t is None or s is None else t + s for t, s in zip(sums or [None] * len(squares), squares)]
     return [None if total is None else total / posed.runs for total in sums]
+
+
+def _squares(result: Any) -> Array | None:
+    """The sum over runs of squared deviations; None of what is not noisy."""
+    if not isinstance(result, Noisy):
+        return None
+    with quiet():
+        deviations = result.runs - result.exact
+        return np.asarray(np.sum(np.square(deviations, out=deviations), axis=0))
+
+
+def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | None:
+    """Noise that is the same for all elements, one run a rounding, where that says as much; None where it does not.
+
+    Every number of a dtype is tried at once only by operators that map each element for itself.
+    """
+    if not is_every(posed.case.fill) or Trait.POINTWISE not in posed.op.traits:
+        return None
+    source, stored = _sources(posed.case, declared, 0, RUNS)
+    roundings = _roundings(posed, source, stored)
+    if roundings > MOST:
+        return None
+    runs = runs_for(roundings)
+    return replace(source, rng=Orthogonal(runs), runs=runs), stored
+
+
+def _roundings(posed: Posed, source: Source, stored: float) -> int:
+    """How often the reference rounds, found out on the first slice of every tensor."""
+    counting = Counting()
+
+    def first(arrays: Sequence[Array | None]) -> tuple[Array | None, ...]:
+        return tuple(v if v is None or not v.ndim else v[:1] for v in arrays)
+
+    few = posed.given(inputs=first(posed.inputs), cotangents=first(posed.cotangents))
+    _noisy(few, replace(source, rng=counting, runs=1), stored)
+    return counting.count
 
 
 def is_bitwise(posed: Posed) -> bool:

@@ -58,6 +58,11 @@ def by_rows(op: Op) -> bool:
     return (whole or "is_causal" in op.params) and floats(op)
 
 
+def mapped(op: Op) -> bool:
+    """Whether it maps the elements of one tensor of floats."""
+    return unary(op) and floats(op)
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself."""
     return any(name.startswith("pad") for name in op.params)

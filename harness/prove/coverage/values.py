@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from opproof.cases import Case
+from opproof.cases._every import EVERY
 from opproof.harness.prove.coverage import ops as on
 from opproof.harness.prove.coverage.case import (
     Rule,
@@ -15,7 +18,7 @@ from opproof.harness.prove.coverage.case import (
     when,
 )
 from opproof.harness.prove.coverage.sizes import long
-from opproof.reference_ops import Trait
+from opproof.reference_ops import Op, Trait
 
 
 def _masked(case: Case) -> object:
@@ -47,6 +50,12 @@ def _models(case: Case) -> list[str]:
         "eps": float(str(given.get("eps", 1))) <= 1e-12,
     }
     return [name for name, met in far.items() if met]
+
+
+def _every(case: Case, op: Op) -> list[str]:
+    """The dtype of which the case holds every number, or one of every stretch."""
+    whole = case.fill == EVERY and math.prod(case.shapes[op.tensors[0]]) >= 2**16
+    return [case.dtype] if whole else []
 
 
 PARAMETERS = (
@@ -96,6 +105,12 @@ VALUES = (
     ),
     Rule("masked large", "masked elements of 1e30 beside ordinary ones", 12, on.hiding, fill("masked")),
     Rule("masked NaN", "masked elements that are NaN or infinite", 12, on.hiding, fill("masked-special")),
+    Rule(
+        *("every value", "every number of 16 bits, and one of each of 65536 stretches of f32", 0),
+        on.mapped,
+        _every,
+        lambda op, cases: sorted({case.dtype for case in cases} - {"f64"}),  # noqa: ARG005
+    ),
     Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
     Rule(
         *("16-bit sums", "a sum of over 1000 terms in f16, and one in bf16", 10),

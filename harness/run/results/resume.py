@@ -29,6 +29,8 @@ class _Asked:
     strict_subnormals: bool
     known: str
     grad_oracle: str = "reference"
+    repeat: int = 1
+    batch_invariant: bool = False
     in_process: bool = False
     jobs: int = 2
     timeout: float = 30.0

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -42,11 +42,18 @@ from opproof.harness.truth.noise.sums import (
 Floats = NDArray[Any]
 
 
+class Draws(Protocol):
+    """Draws of standard deviation 1 that broadcast to a shape."""
+
+    def standard_normal(self, shape: tuple[int, ...], /) -> Floats:
+        """Draws for all elements of `shape`, the first axis of which counts the runs."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where noise comes from: how many runs, and the amplitudes of one interior rounding."""
 
-    rng: np.random.Generator
+    rng: Draws
     runs: int
     amplitude: float
     summing: float  # amplitude of one addition of a sum or contraction
@@ -73,6 +80,8 @@ class Source:
             noise = np.multiply(self.rng.standard_normal(runs.shape, np.float32), size, dtype=np.float64)
         else:
             noise = self.rng.standard_normal(runs.shape)
+            if noise.shape != runs.shape:
+                return noise * size + runs
             noise *= size
         noise += runs
         return noise

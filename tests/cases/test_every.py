@@ -1,0 +1,75 @@
+"""fill=every: each number of 16 bits once, one of every stretch of longer dtypes, in parts that make the whole."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.cases._data import draw_tensor
+from opproof.cases._every import every, part_of
+from opproof.harness.truth.posed import pose
+from opproof.reference_ops import load
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.modes import Mode
+
+
+def patterns(values, dtype):
+    kind = DTYPES[dtype].numpy
+    return values.astype(kind).view(f"u{kind.itemsize}").ravel()
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_all_patterns_of_16_bits_are_there(dtype):
+    x = every("every", (256, 256), DTYPES[dtype])
+    numbers = ~np.isnan(x).ravel()  # NaN is NaN, whatever its payload
+    assert np.array_equal(patterns(x, dtype)[numbers], np.arange(65536)[numbers])
+    assert np.count_nonzero(~numbers) == {"f16": 2046, "bf16": 254}[dtype]
+
+
+def test_of_f32_there_is_one_number_of_every_stretch():
+    x = every("every", (256, 256), DTYPES["f32"])
+    numbers = ~np.isnan(x).ravel()
+    assert np.array_equal((patterns(x, "f32") >> 16)[numbers], np.arange(65536)[numbers])
+    assert {0.0, 1.0, np.inf, -np.inf} <= set(x[~np.isnan(x)])
+    assert 0.9 < np.mean((patterns(x, "f32")[numbers] & 0xFFFF) != 0) < 1  # no bf16 holds them
+
+
+def test_parts_make_the_whole():
+    parts = [every(f"every:{k}/16", (4096,), DTYPES["f16"]) for k in range(1, 17)]
+    assert np.array_equal(np.concatenate(parts), every("every", (65536,), DTYPES["f16"]), equal_nan=True)
+    second = every("every:2/4096", (2**20,), DTYPES["f32"])
+    assert np.array_equal(patterns(second, "f32"), np.arange(2**20, 2**21))
+
+
+def test_a_seed_changes_the_order_alone():
+    x, y = (draw_tensor(Case.parse(f"exp[x=256x256;f16;fill=every;seed={s}]"), "x", (256, 256), None, "variant=0")
+            for s in (0, 1))  # fmt: skip
+    assert not np.array_equal(x, y, equal_nan=True)
+    assert np.array_equal(np.sort(x, axis=None), np.sort(y, axis=None), equal_nan=True)
+
+
+@pytest.mark.parametrize("fill", ["every:0/4", "every:5/4", "every:", "every:1", "every:a/b"])
+def test_a_malformed_part_is_refused(fill):
+    with pytest.raises(CaseError, match="expected every or every:K/N"):
+        part_of(fill)
+
+
+def test_gradients_are_asked_for_where_they_are_defined():
+    case = Case.parse("log[x=256x256;f16;fill=every]")
+    whole, gradient = (pose(case, load("log"), mode).asked.inputs[0] for mode in (Mode.FORWARD, Mode.GRADIENT))
+    assert np.isnan(whole).any()
+    assert (whole < 0).any()
+    assert (np.isfinite(gradient) & (gradient > 0)).all()
+    assert set(gradient.flat) == {v for v in whole.flat if 0 < v < np.inf}
+
+
+def test_zero_is_left_out_where_the_operator_divides_by_it():
+    gradient = pose(Case.parse("reciprocal[x=256x256;f16;fill=every]"), load("reciprocal"), Mode.GRADIENT).asked
+    assert np.isfinite(gradient.inputs[0]).all()
+    assert (gradient.inputs[0] != 0).all()
+
+
+def test_no_cotangent_is_zero():
+    """Times a derivative past the largest number it is none, which tells nothing of the derivative."""
+    g = pose(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).asked.cotangents[0]
+    assert (g != 0).all()

@@ -1,0 +1,96 @@
+"""The same bits again: many calls, and rows with and without the rows beside them."""
+
+import pytest
+from _runs import opproof
+
+from opproof.harness.run.task import Task, repro
+from opproof.reports import read_results
+from opproof.vocabulary.verdicts import Verdict
+
+RACY = """
+import numpy as np
+
+version, device = "1", "bench"
+calls = 0
+
+
+def supports(op, dtypes, params):
+    return True
+
+
+def forward(op, inputs, params):
+    global calls
+    calls += 1
+    (x,) = inputs
+    y = np.maximum(x, x.dtype.type(0))
+    if calls == 9:
+        y.flat[3] = np.nextafter(y.flat[3], x.dtype.type(9))
+    return y
+"""
+
+#: Sums of a row in another order where there are other rows beside it.
+BATCHED = """
+import numpy as np
+
+version, device = "1", "bench"
+
+
+def supports(op, dtypes, params):
+    return True
+
+
+def forward(op, inputs, params):
+    (x,) = inputs
+    e = np.exp((x - x.max(axis=params["dim"], keepdims=True)).astype(np.float64))
+    s = e.sum(axis=params["dim"], keepdims=True)
+    y = (e / s).astype(x.dtype)
+    return np.nextafter(y, x.dtype.type(1)) if x.shape[0] == {rows} else y
+"""
+SOFTMAX = "softmax[x=5x33;dim=-1;f32]"
+
+
+def verdict(tmp_path, capsys, text, case, *options):
+    backend, out = tmp_path / "backend.py", tmp_path / "out"
+    backend.write_text(text, encoding="utf-8")
+    args = ["run", "-b", backend, "--case", case, "--mode", "forward", "-j", 1, "--in-process", "--quiet"]
+    opproof(capsys, *args, *options, "--out", out)
+    (result,) = read_results(out)[1]
+    return result
+
+
+def test_a_race_that_three_calls_do_not_meet_is_met_by_more(tmp_path, capsys):
+    case = "relu[x=4x33;f32]"
+    assert verdict(tmp_path, capsys, RACY, case).verdict is Verdict.PASS
+    result = verdict(tmp_path, capsys, RACY, case, "--repeat", 20)
+    assert result.verdict is Verdict.NOT_REPEATABLE
+    assert result.message.startswith("call 4 of 20 gave other bits than the first: output y at [0, 3] is")
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_rows_that_depend_on_those_beside_them_are_found(tmp_path, capsys, rows):
+    """A row alone, and all but the first: the whole has five."""
+    text = BATCHED.replace("{rows}", str(rows))
+    assert verdict(tmp_path, capsys, text, SOFTMAX).verdict is Verdict.PASS
+    result = verdict(tmp_path, capsys, text, SOFTMAX, "--batch-invariant")
+    assert result.verdict is Verdict.NOT_REPEATABLE
+    which = "slice 2" if rows == 1 else "slices 1 to 4"
+    assert f"{which} along axis -2 of x, evaluated without the others, give other bits" in result.message
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "sliced", "broadcast", "gapped", "offset"])
+def test_rows_that_do_not_depend_pass(tmp_path, capsys, layout):
+    text = BATCHED.replace("{rows}", "77")
+    case = SOFTMAX.replace("]", f";layout={layout}]")
+    assert verdict(tmp_path, capsys, text, case, "--batch-invariant", "--repeat", 3).verdict is Verdict.PASS
+
+
+def test_gradients_of_rows_too(tmp_path, capsys):
+    out = tmp_path / "out"
+    args = ["--case", "layer_norm[x=5x33;weight=33,;bias=33,;normalized_shape=(33);f32]", "--batch-invariant"]
+    assert opproof(capsys, "run", "-b", "numpy", *args, "--quiet", "-j", 1, "--out", out)[0] == 0
+    assert [r.verdict for r in read_results(out)[1]] == [Verdict.PASS, Verdict.PASS]
+
+
+def test_the_repro_line_asks_the_same():
+    line = repro(Task("torch", SOFTMAX, "forward", repeat=20, batch_invariant=True))
+    assert "--repeat 20 --batch-invariant" in line

@@ -1,0 +1,12 @@
+"""Numbers below the normal range taken for zero, wherever a reference computes them."""
+
+import numpy as np
+
+from opproof.harness.truth.flushed import Flushing, flushing
+
+
+def test_flushing_goes_on_after_a_selection():
+    x = np.where(np.array([True, False]), flushing(np.array([2.0, 3.0]), 1.0), 4.0)
+    assert isinstance(x, Flushing)
+    assert (x * 0.3).tolist() == [0.0, 1.2]
+    assert all(isinstance(v, Flushing) for v in np.split(x, 2))
