@@ -25,11 +25,6 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
     return [{"x": k, "y": k} for k in axes]
 
 
-def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
-    axes = range(-len(shapes["x"]), -len(params["normalized_shape"]))
-    return [{"x": k, "y": k} for k in axes]
-
-
 def forward(
     x: Array,
     weight: Array | None = None,

@@ -22,10 +22,6 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
     return [{"x": k, "y": k} for k in range(-len(shapes["x"]), -1)]
 
 
-def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
-    return [{"x": k, "y": k} for k in range(-len(shapes["x"]), -1)]
-
-
 def forward(x: Array, weight: Array | None = None, *, eps: float = 1e-6) -> Array:
     y = x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps)
     return y if weight is None else y * weight  # type: ignore[no-any-return]

@@ -23,11 +23,6 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
     return [{"x": k, "y": k} for k in range(-axes, 0) if k % axes != params["dim"] % axes]
 
 
-def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
-    axes = len(shapes["x"])
-    return [{"x": k, "y": k} for k in range(-axes, 0) if k % axes != params["dim"] % axes]
-
-
 def forward(x: Array, *, dim: int) -> Array:
     e = np.exp(x - np.max(np.real(x), axis=dim, keepdims=True))
     return e / np.sum(e, axis=dim, keepdims=True)  # type: ignore[no-any-return]

@@ -156,8 +156,9 @@ def _deviations(posed: Posed, declared: str | None) -> list[Array | None]:
     sums: list[Array | None] = []
     for first in range(0, posed.runs, posed.together):
         results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, posed.runs - first)))
-        squares = list(map(_squares, results))
-        sums = [s if t is None or s is None else t + s for t, s in zip(sums or [None] * len(squares), squares)]
+        squares = [_squares(result) for result in results]
+        totals = sums or [None] * len(squares)
+        sums = [s if t is None or s is None else t + s for t, s in zip(totals, squares, strict=True)]
     return [None if total is None else total / posed.runs for total in sums]
 
 

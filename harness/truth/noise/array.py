@@ -45,7 +45,7 @@ Floats = NDArray[Any]
 class Draws(Protocol):
     """Draws of standard deviation 1 that broadcast to a shape."""
 
-    def standard_normal(self, shape: tuple[int, ...], /) -> Floats:
+    def standard_normal(self, shape: tuple[int, ...], dtype: type[np.floating[Any]] = np.float64, /) -> Floats:
         """Draws for all elements of `shape`, the first axis of which counts the runs."""
 
 

@@ -9,6 +9,7 @@ cancel in one run add up in another: signs alone do no harm where all combinatio
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ class Counting:
 
     count: int = 0
 
-    def standard_normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def standard_normal(self, shape: tuple[int, ...], _: type[Any] = np.float64, /) -> NDArray[np.float64]:
         """Zeros that broadcast to `shape`."""
         self.count += 1
         return np.zeros((1,) * len(shape))
@@ -44,7 +45,7 @@ class Orthogonal:
         while len(self.matrix) < self.runs:
             self.matrix = np.block([[self.matrix, self.matrix], [self.matrix, -self.matrix]])
 
-    def standard_normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def standard_normal(self, shape: tuple[int, ...], _: type[Any] = np.float64, /) -> NDArray[np.float64]:
         """The next column along the first axis; it broadcasts to `shape`."""
         column = self.matrix[:, self.used % self.runs]
         self.used += 1

@@ -27,8 +27,7 @@ def test_scales_are_those_of_normal_noise(name, mode, monkeypatch):
     posed = pose(case, load(name), mode).asked
     few = reference.expected_of(posed)[0].scale
     monkeypatch.setattr(reference, "is_every", lambda _: False)
-    monkeypatch.setattr(reference, "RUNS", 256)
-    many = reference.expected_of(posed)[0].scale
+    many = reference.expected_of(posed.given(runs=256, together=256))[0].scale
     counts = many > 0
     assert counts.any()
     ratio = few[counts] / many[counts]
