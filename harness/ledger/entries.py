@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import tomllib
 import typing
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,8 +48,7 @@ def decoded(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> lis
 def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
     if not isinstance(entry, dict):
         raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
-    hints = typing.get_type_hints(kind)
-    fields = {f.name: hints[f.name] for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = _fields(kind)
     needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
     if missing := [field for field in needed if field not in entry]:
         raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
@@ -63,6 +63,13 @@ def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
         return msgspec.convert(entry, kind)
     except msgspec.ValidationError as error:  # what the type itself refuses
         raise UsageError(f"{where}: {error}.") from None
+
+
+@functools.cache
+def _fields(kind: Hashable) -> dict[str, Any]:
+    """The types of the fields of a dataclass: slow to find out, and asked for every entry."""
+    hints = typing.get_type_hints(kind)
+    return {f.name: hints[f.name] for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
 
 
 def _words(hint: Any) -> str:

@@ -16,8 +16,9 @@ from opproof.harness.run.status import status
 
 def run(backend, **selection):
     selected = Selection(**selection)
+    known = built_in(backend)
     with Pool(Limits(jobs=1, timeout=120.0, memory=4 * 2**30)) as pool:
-        results = [mark(r, built_in(backend)) for r in pool.run(tasks([backend], cases(selected), selected))]
+        results = [mark(r, known) for r in pool.run(tasks([backend], cases(selected), selected))]
     unexpected = [f"{r.verdict} {r.case} {r.mode}: {r.message} {r.worst}" for r in results if status([r]) == 1]
     assert not unexpected, "\n".join(unexpected[:10])
     return results
