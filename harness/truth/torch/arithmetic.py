@@ -13,6 +13,10 @@ from typing import Any
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12
 _POOL = 1 << 20
+#: Decisions that noise flips as a matter of course: equality, and what is drawn at random.
+_UNSTEADY = frozenset(
+    ("eq", "ne", "equal", "chosen", "bernoulli", "bernoulli_", "rand", "randn", "rand_like", "randn_like")
+)
 
 
 @dataclass
@@ -55,6 +59,7 @@ class Arithmetic:
     tape: Tape
     amplitudes: Amplitudes | None = None
     seed: int = 0
+    flips: int = 0
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     _generator: Any = None
     _pool: Any = None
@@ -65,8 +70,17 @@ class Arithmetic:
         return self.amplitudes is None
 
     def decided(self, name: str, made: Callable[[], Any]) -> Any:
-        """A result of the exact evaluation that later code may change in place: a tensor, a tuple of them, a number."""
-        return copied(self.tape.kept(name, lambda: copied(made())))
+        """A result of the exact evaluation that later code may change in place: a tensor, a tuple of them, a number.
+
+        Where noise would decide otherwise, an honest candidate may too: `flips` counts such decisions.
+        """
+        if self.exact:
+            return copied(self.tape.kept(name, lambda: copied(made())))
+        kept = self.tape.kept(name, made)
+        if name not in _UNSTEADY and self.torch.is_tensor(kept):
+            other = made()
+            self.flips += int(other.shape != kept.shape or not self.torch.equal(other, kept))
+        return copied(kept)
 
     def size(self, name: str, made: Callable[[], Any]) -> Any:
         """The size of a sum's error, computed once, by the exact evaluation."""

@@ -13,7 +13,7 @@ from typing import Any
 from opproof.harness.truth.torch import places
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
 from opproof.harness.truth.torch.formulas import FORMULAS
-from opproof.harness.truth.torch.rules import CREATES, MOVES, MOVES_IN_PLACE, ROUNDS, STEPS
+from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, STEPS
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
@@ -31,6 +31,10 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
     torch = noise.torch
 
     class Mode(TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # skipping would import the compiler, which takes seconds
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             del types
             return answer(noise, self, func, args, kwargs or {})
@@ -64,7 +68,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
         return func(*args, **kwargs)
     if name in _RULES:
         return _RULES[name](noise, func, *args, **kwargs)
-    if name in STEPS or kwargs.get("rounding_mode") is not None:
+    if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:
         return noise.decided(name, lambda: func(*args, **kwargs))
     if name in MOVES or name in CREATES:
         return _moved(noise, name, func(*args, **kwargs))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.truth.reference import _ONCE, COMPUTE_U, DELTA, RUNS, Expected, compute_roundoff
+from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.vocabulary.arrays import Array
@@ -41,6 +41,7 @@ class Truth:
     outputs: tuple[Expected, ...]
     gradients: tuple[Expected | None, ...]  # by input
     promoted: tuple[str, ...]  # lines at which the reference left float64
+    flips: int = 0  # decisions that noise would take otherwise: a candidate may, without being wrong
 
 
 def truth(question: Question, runs: int = RUNS) -> Truth:
@@ -53,9 +54,11 @@ def truth(question: Question, runs: int = RUNS) -> Truth:
     floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
     amplitudes, unit = _amplitudes(floats, question.compute)
     squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in (*values, *gradients)]
+    flips = 0
     for run in range(runs):
         noise = Arithmetic(torch, tape.rewound(), amplitudes, _key(question, run))
         found = _evaluated(noise, question, unit)
+        flips += noise.flips
         with np.errstate(all="ignore"):
             squares = [
                 s if s is None else s + np.abs(y - x) ** 2
@@ -70,6 +73,7 @@ def truth(question: Question, runs: int = RUNS) -> Truth:
         tuple(e for e in expected[: len(values)] if e is not None),
         tuple(expected[len(values) :]),
         tuple(exact.promoted),
+        flips,
     )
 
 
@@ -130,7 +134,7 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
             continue
         taken.add(place)
         dtype = DTYPES[name]
-        once = unit * dtype.u * (_ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
+        once = unit * dtype.u * (ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
         with torch.no_grad():
             size = torch.where((y == 0) | y.isinf(), 0.0, y.abs().clamp_min(dtype.tiny))
             y.data.copy_(y + once * size * noise.drawn(y))

@@ -27,7 +27,7 @@ MOVES = frozenset(
     as_strided_copy collapse_view split_dim unsafe_split unsafe_split_with_sizes view_copy expand_copy permute_copy
     transpose_copy t_copy squeeze_copy unsqueeze_copy slice_copy select_copy _reshape_copy copy narrow_copy unfold_copy
     reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d
-    repeat_interleave zero diag_embed block_diag bucketize upsample_nearest1d upsample_nearest2d upsample_nearest3d
+    repeat_interleave zero diag_embed block_diag upsample_nearest1d upsample_nearest2d upsample_nearest3d
     _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d diagonal_copy alias_copy
     nan_to_num _sparse_mask take chunk glu_jvp unflatten flatten narrow _nested_view view_element_type clone_preserve
     """.split()
@@ -44,6 +44,15 @@ CREATES = frozenset(
 
 #: Piecewise constant: the numbers of the exact evaluation, in every one.
 STEPS = frozenset("sign sgn floor ceil round trunc fix floor_divide heaviside special_zeta ".split())
+
+#: Comparisons, predicates, positions: those of the exact evaluation.
+DECIDES = frozenset(
+    """
+    eq ne lt le gt ge isnan isinf isfinite isneginf isposinf signbit logical_and logical_or logical_xor logical_not
+    argmax argmin argsort any all nonzero searchsorted bucketize equal is_nonzero isclose isreal multinomial isin
+    count_nonzero histc bincount unique_consecutive
+    """.split()
+)
 
 #: In place, and nothing but movement.
 MOVES_IN_PLACE = frozenset(
