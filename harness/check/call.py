@@ -51,6 +51,7 @@ class Reply:
     error: str = ""
     cause: Verdict = Verdict.ERROR  # of the error
     declined: str = ""  # why there are no gradients
+    failed: str = ""  # what asking for gradients raised
     seconds: float = 0.0
 
 
@@ -71,16 +72,23 @@ def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
                 raw = flat(call(tensors))
             outputs = tuple(_answered(y, tensors) for y in (*raw, *(tensors[i] for i in request.after)))
             gradients: tuple[Answered | None, ...] = ()
-            declined = ""
+            declined = failed = ""
             if request.cotangents:
-                found, declined = _gradients(torch, raw, tensors, request, pull)
+                try:
+                    found, declined = _gradients(torch, raw, tensors, request, pull)
+                except Exception as error:  # its values are judged all the same
+                    found, failed = [None] * len(tensors), _first_line(error)
                 gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
         except Exception as error:  # of whatever kind, it is the candidate's
-            text = str(error).strip().partition("\n")[0]
-            return Reply(error=f"{type(error).__name__}: {text}", seconds=time.perf_counter() - start)
+            return Reply(error=_first_line(error), seconds=time.perf_counter() - start)
     seconds = time.perf_counter() - start
     changed = tuple(i for i, (a, b) in enumerate(zip(tensors, before, strict=True)) if not _same(a, b))
-    return Reply(outputs, gradients, changed, declined=declined, seconds=seconds)
+    return Reply(outputs, gradients, changed, declined=declined, failed=failed, seconds=seconds)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}"
 
 
 def _gradients(

@@ -37,7 +37,7 @@ def facts(reference: Reference, tensors: tuple[Tensor, ...], seed: int, gradient
     if gradients and not after and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         needs = tuple(d is not None for d in reply.gradients)
-        if not reply.error and not reply.declined and any(needs):
+        if not (reply.error or reply.declined or reply.failed) and any(needs):
             return Facts(replace(asked, tensors=tensors, needs=needs), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
 

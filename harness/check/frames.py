@@ -82,6 +82,7 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
         "changed": reply.changed,
         "error": reply.error,
         "declined": reply.declined,
+        "failed": reply.failed,
         "seconds": reply.seconds,
     }
     write(stream, header, [None if y is None else y.values for y in both])
@@ -98,5 +99,9 @@ def reply_in(stream: IO[bytes]) -> Reply:
     outputs = tuple(y for y in both[:count] if y is not None)
     found = Reply(outputs, tuple(both[count:]), tuple(map(int, header["changed"])))
     return replace(
-        found, error=str(header["error"]), declined=str(header["declined"]), seconds=float(header["seconds"])
+        found,
+        error=str(header["error"]),
+        declined=str(header["declined"]),
+        failed=str(header["failed"]),
+        seconds=float(header["seconds"]),
     )

@@ -25,7 +25,8 @@ def judged(
     if like is None:
         if inputs is not None:
             raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
-        return by_name(candidate, str(op), vjp, wishes)
+        defaults = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None}
+        return by_name(candidate, str(op), vjp, {**defaults, **wishes})
     if not callable(like):
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
     if inputs is None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.cases import Case
+from opproof.cases._case import RESERVED
 from opproof.harness.check.sides import Reference, kind_of
 from opproof.harness.check.trial import Tried
 from opproof.harness.diagnose.diagnosis import diagnose
@@ -82,7 +83,7 @@ def _case(tried: Tried, name: str) -> Case:
 
 
 def _label(name: str) -> str:
-    return f"{name}_" if name in ("fill", "layout", "needs", "seed", "dtype") else name
+    return f"{name}_" if name in (*RESERVED, "dtype") else name
 
 
 def _posed(tried: Tried, case: Case, reference: Reference, mode: Mode) -> Posed | None:

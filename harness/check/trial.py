@@ -12,12 +12,13 @@ from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.sides import Ask, Reference, kind_of, kinds
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.variants import Variant
-from opproof.harness.judge.bound import compare
+from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
-from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.reference import Expected, compute_roundoff
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -57,7 +58,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     known = truth(_question(reference, asked, manner))
     judgements = {Mode.FORWARD: _forward(asked, known, replies[1])}
     if asked.request.cotangents:
-        judgements[Mode.GRADIENT] = _gradient(asked, known, replies[1])
+        judgements[Mode.GRADIENT] = _gradient(asked, known, replies[1], manner.compute)
     stale = _stale(replies)
     return Tried(
         variant,
@@ -133,7 +134,23 @@ def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
 
 
-def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
+def _normwise(expected: Expected, kind: str, compute: str | None) -> Expected:
+    """A gradient that may be off by one interior roundoff of its largest element.
+
+    Which formula a backward uses is the candidate's choice: y (g - sum(g y)) of a saturated softmax loses all digits of
+    what another keeps. Between honest formulas elements differ by roundoffs of the largest.
+    """
+    finite = expected.values[np.isfinite(expected.values)]
+    if expected.exact or not finite.size:
+        return expected
+    dtype = DTYPES[kind]
+    least = float(np.max(np.abs(finite))) * compute_roundoff(dtype, compute) / dtype.u / C
+    return replace(expected, scale=np.maximum(expected.scale, least))
+
+
+def _gradient(asked: Facts, known: Truth, reply: Reply, compute: str | None) -> Judgement:
+    if reply.failed:
+        return Judgement(Verdict.ERROR, reply.failed)
     if reply.declined:
         return Judgement(Verdict.UNSUPPORTED, reply.declined)
     found, of = [], []
@@ -145,7 +162,8 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
         if d is not None and d.values.shape != e.values.shape:
             text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
             return Judgement(Verdict.WRONG_SHAPE, text)
-        found.append(_judged(t.name, np.zeros(e.values.shape) if d is None else d.values, e, t.kind))
+        got = np.zeros(e.values.shape) if d is None else d.values
+        found.append(_judged(t.name, got, _normwise(e, t.kind, compute), t.kind))
         of.append(t.kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 
