@@ -50,7 +50,9 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
     process: list[subprocess.Popen[bytes]] = []
 
     def ask(request: Request) -> Reply:
-        if not process or process[0].poll() is not None:
+        if process and process[0].poll() is not None:
+            _ended(process.pop())
+        if not process:
             process[:] = [_started([*command, _how(located, reference, seed)])]
         return _answer(process[0], request, located.seconds)
 
@@ -58,8 +60,17 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
         yield ask
     finally:
         for p in process:
-            p.kill()
-            p.communicate()
+            _ended(p)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """End a process and close its pipes, of which one may hold what nobody reads any more."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 def _started(command: list[str]) -> subprocess.Popen[bytes]:
