@@ -77,10 +77,21 @@ def adapted_backward(noise: Arithmetic, func: Any, g: Any, *rest: Any) -> Any:
 
 
 def weighted(noise: Arithmetic, func: Any, x: Any, *rest: Any, **options: Any) -> Any:
-    """A weighted sum of a few elements of the first tensor, at most 16, with positive weights: interpolation."""
+    """Interpolation: a weighted sum of a few elements, at most 16.
+
+    A weight is the fraction of a coordinate, so it has the rounding of a number as large as the axis is long.
+    """
     y = func(x, *rest, **options)
-    size = noise.size("weighted", lambda: (16 * (y.square() / 3 + func(x.square(), *rest, **options).abs() / 2)).sqrt())
-    return noise.summed(y, size)
+    sizes = [x.shape[2:], y.shape[2:]]
+    slopes = {"near": 0.0, "bicu": 1.25}  # of the weights, times half the length of the axis
+    slope = slopes.get(func._schema.name.partition("upsample_")[2][:4], 0.5)
+    long = slope * max(max(s, default=1) for s in sizes)
+
+    def size() -> Any:
+        squares = func(x.square(), *rest, **options).abs()
+        return (4 * (y.square() / 3 + squares / 2) + long**2 * squares).sqrt()
+
+    return noise.summed(y, noise.size("weighted", size))
 
 
 def maxima(noise: Arithmetic, func: Any, x: Any, kernel: Any, *rest: Any) -> Any:
