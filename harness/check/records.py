@@ -125,9 +125,27 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
 
     facts = {**FACTS, "OUTPUTS": tuple(f"y{i}" for i in range(len(kinds)))}
     return Op(
-        name, f"{name}: a function of PyTorch.", Path(name), forward, vjp, None, None, None, None, None, None,
-        tuple(tensors), frozenset(), False, MappingProxyType({}), facts, frozenset(), {},
-    )  # fmt: skip
+        name=name,
+        doc=f"{name}: a function of PyTorch.",
+        source=Path(name),
+        forward=forward,
+        vjp=vjp,
+        torch=None,
+        kinks=None,
+        ties=None,
+        settled=None,
+        conventions=None,
+        hidden=None,
+        domain=None,
+        independent=None,
+        tensors=tuple(tensors),
+        optional=frozenset(),
+        variadic=False,
+        params=MappingProxyType({}),
+        facts=facts,
+        traits=frozenset(),
+        rows={},
+    )
 
 
 def _rounded(units: float | None) -> float | None:
