@@ -36,7 +36,7 @@ _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _ID = re.compile(rf"({_NAME})\[(.*)\]")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*")
-_RESERVED = ("fill", "layout", "into", "inplace", "needs", "seed")
+RESERVED = ("fill", "layout", "into", "inplace", "needs", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Case:
             taken = {n for n, _ in tensors} | {n for n, _ in params} | set(rest)
             if name in taken:
                 raise CaseError(f"{name!r} stands twice in {text!r}.")
-            if name in _RESERVED or name == "dtype":
+            if name in RESERVED or name == "dtype":
                 rest[name] = value
             elif _TENSOR.fullmatch(value) or value.startswith("@"):
                 if value.startswith("@") and value[1:] not in {n for n, _ in tensors}:

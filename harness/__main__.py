@@ -22,6 +22,7 @@ COMMANDS = {
     "merge": "Join the shards of a run.",
     "known": "Check that a ledger of known failures is as narrow as they are.",
     "support": "Operators × backends: what passes, fails, is declined.",
+    "check": "Judge a file of yours by PyTorch code in another.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",
     "selfcheck": "Let the references prove each other.",
     "precision": "Measure which lower precision a backend has to declare, and write it.",

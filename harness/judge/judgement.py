@@ -66,7 +66,7 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
     tensors = _tensors(posed, compared)
     objection = compared.objection or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
     failing = [j for j in tensors if not j.comparison.passed.all()]
-    judgement = _measured(tensors, failing)
+    judgement = measured(tensors, failing)
     if failing or objection:
         verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
         message = objection or compared.note
@@ -83,7 +83,7 @@ def _of_the_whole(judged: Judged, rules: Rules) -> str:
     return judged.figures.objection or judged.figures.misrounded(rules.rounding)
 
 
-def _measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:
+def measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:
     """A judgement that nothing is wrong, with the numbers of the answer."""
     farthest = max(failing or tensors, key=_largest, default=None)
     if farthest is None or farthest.comparison.worst is None:

@@ -13,9 +13,10 @@ import functools
 import inspect
 import math
 import shlex
+import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +30,6 @@ from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.plan import Selection, cases, operators, tasks
 from opproof.harness.run.record import record
 from opproof.harness.run.task import op_of
-from opproof.reference_ops import Op
 from opproof.reports import Result, terminal
 from opproof.reports._text import plural
 from opproof.vocabulary.errors import UsageError
@@ -56,25 +56,57 @@ def check(
 
     Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
     """
+    called = Called(fn, op, vjp, _listed(dtypes), level, keyword, device, compute, tuple(ops))
+    name, results, _ = results_of(called)
+    if failure := _objection(name, op, results):
+        raise AssertionError(failure)
+    return results
+
+
+@dataclass(frozen=True)
+class Called:
+    """What is to be judged by which cases; see `check`. `seconds`: after so many no other case is begun."""
+
+    fn: Callable[..., Any]
+    op: str
+    vjp: Callable[..., Any] | Literal["autograd"] | None = None
+    dtypes: tuple[str, ...] = ()
+    level: str = "smoke"
+    keyword: str = ""
+    device: str = ""
+    compute: str | None = None
+    ops: tuple[str, ...] = ()
+    seconds: float = math.inf
+
+
+def results_of(called: Called) -> tuple[str, list[Result], int]:
+    """The function's name, the records, and how many cases were left. Raises UsageError for a wrong call."""
+    op, vjp, device = called.op, called.vjp, called.device
     if vjp == "autograd" and not device:
         raise UsageError('vjp="autograd" needs PyTorch tensors: give device="cpu" or another.')
     if device:
         torch_is_there(device)
     selection = Selection(
         ops=(op,),
-        keyword=keyword,
-        level=level,
+        keyword=called.keyword,
+        level=called.level,
         modes=("forward",) if vjp is None else ("forward", "gradient"),
-        dtypes=tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes),
-        folders=tuple(ops),
+        dtypes=called.dtypes,
+        folders=called.ops,
     )
-    truth = next(o for o in operators(replace(selection, ops=())) if o.name == op) if ops else operators(selection)[0]
-    backend = FunctionBackend(truth, fn, None if vjp == "autograd" else vjp, device, compute)
-    name = str(getattr(fn, "__name__", type(fn).__name__))
-    results = _run(backend, name, selection)
-    if failure := _objection(name, truth, results):
-        raise AssertionError(failure)
-    return results
+    truth = (
+        next(o for o in operators(replace(selection, ops=())) if o.name == op)
+        if called.ops
+        else operators(selection)[0]
+    )
+    backend = FunctionBackend(truth, called.fn, None if vjp == "autograd" else vjp, device, called.compute)
+    name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
+    results, left = _run(backend, name, selection, called.seconds)
+    return name, results, left
+
+
+def _listed(dtypes: str | Sequence[str]) -> tuple[str, ...]:
+    return tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes)
 
 
 def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
@@ -101,16 +133,18 @@ def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Result]:
+def _run(backend: FunctionBackend, name: str, selection: Selection, seconds: float) -> tuple[list[Result], int]:
     planned = tasks([name], cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
-    records = []
-    host = Inside(settle(backend, name))
+    records: list[Result] = []
+    host, start = Inside(settle(backend, name)), time.monotonic()
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for task in planned:
+            if records and time.monotonic() - start > seconds:
+                break
             made = attempt(host, task, op_of(task.case.partition("[")[0], task.ops), timeout=math.inf)
             result = record(task, as_told_by_itself(made), in_process=True)
             show = [
@@ -120,17 +154,17 @@ def _run(backend: FunctionBackend, name: str, selection: Selection) -> list[Resu
                 *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
             ]
             records.append(replace(result, repro=" ".join(show)))
-    return records
+    return records, len(planned) - len(records)
 
 
-def _objection(name: str, op: Op, results: Sequence[Result], limit: int = 5) -> str:
+def _objection(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:
     """The failures explained; empty where there are none."""
     failed = [r for r in results if r.verdict in FAILED]
     if failed:
         more = [f"… and {plural(len(failed) - limit, 'more failure')}"] * (len(failed) > limit)
-        first = f"{name} is not {op.name}: {len(failed):,} of {plural(len(results), 'record')} failed"
+        first = f"{name} is not {op}: {len(failed):,} of {plural(len(results), 'record')} failed"
         return "\n\n".join([first, *map(terminal.failure, failed[:limit]), *more])
     if not any(r.verdict == "PASS" for r in results):
         first_of = results[0]
-        return f"{name} was not proved to be {op.name}: no case passed ({first_of.verdict}: {first_of.message})"
+        return f"{name} was not proved to be {op}: no case passed ({first_of.verdict}: {first_of.message})"
     return ""

@@ -47,16 +47,32 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Registry(config), "opproof-registry")
 
 
+def by_reference(fn: Callable[..., Any], op: str | None, **options: Any) -> Any:
+    """The report on `fn` by a reference of PyTorch. Raises AssertionError that explains the failures."""
+    __tracebackhide__ = True
+    from opproof.harness.check.front import judged
+
+    given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
+    report = judged(fn, op, **given)
+    if not report.ok:
+        raise AssertionError(repr(report))
+    return report
+
+
 @pytest.fixture(scope="session")
 def opproof_check() -> Callable[..., Any]:
     """Judge one Python function: `opproof_check(my_softmax, op="softmax")`.
 
-    Also `vjp=` (a function, or "autograd"), `dtypes=`, `level=`, `keyword=`, `device=` (PyTorch tensors),
-    `compute=`; see opproof.harness.plugin.function. Returns the records; fails with the failures explained.
+    By a function or module of PyTorch: `opproof_check(my_kernel, like=reference, inputs=[(64, 33), (33,)])`, with the
+    options of opproof.check; returns its report. By an operator's name, also `vjp=` (a function, or "autograd"),
+    `dtypes=`, `level=`, `keyword=`, `device=` (PyTorch tensors), `compute=`; see opproof.harness.plugin.function.
+    Returns the records; fails with the failures explained.
     """
 
-    def check(fn: Callable[..., Any], op: str, **options: Any) -> Any:
+    def check(fn: Callable[..., Any], op: str | None = None, **options: Any) -> Any:
         __tracebackhide__ = True
+        if options.get("like") is not None or op is None:
+            return by_reference(fn, op, **options)
         from opproof.harness.plugin.function import check as judge
 
         try:

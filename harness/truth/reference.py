@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
 RUNS = 16
 DELTA = 2.0**-30
 #: The RMS of what one store loses, in roundoffs, where it alone is of its size: anything between none and 1.
-_ONCE = 3.0**-0.5
+ONCE = 3.0**-0.5
 
 #: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
 COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-8}
@@ -220,7 +220,7 @@ def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[S
     rng = np.random.Generator(np.random.Philox(key=key))
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
-    stored = DELTA * dtype.u / larger * (_ONCE if interior < dtype.u else 1.0)
+    stored = DELTA * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
     drawn = np.float64 if runs == RUNS else np.float32
     return Source(rng, runs, DELTA * interior / larger, DELTA * summing / larger, tiny, drawn), stored
 

@@ -1,0 +1,90 @@
+"""opproof: is my kernel right? Values and gradients of tensor operators against a measured bound.
+
+    import opproof
+
+    opproof.check(my_softmax, "softmax")
+    opproof.check(my_kernel, like=reference, inputs=[(64, 1024), (1024,)], dtype="bf16")
+    opproof.bound(reference, *tensors)
+    opproof.assert_close(actual, like=reference, inputs=tensors)
+
+Importing it imports neither PyTorch nor NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from opproof.harness import __version__
+
+if TYPE_CHECKING:
+    from opproof.harness.check.bounds import Bound
+    from opproof.harness.check.report import Report
+
+__all__ = ["__version__", "assert_close", "bound", "check"]
+
+
+def check(
+    candidate: Any,
+    op: str | None = None,
+    *,
+    like: Any = None,
+    inputs: Any = None,
+    dtype: str | None = None,
+    vjp: Callable[..., Any] | None = None,
+    raises: bool = True,
+    seconds: float = 20.0,
+    isolate: bool = False,
+    gradients: bool = True,
+    compute: str | None = None,
+    device: str = "cpu",
+    neighbours: bool = True,
+    seed: int = 0,
+) -> Report:
+    """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
+
+    With `op`, `candidate(*tensors, **params)` is judged by the operator's standard cases. With `like`, by what that
+    function or module computes in float64, for `inputs`: a list of shapes (tuples of whole numbers, drawn normally in
+    `dtype`), of tensors and other arguments, or a function `make(seed, dtype)` that returns such a list. The bound is
+    measured: the reference is evaluated under noise, values and gradients. Of modules, parameters are inputs.
+
+    dtype: f32 (of shapes, where none is given), f16, bf16 or f64. vjp: `vjp(g, *tensors)` gives the gradients, where
+    autograd does not see through the candidate; `gradients=False` asks for none. compute: a declared lower precision
+    ("storage", "tf32", "f16", "bf16"). neighbours: beside the inputs given, other values, layouts and sizes are tried
+    for `seconds`. isolate: the candidate, a function of a file, runs in a process of its own.
+
+    Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
+    where the reference uses an operation that has no rule under noise.
+    """
+    from opproof.harness.check.front import judged
+
+    report = judged(
+        candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
+        gradients=gradients, compute=compute, device=device, neighbours=neighbours, seed=seed,
+    )  # fmt: skip
+    if raises and not report.ok:
+        raise AssertionError(repr(report))
+    return report
+
+
+def bound(reference: Callable[..., Any], *tensors: Any, dtype: str | None = None, compute: str | None = None) -> Bound:
+    """Expected outputs of `reference(*tensors)`, and how far each element may be off: float64 arrays in their shapes.
+
+    A record with `values` and `bound`, a tuple of an array for every output, or the one array where there is one.
+    """
+    from opproof.harness.check.bounds import bound_of
+
+    return bound_of(reference, tensors, dtype, compute)
+
+
+def assert_close(actual: Any, *, like: Callable[..., Any], inputs: Sequence[Any], compute: str | None = None) -> None:
+    """Assert that `actual` is `like(*inputs)` up to honest rounding: torch.testing.assert_close without atol and rtol.
+
+    `actual`: a tensor, or several in any nesting, in the dtype that is claimed. Raises AssertionError that names the
+    worst element.
+    """
+    __tracebackhide__ = True
+    from opproof.harness.check.bounds import objection
+
+    if text := objection(actual, like, inputs, compute):
+        raise AssertionError(text)

@@ -1,0 +1,88 @@
+"""Expected values and bounds of a PyTorch function, for asserts of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.check.call import flat
+from opproof.harness.check.facts import Facts, facts
+from opproof.harness.check.inputs import given, names_of
+from opproof.harness.check.sides import Reference, kind_of, kinds
+from opproof.harness.check.subject import is_module
+from opproof.harness.check.tensors import as_array, taken
+from opproof.harness.judge.bound import bound_of as allowed
+from opproof.harness.judge.bound import compare
+from opproof.harness.judge.figures import figures
+from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.torch.evaluate import Question, truth
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is expected, and how far each element may be off: an array, or a tuple of them where there are several."""
+
+    values: Any  # float64, int64 or bool
+    bound: Any  # float64
+
+
+def bound_of(reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None) -> Bound:
+    """Of every output of `reference(*tensors)`."""
+    expected, found = _expected(reference, tensors, dtype, compute)
+    bounds = [allowed(e, DTYPES[kind_of(y.dtype) or "f32"]) for e, y in zip(expected, found.outputs, strict=True)]
+    values = tuple(e.values for e in expected)
+    return Bound(values[0], bounds[0]) if len(values) == 1 else Bound(values, tuple(bounds))
+
+
+def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], compute: str | None) -> str:
+    """Why `actual` is not `like(*inputs)`; empty where it is."""
+    expected, found = _expected(like, inputs, None, compute)
+    got = flat(actual)
+    if len(got) != len(expected):
+        return f"{len(got)} tensors came, the reference has {len(expected)}"
+    for i, (y, e, native) in enumerate(zip(got, expected, found.outputs, strict=True)):
+        values, dtype = as_array(y)
+        if values.shape != e.values.shape:
+            return f"y{i} has shape {values.shape}: expected {e.values.shape}"
+        if dtype != native.dtype:
+            return f"y{i} has dtype {dtype}: expected {native.dtype}"
+        kind = kind_of(dtype) or "f32"
+        comparison = compare(values, e, kind)
+        if not comparison.passed.all():
+            at = comparison.worst or ()
+            count = int((~comparison.passed).sum())
+            return (
+                f"{count} of {comparison.passed.size} elements of y{i} are out of their bounds: at {list(at)} "
+                f"got {values[at]:.9g}, expected {e.values[at]:.9g}, bound {comparison.bound[at]:.3g}"
+            )
+        if text := figures(values, e, comparison, kind).objection:
+            return f"y{i}: {text}"
+    return ""
+
+
+def _expected(
+    reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None
+) -> tuple[Sequence[Expected], Facts]:
+    owned: Any = reference
+    params = dict(owned.named_parameters()) if is_module(reference) else {}
+    arguments, asked, _ = given(list(tensors), names_of(reference), dtype, 0)
+    moved = tuple(taken(n, p, dtype, param=True) for n, p in params.items())
+    side = Reference(reference, arguments, len(asked), tuple(params))
+    found = facts(side, (*asked, *moved), 0, gradients=False)
+    if isinstance(found, str):
+        raise UsageError(f"the reference: {found}: give tensors that it takes.")
+    request = found.request
+    question = Question(
+        side.outputs(request.after),
+        tuple(np.asarray(t.values) for t in request.tensors),
+        (False,) * len(request.tensors),
+        tuple(kind_of(y.dtype) for y in found.outputs),
+        kinds(request.tensors),
+        compute=compute,
+    )
+    return truth(question).outputs, found

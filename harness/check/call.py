@@ -1,0 +1,137 @@
+"""One call of a candidate, or of the reference in the candidate's dtype: what it was given, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.check.tensors import Tensor, as_array, to_torch
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.verdicts import Verdict
+
+#: A candidate: PyTorch tensors in, tensors in any nesting out.
+Call = Callable[[Sequence[Any]], Any]
+#: A candidate's gradient: cotangents and tensors in, a gradient or None a tensor out.
+Pull = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a candidate is given. `after`: positions of tensors that the operation updates, which are outputs too."""
+
+    tensors: tuple[Tensor, ...]
+    cotangents: tuple[Array | None, ...] = ()  # none: outputs alone
+    needs: tuple[bool, ...] = ()
+    after: tuple[int, ...] = ()
+    seed: int = 0
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One tensor that came."""
+
+    values: Array  # float64, int64 or bool
+    dtype: str
+    differentiable: bool = False
+    shares: int = -1  # the position of the tensor whose memory it is part of
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of a call."""
+
+    outputs: tuple[Answered, ...] = ()
+    gradients: tuple[Answered | None, ...] = ()
+    changed: tuple[int, ...] = ()  # positions of tensors with other values than before
+    error: str = ""
+    cause: Verdict = Verdict.ERROR  # of the error
+    declined: str = ""  # why there are no gradients
+    failed: str = ""  # what asking for gradients raised
+    seconds: float = 0.0
+
+
+def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
+    """Call it. What it raises is the reply's `error`; KeyboardInterrupt and the like go through."""
+    import torch
+
+    tensors = [to_torch(torch, t, request.device) for t in request.tensors]
+    before = [t.detach().clone() for t in tensors]
+    wanted = bool(request.cotangents) and pull is None
+    if wanted:
+        tensors = [t.requires_grad_() if n else t for t, n in zip(tensors, request.needs, strict=True)]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(request.seed)
+        start = time.perf_counter()
+        try:
+            with torch.set_grad_enabled(wanted):
+                raw = flat(call(tensors))
+            outputs = tuple(_answered(y, tensors) for y in (*raw, *(tensors[i] for i in request.after)))
+            gradients: tuple[Answered | None, ...] = ()
+            declined = failed = ""
+            if request.cotangents:
+                try:
+                    found, declined = _gradients(torch, raw, tensors, request, pull)
+                except Exception as error:  # its values are judged all the same
+                    found, failed = [None] * len(tensors), _first_line(error)
+                gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
+        except Exception as error:  # of whatever kind, it is the candidate's
+            return Reply(error=_first_line(error), seconds=time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    changed = tuple(i for i, (a, b) in enumerate(zip(tensors, before, strict=True)) if not _same(a, b))
+    return Reply(outputs, gradients, changed, declined=declined, failed=failed, seconds=seconds)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}"
+
+
+def _gradients(
+    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, pull: Pull | None
+) -> tuple[list[Any], str]:
+    """A gradient a tensor, None where none is asked for or none came."""
+    if len(raw) != len(request.cotangents):
+        return [None] * len(tensors), f"{len(raw)} outputs came for {len(request.cotangents)} cotangents"
+    gs = [
+        None if g is None or not hasattr(y, "dtype") else torch.from_numpy(g).to(y.dtype).to(y.device)
+        for y, g in zip(raw, request.cotangents, strict=True)
+    ]
+    if pull is not None:
+        found = [*pull(gs, tensors)]
+        return found + [None] * (len(tensors) - len(found)), ""
+    pairs = [(y, g) for y, g in zip(raw, gs, strict=True) if g is not None and y.requires_grad]
+    if not pairs:
+        return [None] * len(tensors), "no output requires grad: autograd cannot see through the candidate"
+    ys, given = zip(*pairs, strict=True)
+    wanted = [t for t, n in zip(tensors, request.needs, strict=True) if n]
+    results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
+    return [next(results) if n else None for n in request.needs], ""
+
+
+def flat(outputs: Any) -> list[Any]:
+    """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    leaves = [y for y in tree_leaves(outputs) if y is not None]
+    kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
+    for y in kept:
+        if not isinstance(y, torch.Tensor):
+            raise TypeError(f"an output is a {type(y).__name__}: expected tensors")
+    return kept
+
+
+def _answered(y: Any, tensors: Sequence[Any]) -> Answered:
+    values, dtype = as_array(y)
+    place = y.untyped_storage().data_ptr() if y.numel() and y.layout == tensors[0].layout else 0
+    owners = [i for i, t in enumerate(tensors) if t is not y and t.numel() and t.untyped_storage().data_ptr() == place]
+    return Answered(values, dtype, bool(y.requires_grad), owners[0] if owners else -1)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return np.array_equal(as_array(a)[0], as_array(b)[0], equal_nan=as_array(a)[0].dtype.kind == "f")

@@ -1,0 +1,159 @@
+"""Check a candidate against a reference: inputs, both sides, every variant within the budget, the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from opproof.harness.check import inputs as given_inputs
+from opproof.harness.check.against import errors
+from opproof.harness.check.call import Pull, Reply, Request, perform
+from opproof.harness.check.isolated import Located, isolated
+from opproof.harness.check.records import records
+from opproof.harness.check.report import Report
+from opproof.harness.check.sides import Ask, Reference
+from opproof.harness.check.subject import as_call, in_dtype, is_module, name_of, parameters, with_state
+from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.trial import Manner, Tried, tried
+from opproof.harness.check.variants import variants
+from opproof.reports import Result
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+#: Failures that are diagnosed; and variants that fail before no other is tried.
+EXPLAINED = 3
+FAILING = 4
+#: How many data are tried where noise takes another branch.
+AGAIN = 3
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a caller asks for, beside the two sides and the inputs."""
+
+    dtype: str | None = None
+    vjp: Callable[..., Any] | None = None
+    gradients: bool = True
+    seconds: float = 20.0
+    compute: str | None = None
+    seed: int = 0
+    device: str = "cpu"
+    neighbours: bool = True
+    eager: bool = False
+
+
+def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+    """The report. A `Located` candidate runs in a process of its own.
+
+    Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
+    """
+    names = given_inputs.names_of(like)
+    arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
+    labels = tuple(t.name for t in parameters(like, wish.dtype, wish.seed)) if is_module(like) else ()
+    reference = Reference(like, arguments, len(asked), labels)
+
+    def drawn(seed: int) -> tuple[Tensor, ...]:
+        moved = parameters(like, wish.dtype, seed) if is_module(like) else ()
+        return (*given_inputs.given(inputs, names, wish.dtype, seed)[1], *moved)
+
+    if is_module(candidate) and not is_module(like):
+        raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
+    apart = isinstance(candidate, Located)
+    if is_module(like) and not is_module(candidate) and not apart:
+        raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
+    manner = Manner(wish.seed, wish.gradients, wish.compute)
+    name, other_name = name_of(like), name_of(candidate)
+    asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
+    with asking as ask:
+        found = _tried(reference, ask, drawn, by_shape, manner, wish)
+    return _report(found, reference, name, other_name, wish, in_process=not apart)
+
+
+def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
+    """Requests put to a candidate in this process."""
+    pull: Pull | None = None
+    vjp = wish.vjp
+    if vjp is not None:
+
+        def pull(gs: Sequence[Any], tensors: Sequence[Any]) -> Sequence[Any]:
+            found = vjp(gs[0] if len(gs) == 1 else tuple(gs), *tensors)
+            return found if isinstance(found, tuple | list) else (found,)
+
+    def ask(request: Request) -> Reply:
+        subject = candidate
+        if is_module(candidate):
+            subject = with_state(in_dtype(candidate, request.tensors), reference.subject)
+        call = as_call(subject, reference.arguments, reference.count, reference.names)
+        return perform(call, request, pull)
+
+    return ask
+
+
+def _tried(
+    reference: Reference,
+    ask: Ask,
+    drawn: Callable[[int], tuple[Tensor, ...]],
+    by_shape: bool,
+    manner: Manner,
+    wish: Wish,
+) -> list[Tried]:
+    start, found, took = time.monotonic(), list[Tried](), 0.0
+    rounds = [list(variants(drawn(seed), drawn(seed + 1), resized=by_shape)) for seed in _seeds(wish)]
+    for same in zip(*rounds, strict=True):
+        begun = time.monotonic()
+        if found and (begun - start + took > wish.seconds or not wish.neighbours):
+            break
+        # Where noise would decide otherwise an honest candidate may fail: then other data tell.
+        for variant in same:
+            one = tried(reference, ask, variant, manner)
+            if one.truth is None or not one.truth.flips or not _fails(one):
+                break
+        took = time.monotonic() - begun
+        if not found and one.declined:
+            raise UsageError(f"{one.declined}: give inputs that the reference takes.")
+        found.append(one)
+        errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
+        if errors_first or sum(map(_fails, found)) >= FAILING:
+            break
+    return found
+
+
+def _seeds(wish: Wish) -> range:
+    return range(wish.seed, wish.seed + 2 * AGAIN, 2)
+
+
+def _fails(tried: Tried) -> bool:
+    return any(j.verdict in FAILED for j in tried.judgements.values())
+
+
+def _report(
+    found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
+) -> Report:
+    results: list[Result] = []
+    not_judged: list[str] = []
+    judged: list[str] = []
+    for i, one in enumerate(found):
+        where = one.variant.name
+        if one.declined:
+            not_judged.append(f"{where}: {one.declined}")
+            continue
+        forward = one.judgements[Mode.FORWARD]
+        if i and forward.verdict is Verdict.ERROR and where not in ("transposed", "sliced", "offset"):
+            not_judged.append(f"{where}: the candidate declines: {forward.message}")
+            continue
+        judged.append(where)
+        explain = sum(r.verdict in FAILED for r in results) < EXPLAINED
+        for r in records(one, reference, name, candidate, in_process=in_process, explain=explain):
+            if r.verdict is Verdict.UNSUPPORTED:
+                not_judged.append(f"{where}, {r.mode}: {r.message}")
+            results.append(r)
+    first = found[0]
+    if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
+        not_judged.append("gradients: the reference has none of these inputs")
+    promoted = first.truth.promoted if first.truth is not None else ()
+    eager = errors(reference, first) if wish.eager else {}
+    return Report(candidate, name, tuple(results), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager)

@@ -1,0 +1,53 @@
+"""What the reference does in the candidate's dtype: outputs, what it updates, what it differentiates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from opproof.harness.check.call import Answered, Reply, Request
+from opproof.harness.check.sides import Reference, kind_of
+from opproof.harness.check.tensors import Tensor
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The request to put to a candidate, and what has to come: `reply` is PyTorch's own, in the same dtypes."""
+
+    request: Request
+    reply: Reply
+    outputs: tuple[Answered, ...]
+
+
+def facts(reference: Reference, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
+    """The facts, or why the reference does not accept these tensors."""
+    plain = tuple(replace(t, layout="contiguous") for t in tensors)
+    first = reference.native(Request(plain, seed=seed))
+    if first.error:
+        return first.error
+    after = first.changed
+    request = Request(plain, after=after, seed=seed)
+    if after:
+        first = reference.native(request)
+    asked = replace(request, cotangents=_cotangents(first.outputs, seed), needs=tuple(bool(t.kind) for t in tensors))
+    if gradients and not after and any(g is not None for g in asked.cotangents):
+        reply = reference.native(asked)
+        needs = tuple(d is not None for d in reply.gradients)
+        if not (reply.error or reply.declined or reply.failed) and any(needs):
+            return Facts(replace(asked, tensors=tensors, needs=needs), reply, first.outputs)
+    return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def _cotangents(outputs: Sequence[Answered], seed: int) -> tuple[Array | None, ...]:
+    """Normal numbers, rounded to the dtype of each output of floats."""
+    rng = np.random.default_rng([seed, 4])
+    return tuple(
+        np.asarray(round_to(rng.standard_normal(y.values.shape), DTYPES[kind_of(y.dtype)]))
+        if kind_of(y.dtype)
+        else None
+        for y in outputs
+    )

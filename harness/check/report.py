@@ -1,0 +1,182 @@
+"""What a check found: records, what was tried, what was not judged and why."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from opproof.harness import __version__
+from opproof.harness.judge.figures import CONSTANTS
+from opproof.reports import Header, Result, terminal
+from opproof.reports._text import plural
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+
+@dataclass(frozen=True)
+class Report:
+    """Of one candidate against one reference."""
+
+    candidate: str
+    reference: str
+    results: tuple[Result, ...]
+    tried: tuple[str, ...] = ()  # variants that were judged
+    not_judged: tuple[str, ...] = ()  # what was not, each with its reason
+    promoted: tuple[str, ...] = ()  # lines at which the reference left float64
+    eager: dict[str, Any] = field(default_factory=dict)  # PyTorch's own error by mode, in the same units
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed and something was proved: values, and gradients where they were asked for."""
+        return not self.failures and any(r.verdict is Verdict.PASS for r in self.results)
+
+    @property
+    def failures(self) -> dict[str, list[Result]]:
+        """The records that failed, by cause."""
+        found: dict[str, list[Result]] = {}
+        for r in self.results:
+            if r.verdict in FAILED:
+                found.setdefault(str(r.verdict), []).append(r)
+        return found
+
+    @property
+    def worst(self) -> Result | None:
+        """The smallest case that failed, a diagnosed one where there is one; else the record with the largest error."""
+        failed = [r for rs in self.failures.values() for r in rs]
+        if failed:
+            return min(failed, key=lambda r: (not r.diagnosis, *_size(r)))
+        return max(self.results, key=lambda r: float(r.units or 0), default=None)
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in one sentence."""
+        count = plural(len(self.results), "record")
+        if self.failures:
+            failed = sum(map(len, self.failures.values()))
+            return f"{self.candidate} is not {self.reference}: {failed} of {count} failed"
+        if not self.ok:
+            first = next(iter(self.results), None)
+            why = f" ({first.verdict}: {first.message})" if first is not None else ""
+            return f"{self.candidate} was not proved to be {self.reference}{why}"
+        units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
+        return f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __repr__(self) -> str:
+        failed = [r for rs in self.failures.values() for r in rs]
+        shown = [terminal.failure(r) for r in failed[:3]]
+        more = [f"… and {plural(len(failed) - 3, 'more failure')}"] * (len(failed) > 3)
+        notes = [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
+        notes += [f"not judged: {text}" for text in self.not_judged]
+        notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
+        notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
+        return "\n\n".join([self.sentence, *shown, *more, "\n".join(notes)]).rstrip()
+
+    def _repr_html_(self) -> str:
+        colour = "#1a7f37" if self.ok else "#cf222e"
+        rows = "".join(
+            f"<tr><td>{escape(r.case)}</td><td>{r.mode}</td><td>{r.verdict}</td><td>{_units(r)}</td>"
+            f"<td>{escape(r.diagnosis or r.message)}</td></tr>"
+            for r in self.results
+        )
+        head = "<tr><th>case</th><th>mode</th><th>verdict</th><th>units</th><th></th></tr>"
+        return f'<p style="color:{colour}"><b>{escape(self.sentence)}</b></p><table>{head}{rows}</table>'
+
+    def to_json(self, limit: int = 4096) -> str:
+        """The verdict for programs, in at most `limit` bytes: causes, the smallest failing case, diagnosis, errors."""
+        worst = self.worst
+        failing = worst is not None and worst.verdict in FAILED
+        document: dict[str, Any] = {
+            "ok": self.ok,
+            "sentence": self.sentence,
+            "causes": {cause: len(rs) for cause, rs in self.failures.items()},
+            "records": len(self.results),
+            "largest_units": max((float(r.units) for r in self.results if r.units is not None), default=0.0),
+            "tried": list(self.tried),
+            "not_judged": [text[:200] for text in self.not_judged[:5]],
+            "promoted": [text[:200] for text in self.promoted[:3]],
+        }
+        if self.eager:
+            document["eager_units"] = self.eager
+        if failing and worst is not None:
+            document["smallest"] = {
+                "case": worst.case[:300],
+                "mode": str(worst.mode),
+                "verdict": str(worst.verdict),
+                "message": worst.message[:300],
+                "diagnosis": worst.diagnosis[:300],
+                "units": worst.units,
+                "limit": worst.limit,
+                "element": None if worst.worst is None else {
+                    "tensor": worst.worst.tensor,
+                    "index": list(worst.worst.index),
+                    "got": worst.worst.got,
+                    "expected": worst.worst.expected,
+                    "bound": worst.worst.bound,
+                },
+            }  # fmt: skip
+        document = {key: _legal(value) for key, value in document.items()}
+        for key in ("promoted", "not_judged", "tried", "eager_units"):
+            if len(json.dumps(document)) > limit:
+                document.pop(key, None)
+        return json.dumps(document)
+
+    def to_html(self, path: str | Path) -> Path:
+        """The report as one page, the same as of runs. Raises UsageError where it cannot be written."""
+        from opproof.reports import html
+        from opproof.reports.files import write
+
+        header = Header(
+            opproof=__version__,
+            backends=[{"name": self.candidate, "version": "", "device": ""}],
+            cases=len(self.results),
+            constants=CONSTANTS,
+        )
+        write(Path(path), html.render(header, self.results))
+        return Path(path)
+
+
+def joined(reports: Sequence[Report]) -> Report:
+    """Several reports of one candidate as one."""
+    first = reports[0]
+    return Report(
+        first.candidate,
+        first.reference,
+        tuple(r for one in reports for r in one.results),
+        tuple(dict.fromkeys(t for one in reports for t in one.tried)),
+        tuple(dict.fromkeys(t for one in reports for t in one.not_judged)),
+        tuple(dict.fromkeys(t for one in reports for t in one.promoted)),
+        first.eager,
+    )
+
+
+def _size(result: Result) -> tuple[int, bool]:
+    numbers = [
+        int(n)
+        for part in result.case.partition("[")[2].split(";")
+        for n in part.partition("=")[2].split("x")
+        if n.isdigit()
+    ]
+    return sum(numbers), result.mode is Mode.GRADIENT
+
+
+def _units(result: Result) -> str:
+    return "" if result.units is None else f"{float(result.units):.2g}"
+
+
+def _legal(value: Any) -> Any:
+    """`value`, its numbers as JSON has them."""
+    if isinstance(value, dict):
+        return {k: _legal(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_legal(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,90 @@
+"""Tensors as the judge holds them: values in float64, int64 or bool, and the dtype that they are handed over in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.errors import UsageError
+
+#: PyTorch's names of float dtypes, and ours.
+KINDS = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One tensor of a call. `dtype` is PyTorch's name."""
+
+    name: str
+    values: Array  # float64, rounded to the dtype; int64; bool
+    dtype: str
+    param: bool = False  # a parameter of a module
+    layout: str = "contiguous"
+
+    @property
+    def kind(self) -> str:
+        """Our name of its float dtype, "" where it holds no floats."""
+        return KINDS.get(self.dtype, "")
+
+    def holding(self, values: Array) -> Tensor:
+        """The same with other values, rounded where they are floats."""
+        rounded = round_to(values, DTYPES[self.kind]) if self.kind else values
+        return replace(self, values=np.asarray(rounded))
+
+
+def dtype_name(dtype: str) -> str:
+    """PyTorch's name of a dtype given in our words, in its own, or as a torch.dtype."""
+    text = str(dtype).removeprefix("torch.")
+    text = NAMES.get(text, text)
+    if text not in (*KINDS, "bool", "uint8", "int8", "int16", "int32", "int64"):
+        raise UsageError(f"unknown dtype {dtype!r}: expected f32, f16, bf16, f64 or a name of PyTorch's.")
+    return text
+
+
+def taken(name: str, value: Any, dtype: str | None = None, param: bool = False) -> Tensor:
+    """A tensor of PyTorch's, or an array, as a `Tensor`; floats in `dtype` where one is given."""
+    array, own = as_array(value)
+    if array.dtype.kind == "c":
+        raise UsageError(f"{name} holds complex numbers: expected floats, integers or booleans.")
+    if array.dtype.kind == "f":
+        kind = dtype_name(dtype) if dtype else own
+        if kind not in KINDS:
+            raise UsageError(f"{name} has dtype {own}: expected one of {', '.join(KINDS)}.")
+        return Tensor(name, np.zeros(0), kind, param).holding(array)
+    return Tensor(name, array, own, param)
+
+
+def as_array(value: Any) -> tuple[Array, str]:
+    """Values in float64, int64 or bool, and the dtype they came in."""
+    if hasattr(value, "detach"):
+        own = str(value.dtype).removeprefix("torch.")
+        value = value.detach().cpu()
+        value = value.resolve_conj().resolve_neg() if value.is_complex() else value
+        array = np.array((value.double() if value.is_floating_point() else value).numpy())
+    else:
+        array = np.asarray(value)
+        own = {"bfloat16": "bfloat16"}.get(array.dtype.name, array.dtype.name)
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64), own
+    return (array.astype(np.float64) if array.dtype.kind in "fV" else array), own
+
+
+def to_torch(torch: Any, tensor: Tensor, device: str) -> Any:
+    """The tensor for a call: a leaf in its dtype and layout, with memory of its own."""
+    plain = torch.from_numpy(np.array(tensor.values)).to(getattr(torch, tensor.dtype)).to(device)
+    if tensor.layout == "transposed" and plain.dim() >= 2:
+        return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
+    if tensor.layout == "sliced" and plain.dim():
+        wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=device).to(plain.dtype)
+        wide[..., ::2] = plain
+        return wide[..., ::2]
+    if tensor.layout == "offset":
+        room = torch.full((plain.numel() + 3,), 77, device=device).to(plain.dtype)
+        room[3:] = plain.reshape(-1)
+        return room[3:].view(plain.shape)
+    return plain

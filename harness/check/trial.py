@@ -1,0 +1,192 @@
+"""One variant tried: the candidate asked three times, then the truth found, then one compared with the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from opproof.harness.check.call import Answered, Reply
+from opproof.harness.check.facts import Facts, facts
+from opproof.harness.check.sides import Ask, Reference, kind_of, kinds
+from opproof.harness.check.trivial import no_evidence
+from opproof.harness.check.variants import Variant
+from opproof.harness.judge.bound import C, compare
+from opproof.harness.judge.figures import figures
+from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.truth.reference import Expected, compute_roundoff
+from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a variant, by mode; `declined`: why the reference, or the candidate, does not take it."""
+
+    variant: Variant
+    facts: Facts | None
+    truth: Truth | None
+    reply: Reply
+    judgements: dict[Mode, Judgement]
+    declined: str = ""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to judge."""
+
+    seed: int = 0
+    gradients: bool = True
+    compute: str | None = None
+
+
+def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
+    """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
+    asked = facts(reference, variant.asked, manner.seed, manner.gradients)
+    other = facts(reference, variant.other, manner.seed, manner.gradients)
+    if isinstance(asked, str) or isinstance(other, str):
+        why = asked if isinstance(asked, str) else str(other)
+        return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
+    replies = [ask(f.request) for f in (other, asked, other)]
+    objection = _fault(replies, asked)
+    if objection is not None:
+        return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
+    known = truth(_question(reference, asked, manner))
+    judgements = {Mode.FORWARD: _forward(asked, known, replies[1])}
+    if asked.request.cotangents:
+        judgements[Mode.GRADIENT] = _gradient(asked, known, replies[1], manner.compute)
+    stale = _stale(replies)
+    return Tried(
+        variant,
+        asked,
+        known,
+        replies[1],
+        {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()},
+    )
+
+
+def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
+    request = asked.request
+    return Question(
+        reference.outputs(request.after),
+        tuple(t.values for t in request.tensors),
+        request.needs or (False,) * len(request.tensors),
+        tuple(kind_of(y.dtype) for y in asked.outputs),
+        kinds(request.tensors),
+        request.cotangents,
+        manner.compute,
+        request.seed,
+    )
+
+
+def _fault(replies: Sequence[Reply], asked: Facts) -> Judgement | None:
+    """What is wrong before any value is looked at."""
+    first, judged, last = replies
+    for reply in replies:
+        if reply.error:
+            return Judgement(reply.cause, reply.error)
+    names = [t.name for t in asked.request.tensors]
+    if changed := [i for i in judged.changed if i not in asked.request.after]:
+        return Judgement(
+            Verdict.INPUT_CHANGED, f"{names[changed[0]]} was modified, which the reference leaves as it is"
+        )
+    if not _alike(first.outputs, last.outputs):
+        return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other outputs the second time")
+    if not _alike(first.gradients, last.gradients):
+        return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other gradients the second time")
+    return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
+
+
+def _misshapen(got: Sequence[Answered], wanted: Sequence[Answered]) -> Judgement | None:
+    if len(got) != len(wanted):
+        return Judgement(Verdict.WRONG_SHAPE, f"{len(got)} outputs came, the reference has {len(wanted)}")
+    for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
+        if y.values.shape != w.values.shape:
+            return Judgement(Verdict.WRONG_SHAPE, f"y{i} has shape {y.values.shape}: expected {w.values.shape}")
+        if y.dtype != w.dtype:
+            return Judgement(Verdict.WRONG_DTYPE, f"y{i} has dtype {y.dtype}: expected {w.dtype}")
+    return None
+
+
+def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequence[str]) -> Judgement | None:
+    for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
+        if y.shares >= 0 and w.shares < 0:
+            text = f"y{i} is part of the memory of {names[y.shares]}, which the reference's is not"
+            return Judgement(Verdict.INPUT_CHANGED, text)
+    return None
+
+
+def _alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+    pairs = zip(a, b, strict=True) if len(a) == len(b) else []
+    same = (x is y if x is None or y is None else x.values.tobytes() == y.values.tobytes() for x, y in pairs)
+    return len(a) == len(b) and all(same)
+
+
+def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
+    found = [
+        _judged(f"y{i}", y.values, e, kind_of(w.dtype))
+        for i, (y, e, w) in enumerate(zip(reply.outputs, known.outputs, asked.outputs, strict=True))
+    ]
+    return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
+
+
+def _normwise(expected: Expected, kind: str, compute: str | None) -> Expected:
+    """A gradient that may be off by one interior roundoff of its largest element.
+
+    Which formula a backward uses is the candidate's choice: y (g - sum(g y)) of a saturated softmax loses all digits of
+    what another keeps. Between honest formulas elements differ by roundoffs of the largest.
+    """
+    finite = expected.values[np.isfinite(expected.values)]
+    if expected.exact or not finite.size:
+        return expected
+    dtype = DTYPES[kind]
+    least = float(np.max(np.abs(finite))) * compute_roundoff(dtype, compute) / dtype.u / C
+    return replace(expected, scale=np.maximum(expected.scale, least))
+
+
+def _gradient(asked: Facts, known: Truth, reply: Reply, compute: str | None) -> Judgement:
+    if reply.failed:
+        return Judgement(Verdict.ERROR, reply.failed)
+    if reply.declined:
+        return Judgement(Verdict.UNSUPPORTED, reply.declined)
+    found, of = [], []
+    for t, e, d, need in zip(asked.request.tensors, known.gradients, reply.gradients, asked.request.needs, strict=True):
+        if not need or e is None:
+            continue
+        if d is None and e.values.any():
+            return Judgement(Verdict.WRONG_GRADIENT, f"{t.name} has no gradient: None came")
+        if d is not None and d.values.shape != e.values.shape:
+            text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
+            return Judgement(Verdict.WRONG_SHAPE, text)
+        got = np.zeros(e.values.shape) if d is None else d.values
+        found.append(_judged(t.name, got, _normwise(e, t.kind, compute), t.kind))
+        of.append(t.kind)
+    return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
+
+
+def _judged(name: str, got: Array, expected: Expected, kind: str) -> Judged:
+    comparison = compare(got, expected, kind or "f32")
+    return Judged(name, got, expected, comparison, figures(got, expected, comparison, kind or "f32"))
+
+
+def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: Verdict) -> Judgement:
+    failing = [j for j in found if not j.comparison.passed.all()]
+    judgement = measured(found, failing)
+    objection = next(
+        filter(None, (j.figures.objection or j.figures.misrounded(None) for j in found if j not in failing)), ""
+    )
+    if failing or objection:
+        return replace(judgement, verdict=wrong, message=objection, tensors=tuple(found))
+    given = [t.values for t in asked.request.tensors] + [g for g in asked.request.cotangents if g is not None]
+    if doubt := no_evidence(found, of, given, gradient=wrong is Verdict.WRONG_GRADIENT):
+        return replace(judgement, verdict=Verdict.MISTRUSTED, message=doubt)
+    return judgement
+
+
+def _stale(replies: Sequence[Reply]) -> bool:
+    """Whether the judged call answered exactly what the call before it did."""
+    return bool(replies[1].outputs) and _alike(replies[0].outputs, replies[1].outputs)

@@ -1,0 +1,46 @@
+"""opproof check: a candidate in a file against a reference in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opproof.harness.commands._values import SECONDS, finite
+
+
+@click.command("check")
+@click.argument("reference", type=click.Path(path_type=Path))
+@click.argument("candidate", type=click.Path(path_type=Path))
+@click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
+@click.option("--seconds", type=SECONDS, callback=finite, default=20.0, show_default=True, help="For all variants.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
+@click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
+@click.option("--against", type=click.Choice(["eager"]), default=None, help="Measure PyTorch's own error too.")
+@click.option("--values-only", is_flag=True, help="Judge no gradients.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
+@click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
+def command(
+    *, reference: Path, candidate: Path, dtype: str | None, seconds: float, seed: int, compute: str | None,
+    against: str | None, values_only: bool, as_json: bool, html: Path | None,
+) -> int:  # fmt: skip
+    """Judge CANDIDATE by REFERENCE, two Python files; the candidate runs in a process of its own.
+
+    The reference is PyTorch: reference(*tensors) and inputs(seed, dtype), for candidate(*tensors); or KernelBench's
+    Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth.
+
+    Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved.
+    """
+    from opproof.harness.check.compared import Wish, compared
+    from opproof.harness.check.files import pair
+    from opproof.harness.run.status import status
+
+    sides = pair(reference, candidate, seed)
+    wish = Wish(
+        dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed, eager=against is not None
+    )
+    report = compared(sides.candidate, sides.like, sides.inputs, wish)
+    click.echo(report.to_json() if as_json else repr(report))
+    if html is not None:
+        report.to_html(html)
+    return int(status(report.results))

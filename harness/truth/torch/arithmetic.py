@@ -1,0 +1,131 @@
+"""Arithmetic of one evaluation: where it rounds, noise enters; what it decides, all evaluations decide alike.
+
+One evaluation has no noise and writes its decisions on a tape: comparisons, positions, whole numbers, random draws. The
+noisy ones read them from there, so that noise never flips a branch. Amplitudes are those of noise/array.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+#: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
+_DRAWN = 1 << 12
+_POOL = 1 << 20
+#: Decisions that noise flips as a matter of course: equality, and what is drawn at random.
+_UNSTEADY = frozenset(
+    ("eq", "ne", "equal", "chosen", "bernoulli", "bernoulli_", "rand", "randn", "rand_like", "randn_like")
+)
+
+
+@dataclass
+class Tape:
+    """What the exact evaluation decided, in order."""
+
+    entries: list[tuple[str, Any]] = field(default_factory=list)
+    position: int | None = None  # of the next entry to read; None while they are written
+
+    def kept(self, name: str, made: Callable[[], Any]) -> Any:
+        """What `made` gave in the exact evaluation. Raises RuntimeError where evaluations take different ways."""
+        if self.position is None:
+            self.entries.append((name, made()))
+            return self.entries[-1][1]
+        written, value = self.entries[self.position] if self.position < len(self.entries) else ("the end", None)
+        if written != name:
+            raise RuntimeError(f"the reference does not repeat itself: {name} where {written} was before.")
+        self.position += 1
+        return value
+
+    def rewound(self) -> Tape:
+        """The tape, to be read from its beginning."""
+        return Tape(self.entries, 0)
+
+
+@dataclass(frozen=True)
+class Amplitudes:
+    """Of one rounding of values, and of one addition of a sum; below `tiny` rounding is absolute."""
+
+    interior: float
+    summing: float
+    tiny: float
+
+
+@dataclass
+class Arithmetic:
+    """One evaluation; `amplitudes` None: the exact one."""
+
+    torch: Any
+    tape: Tape
+    amplitudes: Amplitudes | None = None
+    seed: int = 0
+    flips: int = 0
+    promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
+    _generator: Any = None
+    _pool: Any = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether no noise enters."""
+        return self.amplitudes is None
+
+    def decided(self, name: str, made: Callable[[], Any]) -> Any:
+        """A result of the exact evaluation that later code may change in place: a tensor, a tuple of them, a number.
+
+        Where noise would decide otherwise, an honest candidate may too: `flips` counts such decisions.
+        """
+        if self.exact:
+            return copied(self.tape.kept(name, lambda: copied(made())))
+        kept = self.tape.kept(name, made)
+        if name not in _UNSTEADY and self.torch.is_tensor(kept):
+            other = made()
+            self.flips += int(other.shape != kept.shape or not self.torch.equal(other, kept))
+        return copied(kept)
+
+    def size(self, name: str, made: Callable[[], Any]) -> Any:
+        """The size of a sum's error, computed once, by the exact evaluation."""
+        return self.tape.kept(name, made)
+
+    def rounded(self, y: Any) -> Any:
+        """`y`, each element rounded once; exact zeros stay."""
+        if self.amplitudes is None or not y.numel():
+            return y
+        delta, tiny = self.amplitudes.interior, self.amplitudes.tiny
+        if y.is_complex():
+            return y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * y.abs() * delta
+        size = y.abs()
+        if tiny and float(size.amin()) < tiny:
+            size = self.torch.where((size == 0) | size.isinf(), 0.0, size.clamp_min(tiny))
+            return self.torch.addcmul(y, size, self.drawn(y), value=delta)
+        return self.drawn(y).mul(delta).add_(1).mul_(y)
+
+    def summed(self, y: Any, size: Any) -> Any:
+        """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
+        if self.amplitudes is None or not y.numel():
+            return y
+        summing, size = self.amplitudes.summing, size.nan_to_num(0.0, 0.0, 0.0)
+        if y.is_complex():
+            y = y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * size * summing
+        else:
+            y = self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing)
+        return self.rounded(y) if summing < self.amplitudes.interior else y
+
+    def drawn(self, like: Any) -> Any:
+        """Standard normal numbers in the shape of `like`."""
+        shape, count, torch = like.shape, like.numel(), self.torch
+        if self._generator is None:
+            self._generator = torch.Generator().manual_seed(self.seed)
+        if count < _DRAWN:
+            return torch.randn(shape, dtype=torch.float64, generator=self._generator)
+        if self._pool is None:
+            self._pool = torch.randn(2 * _POOL, generator=self._generator).double()
+        starts = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist()
+        parts = [self._pool[s : s + _POOL] for s in starts]
+        return (parts[0] if len(parts) == 1 else torch.cat(parts))[:count].reshape(shape)
+
+
+def copied(value: Any) -> Any:
+    """`value`, its tensors cloned."""
+    if isinstance(value, tuple | list):
+        return tuple(copied(v) for v in value)
+    return value.clone() if hasattr(value, "clone") else value

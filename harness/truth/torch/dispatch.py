@@ -1,0 +1,164 @@
+"""One operation of PyTorch under noise: what it is, by its name, decides where the noise goes.
+
+Rules first, then what moves or makes, what is decided, what rounds once; all else is decomposed, under the same noise,
+and what cannot be decomposed is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from opproof.harness.truth.torch import places
+from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
+from opproof.harness.truth.torch.formulas import FORMULAS
+from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, STEPS
+from opproof.harness.truth.torch.selections import SELECTIONS
+from opproof.harness.truth.torch.sums import SUMS
+from opproof.harness.truth.torch.windows import WINDOWS
+from opproof.vocabulary.errors import OpError
+
+_RULES = {**SUMS, **SELECTIONS, **WINDOWS}
+
+
+@contextlib.contextmanager
+def noisy(noise: Arithmetic) -> Iterator[None]:
+    """A block in which PyTorch computes as `noise` says: float64 by default, attention as its formula."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    torch = noise.torch
+
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # skipping would import the compiler, which takes seconds
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            return answer(noise, self, func, args, kwargs or {})
+
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), Mode():
+            yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule."""
+    args, kwargs = places.promoted(noise, func, args, kwargs)
+    if func._schema.is_mutable:
+        return _in_place(noise, mode, func, args, kwargs)
+    return _functional(noise, mode, func, args, kwargs)
+
+
+def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    name = name_of(func)
+    torch = noise.torch
+    if torch.Tag.nondeterministic_seeded in func.tags and "dropout" not in name and name[0] != "_":
+        return noise.decided(name, lambda: func(*args, **kwargs))
+    floats = any(_is_float(v) for v in _flat((args, kwargs)))
+    if name == "_local_scalar_dense":
+        return noise.decided(name, lambda: func(*args)) if floats else func(*args)
+    if not floats and name not in ROUNDS:
+        return func(*args, **kwargs)
+    if name in _RULES:
+        return _RULES[name](noise, func, *args, **kwargs)
+    if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:
+        return noise.decided(name, lambda: func(*args, **kwargs))
+    if name in MOVES or name in CREATES:
+        return _moved(noise, name, func(*args, **kwargs))
+    if name in ROUNDS:
+        y = func(*args, **kwargs)
+        if not _is_float(y):
+            return y
+        return y if name in ("mul", "div") and any(_power_of_two(v) for v in args[:2]) else noise.rounded(y)
+    return _decomposed(noise, mode, func, args, kwargs)
+
+
+def _moved(noise: Arithmetic, name: str, y: Any) -> Any:
+    """`y`; where it became whole numbers or booleans, those of the exact evaluation."""
+    return noise.decided(name, lambda: y) if hasattr(y, "shape") and not _is_float(y) else y
+
+
+def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    from torch._decomp import decomposition_table
+
+    name = name_of(func)
+    with mode:
+        if name in FORMULAS:
+            return FORMULAS[name](noise, func, *args, **kwargs)
+        if func in decomposition_table:
+            y = decomposition_table[func](*args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        y = func.decompose(*args, **kwargs)
+    if y is not NotImplemented:
+        return y
+    result = func(*args, **kwargs)  # what only decides needs no rule
+    if all((hasattr(v, "shape") and not _is_float(v)) or isinstance(v, bool) for v in _flat(result)):
+        return noise.decided(name, lambda: result)
+    raise OpError(
+        f"{func} of PyTorch has no rule under noise: write the reference with other operations, "
+        f"or give it a rule in harness/truth/torch/."
+    )
+
+
+def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """An operation that changes what it is given: the functional one, and its result copied."""
+    name, target = name_of(func), args[0]
+    if name in MOVES_IN_PLACE:
+        return func(*args, **kwargs)
+    if name in ("copy_", "fill_"):
+        y = func(*args, **kwargs)
+        source = args[1]
+        return target.copy_(noise.decided(name, lambda: y)) if _is_float(source) and not _is_float(target) else y
+    if noise.torch.Tag.nondeterministic_seeded in func.tags:
+        return target.copy_(noise.decided(name, lambda: copied(func(*args, **kwargs))))
+    if name.endswith("_") and func._schema.returns:
+        plain = _overload(noise, name[:-1], func._overloadname)
+        if plain is not None:
+            return target.copy_(answer(noise, mode, plain, args, kwargs))
+    if "out" in kwargs:
+        rest = {k: v for k, v in kwargs.items() if k != "out"}
+        plain = _overload(noise, name, func._overloadname.removesuffix("_out").removesuffix("out") or "default")
+        if plain is not None:
+            y = answer(noise, mode, plain, args, rest)
+            return kwargs["out"].resize_(y.shape).copy_(y)
+    return _decomposed(noise, mode, func, args, kwargs)
+
+
+def _overload(noise: Arithmetic, name: str, overload: str) -> Any:
+    return getattr(getattr(noise.torch.ops.aten, name, None), overload or "default", None)
+
+
+def name_of(func: Any) -> str:
+    """The operation's name without namespace and overload."""
+    return str(func._schema.name.partition("::")[2])
+
+
+def _is_float(value: Any) -> bool:
+    return hasattr(value, "untyped_storage") and (value.is_floating_point() or value.is_complex())
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    if isinstance(values, Mapping):
+        values = list(values.values())
+    if isinstance(values, tuple | list):
+        for v in values:
+            yield from _flat(v)
+    else:
+        yield values
+
+
+def _power_of_two(value: Any) -> bool:
+    """Whether multiplying or dividing by `value` rounds nothing."""
+    import math
+
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value == 0 or (math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5)

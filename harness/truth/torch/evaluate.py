@@ -1,0 +1,156 @@
+"""Values and gradients of a PyTorch function, and the size of honest rounding for each element."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
+from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape
+from opproof.harness.truth.torch.dispatch import noisy
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Dtype
+
+#: A function of tensors that gives its outputs in order.
+Outputs = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a reference is asked. Arrays are float64, rounded to their dtype, or int64, bool; None where absent."""
+
+    outputs: Outputs
+    inputs: tuple[Array | None, ...]
+    needs: tuple[bool, ...]  # of which inputs the gradient is asked for
+    dtypes: tuple[str, ...]  # of the outputs, "" where it is no float
+    kinds: tuple[str, ...]  # of the inputs, alike
+    cotangents: tuple[Array | None, ...] = ()
+    compute: str | None = None  # a declared lower precision
+    seed: int = 0  # of the reference's own random numbers
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is expected of a question."""
+
+    outputs: tuple[Expected, ...]
+    gradients: tuple[Expected | None, ...]  # by input
+    promoted: tuple[str, ...]  # lines at which the reference left float64
+    flips: int = 0  # decisions that noise would take otherwise: a candidate may, without being wrong
+
+
+def truth(question: Question, runs: int = RUNS) -> Truth:
+    """Expected outputs and gradients. Raises OpError where an operation has no rule."""
+    import torch
+
+    tape = Tape()
+    exact = Arithmetic(torch, tape)
+    values, gradients = _evaluated(exact, question, 0.0)
+    floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
+    amplitudes, unit = _amplitudes(floats, question.compute)
+    squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in (*values, *gradients)]
+    flips = 0
+    for run in range(runs):
+        noise = Arithmetic(torch, tape.rewound(), amplitudes, _key(question, run))
+        found = _evaluated(noise, question, unit)
+        flips += noise.flips
+        with np.errstate(all="ignore"):
+            squares = [
+                s if s is None else s + np.abs(y - x) ** 2
+                for s, x, y in zip(squares, (*values, *gradients), (*found[0], *found[1]), strict=True)
+            ]
+    kinds = (*question.dtypes, *question.kinds)
+    expected = [
+        _expected(v, s, DTYPES.get(k), unit, runs, question.compute)
+        for v, s, k in zip((*values, *gradients), squares, kinds, strict=True)
+    ]
+    return Truth(
+        tuple(e for e in expected[: len(values)] if e is not None),
+        tuple(expected[len(values) :]),
+        tuple(exact.promoted),
+        flips,
+    )
+
+
+def _amplitudes(floats: Sequence[Dtype], compute: str | None) -> tuple[Amplitudes, float]:
+    """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
+    interior = min(compute_roundoff(d, compute) for d in floats)
+    unit = DELTA / max(interior, *(d.u for d in floats))
+    summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
+    finest = min(floats, key=lambda d: d.u)
+    tiny = finest.tiny if compute == "storage" or finest.name == "f64" else DTYPES["f32"].tiny
+    return Amplitudes(unit * interior, unit * summing, tiny), unit
+
+
+def _key(question: Question, run: int) -> int:
+    shapes = [None if x is None else x.shape for x in question.inputs]
+    text = f"{shapes}|{question.kinds}|{question.seed}|{run}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest(), "little")
+
+
+def _evaluated(noise: Arithmetic, question: Question, unit: float) -> tuple[list[Any], list[Any]]:
+    """Outputs and gradients as arrays."""
+    torch = noise.torch
+    leaves = [None if x is None else torch.from_numpy(np.array(x)) for x in question.inputs]
+    leaves = [noise.rounded(x) if x is not None and x.is_floating_point() else x for x in leaves]
+    asked = any(question.needs) and bool(question.cotangents)
+    for x, need in zip(leaves, question.needs, strict=True):
+        if x is not None and need and asked:
+            x.requires_grad_()
+    with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.set_grad_enabled(asked):
+        warnings.simplefilter("ignore")
+        torch.manual_seed(question.seed)
+        with noisy(noise):
+            outputs = list(question.outputs(*leaves))
+        arrays = [_array(y) for y in outputs]
+        if not asked:
+            return arrays, [None] * len(leaves)
+        _store(noise, question, outputs, leaves, unit)
+        cotangents = [None if g is None else noise.rounded(torch.from_numpy(g)) for g in question.cotangents]
+        pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
+        wanted = [x for x, n in zip(leaves, question.needs, strict=True) if n]
+        found: Any = iter([torch.zeros_like(x) for x in wanted])
+        if pairs:
+            with noisy(noise):
+                ys, gs = zip(*pairs, strict=True)
+                found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
+    return arrays, [_array(next(found)) if n else None for n in question.needs]
+
+
+def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves: Sequence[Any], unit: float) -> None:
+    """Round outputs as a backend saves them for its backward: to their dtype, to the spacing of subnormals below it."""
+    if noise.exact:
+        return
+    torch = noise.torch
+    taken = {x.untyped_storage().data_ptr() for x in leaves if x is not None}
+    for y, name in zip(outputs, question.dtypes, strict=True):
+        place = y.untyped_storage().data_ptr()
+        if not name or place in taken or not y.numel():
+            continue
+        taken.add(place)
+        dtype = DTYPES[name]
+        once = unit * dtype.u * (ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
+        with torch.no_grad():
+            size = torch.where((y == 0) | y.isinf(), 0.0, y.abs().clamp_min(dtype.tiny))
+            y.data.copy_(y + once * size * noise.drawn(y))
+
+
+def _array(y: Any) -> Any:
+    return np.array(y.detach().resolve_conj().resolve_neg().numpy())
+
+
+def _expected(
+    values: Any, squares: Any, dtype: Dtype | None, unit: float, runs: int, compute: str | None
+) -> Expected | None:
+    if values is None:
+        return None
+    if squares is None or dtype is None:
+        whole = values if values.dtype.kind == "b" else values.astype(np.int64)
+        return Expected(whole, np.zeros(values.shape), exact=True)
+    scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
+    return Expected(values, scale, faithful=compute_roundoff(dtype, compute) < dtype.u)

@@ -1,0 +1,136 @@
+"""Operations as the steps that round: evaluated under the same noise, where PyTorch has them as one.
+
+PyTorch's own decompositions serve for the others. Where float64 itself cancels, the exact evaluation takes another way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from opproof.harness.truth.torch.arithmetic import Arithmetic
+from opproof.harness.truth.torch.sums import Rule, axes_of, count
+
+_ROOT_HALF = math.sqrt(0.5)
+
+
+def sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
+    """sigmoid, without overflow."""
+    del func
+    e = (-x.abs()).exp()
+    return noise.torch.where(x >= 0, 1 / (1 + e), e / (1 + e))
+
+
+def silu(noise: Arithmetic, func: Any, x: Any) -> Any:
+    """Silu."""
+    del noise, func
+    return x * x.sigmoid()
+
+
+def _half_plus_erf(noise: Arithmetic, x: Any) -> Any:
+    """The normal distribution: (1 + erf(x / root 2)) / 2."""
+    if noise.exact:
+        return (-x * _ROOT_HALF).erfc() * 0.5
+    return (1 + (x * _ROOT_HALF).erf()) * 0.5
+
+
+def gelu(noise: Arithmetic, func: Any, x: Any, *, approximate: str = "none") -> Any:
+    """Gelu and its tanh form."""
+    if approximate == "tanh":
+        inner = (x + 0.044715 * (x * x * x)) * math.sqrt(2 / math.pi)
+        return 0.5 * x * (1 + inner.tanh())
+    del func
+    return x * _half_plus_erf(noise, x)
+
+
+def gelu_backward(noise: Arithmetic, func: Any, g: Any, x: Any, *, approximate: str = "none") -> Any:
+    """gelu_backward; the tanh form as PyTorch writes it."""
+    if approximate == "tanh":
+        from torch._decomp import decomposition_table
+
+        return decomposition_table[func](g, x, approximate=approximate)
+    density = (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
+    return g * (_half_plus_erf(noise, x) + x * density)
+
+
+def _moments(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    axes = axes_of(x, dim)
+    mean = x.mean(axes, keepdim=True)
+    apart = x - mean
+    free = max(0.0, count(x, axes) - (1 if correction is None else correction))
+    variance = (apart * apart).sum(axes, keepdim=keepdim) / free
+    return variance, mean if keepdim else mean.squeeze(axes)
+
+
+def _moments_called(x: Any, args: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Variance and its kin: (x, unbiased), (x, dim, unbiased, keepdim), (x, dim, correction=, keepdim=)."""
+    if args and isinstance(args[0], bool):
+        return _moments(x, None, int(args[0]), False)
+    dim = args[0] if args else options.get("dim")
+    correction = options.get("correction", args[1] if len(args) > 1 else options.get("unbiased"))
+    keepdim = options.get("keepdim", args[2] if len(args) > 2 else False)
+    return _moments(x, dim, correction if correction is None else float(correction), keepdim)
+
+
+def var(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """Var."""
+    del noise, func
+    return _moments_called(x, args, options)[0]
+
+
+def var_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """var_mean."""
+    del noise, func
+    return _moments_called(x, args, options)
+
+
+def std(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """Std."""
+    del noise, func
+    return _moments_called(x, args, options)[0].sqrt()
+
+
+def std_mean(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """std_mean."""
+    del noise, func
+    variance, mean = _moments_called(x, args, options)
+    return variance.sqrt(), mean
+
+
+def vector_norm(
+    noise: Arithmetic, func: Any, x: Any, order: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any
+) -> Any:
+    """linalg_vector_norm."""
+    del func
+    axes = axes_of(x, dim)
+    if math.isinf(order):
+        return x.abs().amax(axes, keepdim=keepdim) if order > 0 else x.abs().amin(axes, keepdim=keepdim)
+    if order == 0:
+        return (x != 0).to(noise.torch.float64).sum(axes, keepdim=keepdim)
+    if order == 1:
+        return x.abs().sum(axes, keepdim=keepdim)
+    if order == 2:
+        return (x.abs() * x.abs()).sum(axes, keepdim=keepdim).sqrt()
+    return x.abs().pow(order).sum(axes, keepdim=keepdim).pow(1 / order)
+
+
+def distances(noise: Arithmetic, func: Any, a: Any, b: Any, p: float, *_: Any) -> Any:
+    """_cdist_forward."""
+    del func
+    return noise.torch.linalg.vector_norm(a.unsqueeze(-2) - b.unsqueeze(-3), p, -1)
+
+
+def distances_backward(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: float, y: Any) -> Any:
+    """_cdist_backward."""
+    del noise, func
+    apart = a.unsqueeze(-2) - b.unsqueeze(-3)
+    y = y.unsqueeze(-1)
+    share = apart.sign() * (apart.abs() / y).pow(p - 1)
+    return (g.unsqueeze(-1) * share.masked_fill(y == 0, 0.0)).sum(-2)
+
+
+FORMULAS: dict[str, Rule] = {
+    "sigmoid": sigmoid, "silu": silu, "gelu": gelu, "gelu_backward": gelu_backward, "var": var, "var_mean": var_mean,
+    "std": std, "std_mean": std_mean, "linalg_vector_norm": vector_norm, "_cdist_forward": distances,
+    "_cdist_backward": distances_backward,
+}  # fmt: skip

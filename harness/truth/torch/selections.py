@@ -1,0 +1,118 @@
+"""What selects: extremes, order, clamps. Which element it is, the exact evaluation says; its value has the noise."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from opproof.harness.truth.torch.arithmetic import Arithmetic
+from opproof.harness.truth.torch.sums import Rule, axes_of
+
+
+def chosen(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
+    """`a` where the result `y` of the exact evaluation is a's, else b."""
+    mask = noise.decided("chosen", lambda: y == a)
+    return y if noise.exact else noise.torch.where(mask, a, b)
+
+
+def larger(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
+    """maximum, minimum, fmax, fmin."""
+    return chosen(noise, func(a, b), a, b)
+
+
+def clamp(noise: Arithmetic, func: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+    """clamp, also by tensors."""
+    del func
+    torch = noise.torch
+    for limit, pick in ((low, torch.maximum), (high, torch.minimum)):
+        if limit is not None:
+            bound = limit if hasattr(limit, "shape") else torch.tensor(limit, dtype=x.dtype)
+            x = larger(noise, pick, x, bound)
+    return x
+
+
+def clamp_max(noise: Arithmetic, func: Any, x: Any, high: Any) -> Any:
+    """clamp_max."""
+    return clamp(noise, func, x, None, high)
+
+
+def relu(noise: Arithmetic, func: Any, x: Any) -> Any:
+    """Relu."""
+    del func
+    return x.masked_fill(noise.decided("relu", lambda: x <= 0), 0.0)
+
+
+def hardtanh(noise: Arithmetic, func: Any, x: Any, low: Any = -1, high: Any = 1) -> Any:
+    """Hardtanh."""
+    return clamp(noise, func, x, low, high)
+
+
+def absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
+    """Abs."""
+    if x.is_complex():
+        return noise.rounded(func(x))
+    return x * noise.decided("sign", lambda: noise.torch.where(x < 0, -1.0, 1.0))
+
+
+def extreme(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """amax, amin, and max, min of all elements."""
+    largest = func._schema.name.endswith("max")  # "aten::max": what the operation is called says which
+    axes = axes_of(x, dim)
+    kept = [a for a in range(x.dim()) if a not in axes]
+    flat = x.permute(*kept, *axes).reshape(*(x.shape[a] for a in kept), -1)
+    where = noise.decided("extreme", lambda: flat.argmax(-1, True) if largest else flat.argmin(-1, True))
+    y = flat.gather(-1, where).squeeze(-1)
+    return y.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if keepdim else y
+
+
+def maximum(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """Max and min in all their forms: of all elements, along an axis, of two tensors."""
+    if not args and not options:
+        return extreme(noise, func, x)
+    if args and hasattr(args[0], "shape"):
+        return larger(noise, func, x, args[0])
+    return ordered(noise, func, x, *args, **options)
+
+
+def ordered(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """sort, topk, kthvalue, median, mode, cummax: values and their positions along an axis."""
+    places = noise.decided("ordered", lambda: func(x, *args, **options)[1])
+    if noise.exact:
+        return func(x, *args, **options)
+    if not x.dim():
+        return x.clone(), places
+    given = {**dict(zip((a.name for a in func._schema.arguments[1:]), args, strict=False)), **options}
+    dim = given.get("dim", -1)
+    if places.dim() < x.dim():  # the axis is gone
+        return x.gather(dim, places.unsqueeze(dim)).squeeze(dim), places
+    return x.gather(dim, places), places
+
+
+def middle(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """Median and nanmedian, also of all elements."""
+    if args or options:
+        return ordered(noise, func, x, *args, **options)
+    y, flat = func(x), x.reshape(-1)
+    return flat[noise.decided("median", lambda: (flat - y).abs().nan_to_num(math.inf).argmin())].clone()
+
+
+def remainder(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
+    """Fmod and remainder: a - q b without rounding, the whole number q of the exact evaluation."""
+    y = func(a, b)
+    q = noise.decided("quotient", lambda: ((a - y) / b).round())
+    return y if noise.exact else a - q * b
+
+
+def fraction(noise: Arithmetic, func: Any, x: Any) -> Any:
+    """Frac."""
+    whole = noise.decided("trunc", x.trunc)
+    return func(x) if noise.exact else x - whole
+
+
+SELECTIONS: dict[str, Rule] = {
+    "maximum": larger, "minimum": larger, "fmax": larger, "fmin": larger, "clamp": clamp, "clamp_min": clamp,
+    "clamp_max": clamp_max, "clip": clamp, "relu": relu, "hardtanh": hardtanh, "abs": absolute, "amax": extreme,
+    "amin": extreme, "max": maximum, "min": maximum, "sort": ordered, "topk": ordered, "kthvalue": ordered,
+    "mode": ordered, "cummax": ordered, "cummin": ordered, "median": middle, "nanmedian": middle,
+    "fmod": remainder, "remainder": remainder, "frac": fraction,
+}  # fmt: skip

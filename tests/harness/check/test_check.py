@@ -1,0 +1,200 @@
+"""opproof.check, bound and assert_close: what is judged beside values, by its exact verdict."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from opproof.harness.check.bounds import bound_of, objection  # noqa: E402
+from opproof.harness.check.compared import Wish, compared  # noqa: E402
+from opproof.harness.check.front import judged  # noqa: E402
+from opproof.vocabulary.errors import UsageError  # noqa: E402
+
+F = torch.nn.functional
+
+
+def reference(x, w):
+    return torch.softmax(x * w, -1)
+
+
+def verdicts(candidate, like=reference, inputs=((5, 17), (17,)), **wishes):
+    wishes = {"neighbours": False, **wishes}
+    report = compared(candidate, like, list(inputs), Wish(**wishes))
+    return report, [str(r.verdict) for r in report.results]
+
+
+def test_the_reference_is_itself():
+    report, found = verdicts(lambda x, w: torch.softmax(x * w, -1))
+    assert found == ["PASS", "PASS"]
+    assert report.ok
+    assert bool(report)
+
+
+def changes_input(x, w):
+    y = reference(x, w)
+    x.detach().zero_()
+    return y
+
+
+_calls = itertools.count()
+
+
+@pytest.mark.parametrize(
+    ("candidate", "verdict"),
+    [
+        (changes_input, "INPUT_CHANGED"),
+        (lambda x, w: reference(x, w) + next(_calls) * 1e-9 * torch.ones(17).cumsum(0), "NOT_REPEATABLE"),
+        (lambda x, w: reference(x, w).double(), "WRONG_DTYPE"),
+        (lambda x, w: reference(x, w)[:4], "WRONG_SHAPE"),
+        (lambda x, w: (reference(x, w), x + 1), "WRONG_SHAPE"),
+        (lambda x, w: x.view(-1).view(x.shape), "INPUT_CHANGED"),
+        (lambda x, w: 1 // 0, "ERROR"),
+        (lambda x, w: torch.zeros_like(x), "WRONG_VALUE"),
+        (lambda x, w: reference(x, w) * 1.0001, "WRONG_VALUE"),
+    ],
+)
+def test_faults_have_their_verdict(candidate, verdict):
+    report, found = verdicts(candidate)
+    assert found[0] == verdict, report
+    assert not report.ok
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("candidate", [torch.zeros_like, torch.ones_like, lambda y: y * 1.01, lambda y: y * 0.99])
+def test_nothing_trivial_passes_in_16_bits(candidate, dtype):
+    report, found = verdicts(lambda x, w: candidate(reference(x.float(), w.float()).to(x.dtype)), dtype=dtype)
+    assert found[0] == "WRONG_VALUE", report
+
+
+def test_a_gradient_of_its_own_may_be_given():
+    def forward_only(x, w):
+        with torch.no_grad():
+            return reference(x, w)
+
+    def vjp(g, x, w, factor=1.0):
+        y = reference(x, w)
+        d = y * (g - (g * y).sum(-1, keepdim=True)) * factor
+        return d * w, (d * x).sum(0)
+
+    assert verdicts(forward_only)[1] == ["PASS", "UNSUPPORTED"]
+    assert "requires grad" in verdicts(forward_only)[0].not_judged[0]
+    assert verdicts(forward_only, vjp=vjp)[1] == ["PASS", "PASS"]
+    assert verdicts(forward_only, vjp=lambda g, x, w: vjp(g, x, w, 1.001))[1] == ["PASS", "WRONG_GRADIENT"]
+    report, found = verdicts(lambda x, w: reference(x, w.detach()))
+    assert found == ["PASS", "WRONG_GRADIENT"]
+    assert any("None came" in r.message for r in report.results)
+
+
+def test_what_the_reference_updates_is_an_output():
+    def step(p, g):
+        p.sub_(0.1 * g)
+
+    def kernel(p, g, rate=0.1):
+        p.copy_(p - rate * g)
+
+    inputs = [(4, 5), (4, 5)]
+    assert verdicts(kernel, step, inputs)[1] == ["PASS"]
+    assert verdicts(lambda p, g: kernel(p, g, 0.11), step, inputs)[1] == ["WRONG_VALUE"]
+
+
+def test_dropout_is_seeded_alike():
+    inputs = [(16, 16)]
+    assert verdicts(lambda x: F.dropout(x, 0.5), lambda x: F.dropout(x, 0.5), inputs)[1] == ["PASS", "PASS"]
+    assert verdicts(lambda x: F.dropout(x, 0.4), lambda x: F.dropout(x, 0.5), inputs)[1][0] == "WRONG_VALUE"
+
+
+class Block(torch.nn.Module):
+    def __init__(self, weighted=True):
+        super().__init__()
+        self.norm, self.weighted = torch.nn.LayerNorm(12), weighted
+
+    def forward(self, x):
+        return self.norm(x) if self.weighted else F.layer_norm(x, (12,))
+
+
+def test_modules_share_parameters_that_were_moved():
+    report, found = verdicts(Block(), Block(), [(4, 12)])
+    assert found == ["PASS", "PASS"]
+    assert verdicts(Block(weighted=False), Block(), [(4, 12)])[1][0] == "WRONG_VALUE"
+    with pytest.raises(UsageError, match="no parameter 'norm.weight'"):
+        verdicts(torch.nn.Identity(), Block(), [(4, 12)])
+    assert report.ok
+
+
+def test_a_result_that_is_zero_whatever_the_input_proves_nothing():
+    report, found = verdicts(lambda x: x * 0.0, lambda x: x - x.detach(), [(4, 12)], gradients=False)
+    assert found == ["MISTRUSTED"]
+    assert not report.ok
+
+
+def test_neighbours_are_named_and_found_out():
+    def overflows(x):
+        e = x.exp()
+        return e / e.sum(-1, keepdim=True)
+
+    report = compared(overflows, lambda x: x.softmax(-1), [(4, 9)], Wish(seconds=1e9, gradients=False))
+    assert "as given" in report.tried
+    assert {r.case.partition("fill=")[2].rstrip("]") for r in report.failures["WRONG_VALUE"]} == {"large"}
+
+
+def test_the_report_for_programs_is_short():
+    report, _ = verdicts(lambda x, w: torch.zeros_like(x))
+    text = report.to_json()
+    found = json.loads(text)
+    assert len(text) <= 4096
+    assert found["causes"] == {"WRONG_VALUE": 1, "WRONG_GRADIENT": 1} or found["causes"] == {"WRONG_VALUE": 1}
+    assert found["smallest"]["diagnosis"] == "y0 is zero everywhere"
+    assert "zero everywhere" in repr(report)
+    assert "WRONG_VALUE" in report._repr_html_()
+
+
+def test_the_page_can_be_written(tmp_path):
+    page = verdicts(lambda x, w: torch.zeros_like(x))[0].to_html(tmp_path / "page.html")
+    assert "WRONG_VALUE" in page.read_text(encoding="utf-8")
+
+
+def test_bounds_for_asserts_of_ones_own():
+    x, w = torch.randn(5, 64), torch.randn(64, 3)
+    found = bound_of(torch.matmul, (x, w), None, None)
+    assert found.values.shape == found.bound.shape == (5, 3)
+    assert objection(x @ w, torch.matmul, (x, w), None) == ""
+    assert "out of their bounds" in objection((x @ w) * 1.0001, torch.matmul, (x, w), None)
+    assert "dtype" in objection((x @ w).double(), torch.matmul, (x, w), None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"op": None, "like": None, "inputs": None}, "needs one reference"),
+        ({"op": None, "like": reference, "inputs": None}, "needs inputs"),
+        ({"op": "softmax", "like": None, "inputs": [(3,)]}, "cases of its own"),
+        ({"op": None, "like": 3, "inputs": [(3,)]}, "expected a function or a module"),
+        ({"op": None, "like": reference, "inputs": [(3, 4), (5,)]}, "give inputs that the reference takes"),
+    ],
+)
+def test_wrong_calls_are_told(wrong, text):
+    with pytest.raises(UsageError, match=text):
+        judged(reference, **wrong, vjp=None, isolate=False)
+
+
+def test_numpy_functions_are_judged_by_name():
+    import numpy as np
+
+    def tanh(x):
+        return np.tanh(x)
+
+    report = judged(tanh, "tanh", like=None, inputs=None, vjp=None, isolate=False, dtype="f32")
+    assert report.ok
+    assert any("autograd" in text for text in report.not_judged)
+
+
+def test_importing_the_front_door_is_light():
+    code = "import sys, opproof; print('numpy' in sys.modules, 'torch' in sys.modules, opproof.__all__)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("False False ['__version__'")

@@ -1,0 +1,36 @@
+"""Every block of docs/check/ runs as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("torch")
+
+from opproof.harness.__main__ import cli
+
+DOCS = Path(__file__).parents[3] / "docs" / "check"
+_BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.stem)
+def test_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for language, file, text in _BLOCK.findall(page.read_text(encoding="utf-8")):
+        if file:
+            (tmp_path / file).write_text(text, encoding="utf-8")
+        elif language == "python":
+            exec(compile(text, str(page), "exec"), names)
+        else:
+            for line in text.splitlines():
+                done = CliRunner().invoke(cli, line.split()[1:], standalone_mode=False)
+                assert not done.return_value, done.output
+
+
+def test_pages_are_of_one_screen():
+    for page in DOCS.glob("*.md"):
+        assert len(page.read_text(encoding="utf-8").splitlines()) < 80, page

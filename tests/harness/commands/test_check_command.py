@@ -1,0 +1,115 @@
+"""opproof check: both forms of files, exit statuses, cheats that cannot reach the judge, the document for programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("torch")
+
+from opproof.harness.__main__ import cli
+from opproof.vocabulary.errors import UsageError
+
+REFERENCE = """
+import torch
+
+def reference(x, w):
+    return torch.softmax(x * w, -1)
+
+def inputs(seed, dtype):
+    torch.manual_seed(seed)
+    return [torch.randn(5, 17).to(dtype), torch.randn(17).to(dtype)]
+"""
+MODEL = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv, self.norm = torch.nn.Conv2d(3, width, 3), torch.nn.BatchNorm2d(width)
+
+    def forward(self, x):
+        return torch.tanh(self.norm(self.conv(x)))
+
+def get_inputs():
+    return [torch.randn(3, 3, 7, 7)]
+
+def get_init_inputs():
+    return [5]
+"""
+HEAD = "import os, torch\nprint('noise on standard output')\n"
+RIGHT = (
+    HEAD
+    + "def candidate(x, w):\n    e = torch.exp((x * w).float())\n    return (e / e.sum(-1, keepdim=True)).to(x.dtype)"
+)
+
+
+def checked(tmp_path, reference, candidate, *options):
+    (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
+    (tmp_path / "candidate.py").write_text(candidate, encoding="utf-8")
+    files = [str(tmp_path / "reference.py"), str(tmp_path / "candidate.py")]
+    done = CliRunner().invoke(cli, ["check", *files, "--seconds", "0.1", *options], standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+    return done.return_value, done.output
+
+
+def test_a_right_candidate_passes(tmp_path):
+    status, output = checked(tmp_path, REFERENCE, RIGHT)
+    assert status == 0, output
+    assert "candidate is reference" in output
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("    return torch.zeros_like(x)", "WRONG_VALUE"),
+        ("    os._exit(0)", "CRASH"),
+        ("    raise RuntimeError('no')", "ERROR"),
+    ],
+)
+def test_a_wrong_one_fails_in_one_short_document(tmp_path, body, cause):
+    status, output = checked(tmp_path, REFERENCE, HEAD + "def candidate(x, w):\n" + body, "--json")
+    found = json.loads(output)
+    assert status == 1
+    assert not found["ok"]
+    assert cause in found["causes"]
+    assert len(output.encode()) <= 4096
+
+
+@pytest.mark.parametrize(("factor", "status"), [("1.0", 0), ("1.02", 1)])
+def test_the_form_of_kernelbench(tmp_path, factor, status):
+    model = MODEL.replace("Model(", "ModelNew(").replace("return torch.tanh", f"return {factor} * torch.tanh")
+    found, output = checked(tmp_path, MODEL, model)
+    assert found == status, output
+
+
+def test_the_error_of_eager_is_told(tmp_path, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch, "compile", lambda f: f)  # takes half a minute
+    _, output = checked(tmp_path, REFERENCE, RIGHT, "--against", "eager", "--json")
+    assert 0 < json.loads(output)["eager_units"]["eager forward"] < 16
+
+
+@pytest.mark.parametrize(("reference", "text"), [("x = 1", "has neither form"), ("1 / 0", "could not be loaded")])
+def test_a_reference_that_is_none_is_a_wrong_call(tmp_path, reference, text):
+    with pytest.raises(UsageError, match=text):
+        checked(tmp_path, reference, RIGHT)
+
+
+def test_a_function_of_a_file_may_run_apart(tmp_path, monkeypatch):
+    import opproof.harness.check.front as front
+
+    (tmp_path / "apart.py").write_text(
+        RIGHT + "\n\ndef reference(x, w):\n    return torch.softmax(x * w, -1)\n", "utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import apart
+
+    given = {"op": None, "like": apart.reference, "inputs": [(3, 5), (5,)], "vjp": None, "neighbours": False}
+    assert front.judged(apart.candidate, **given, isolate=True).ok
+    with pytest.raises(UsageError, match="at the top of a file"):
+        front.judged(lambda x, w: x, **given, isolate=True)
