@@ -48,7 +48,7 @@ def decoded(path: Path, name: str, kind: type[T], entries: Sequence[Any]) -> lis
 def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
     if not isinstance(entry, dict):
         raise UsageError(f"{where}: expected a [[{name}]] table, got {entry!r}.")
-    fields = _fields(kind)
+    fields = _fields(typing.cast("Hashable", kind))
     needed = [f.name for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING]  # type: ignore[arg-type]
     if missing := [field for field in needed if field not in entry]:
         raise UsageError(f"{where}: no {' and no '.join(missing)}; every [[{name}]] table has {', '.join(needed)}.")
