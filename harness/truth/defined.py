@@ -6,14 +6,20 @@ value asks for its gradient without them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.reference_ops import Op
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import parameters
+from opproof.reference_ops import Op, gradients_of
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
 
 
 def where_defined(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
@@ -46,3 +52,35 @@ def _replaced(x: Array, inside: NDArray[np.bool_]) -> Array:
     taken = x.copy()
     taken[~inside] = np.resize(x[inside], x.size - int(np.count_nonzero(inside)))
     return taken
+
+
+def where_computable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -> dict[str, Array]:
+    """`values` of an operator of one tensor, those replaced at which its formula overflows on its way.
+
+    The textbook's formula, in the precision in which honest arithmetic computes: 2 x g overflows where g is small and
+    the product is not too large. Nobody is asked for a way round that at the last numbers of a dtype.
+    """
+    (name, x), *others = values.items()
+    if others or x.dtype.kind != "f":
+        return values
+    params = parameters(case, op)
+    with reference.quiet():
+        exact, computed = (_result(op, mode, x.astype(t), params) for t in (np.float64, _computes(case)))
+        overflown = ~np.isfinite(computed)
+        if mode is Mode.FORWARD:  # a gradient's cotangent may be small, the result finite where this one is not
+            overflown &= np.isfinite(round_to(exact, DTYPES[case.dtype]))
+        else:  # so may the output that a backward has saved
+            overflown |= ~np.isfinite(round_to(_result(op, Mode.FORWARD, x, params), DTYPES[case.dtype]))
+    return {name: _replaced(x, ~overflown)} if overflown.shape == x.shape else values
+
+
+def _computes(case: Case) -> type[np.floating[Any]]:
+    return np.float64 if case.dtype == "f64" else np.float32
+
+
+def _result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any]) -> Array:
+    """The output, or the gradient of x for a cotangent of ones."""
+    outputs = tuple_of(op.forward(x, **params))
+    if mode is Mode.FORWARD or op.vjp is None:
+        return np.asarray(outputs[0])
+    return np.asarray(gradients_of(op, [np.ones_like(outputs[0])], outputs, [x], params)[0])

@@ -11,7 +11,7 @@ from opproof.cases import Case
 from opproof.cases._every import is_every
 from opproof.harness.truth import flushed, reference
 from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
-from opproof.harness.truth.defined import where_defined
+from opproof.harness.truth.defined import where_computable, where_defined
 from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -87,7 +87,10 @@ def pose(case: Case, op: Op, mode: Mode) -> Pair:
 
 def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
     values = inputs_of(case, op, variant)
-    return where_defined(case, op, values) if mode is Mode.GRADIENT and is_every(case.fill) else values
+    if not is_every(case.fill):
+        return values
+    defined = where_defined(case, op, values) if mode is Mode.GRADIENT else values
+    return where_computable(case, op, mode, defined)
 
 
 def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:
