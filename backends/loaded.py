@@ -85,7 +85,9 @@ def settle(backend: Any, name: str) -> Loaded:
 def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:
     """The destinations that a backend declares, where its functions can be told of them. Raises BackendError."""
     declared = members["destinations"]
-    words = () if declared is None else declared
+    if declared is None:
+        return frozenset()
+    words = declared
     if isinstance(words, str) or not isinstance(words, Collection) or any(w not in list(Destination) for w in words):
         known = ", ".join(repr(str(word)) for word in Destination)
         raise BackendError(f"backend {name}: its destinations are {declared!r}; expected a tuple of words: {known}.")

@@ -22,7 +22,7 @@ def forward(x: Array) -> Array:
 
 def vjp(g: Array, y: Array, x: Array) -> Array:
     size = 1 + np.abs(x)
-    return g / size - g * np.abs(x) / size / size  # type: ignore[no-any-return]
+    return g / size - g * (np.abs(x) / size) / size  # type: ignore[no-any-return]
 
 
 def kinks(x: Array) -> Array:

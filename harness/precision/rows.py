@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,10 +98,12 @@ def _needed(grounds: Sequence[Twice]) -> Declaration:
 
     A few sums of thousands of terms are no reason to judge all others by the precision of 16 bits: they are defects.
     """
-    for by in dict.fromkeys(by for r in grounds for by in r.passing):
-        passing = sum(by in r.passing for r in grounds)
-        if passing == len(grounds) or (by.rounding is None and passing >= MOST * len(grounds)):
-            return by
+    passing = Counter(by for r in grounds for by in r.passing)
+    rounded = [by for by, count in passing.items() if by.rounding is not None and count == len(grounds)]
+    computed = [by for by, count in passing.items() if by.rounding is None and count >= MOST * len(grounds)]
+    least = sorted(computed, key=lambda by: by.compute not in ("storage", "f32"))  # in which sums have more digits
+    if rounded or least:
+        return next(iter((*rounded, *least)))
     return Declaration(
         compute=next((r.by.compute for r in grounds if r.by.compute is not None), None),
         rounding=next((r.by.rounding for r in grounds if r.by.rounding is not None), None),

@@ -87,10 +87,10 @@ def pose(case: Case, op: Op, mode: Mode) -> Pair:
 
 def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
     values = inputs_of(case, op, variant)
-    if not is_every(case.fill):
-        return values
-    defined = where_defined(case, op, values) if mode is Mode.GRADIENT else values
-    return where_computable(case, op, mode, defined)
+    if is_every(case.fill):
+        defined = where_defined(case, op, values) if mode is Mode.GRADIENT else values
+        return where_computable(case, op, mode, defined)
+    return where_computable(case, op, mode, values) if case.fill == "branches" and mode is Mode.GRADIENT else values
 
 
 def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Array | None, ...]:

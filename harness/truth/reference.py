@@ -108,7 +108,8 @@ def expected_of(posed: Posed, declared: str | None = None) -> list[Expected | No
 
 
 def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected]:
-    """Expected outputs, with the scale of honest rounding."""
+    """Expected outputs, with the scale of honest rounding, whatever the mode that is posed."""
+    posed = posed if posed.mode is Mode.FORWARD else posed.given(mode=Mode.FORWARD)
     if is_bitwise(posed):
         return [unscaled(posed, v) for v in posed.outputs]
     squares = _deviations(posed, declared)
