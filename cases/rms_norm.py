@@ -40,7 +40,7 @@ STANDARD = [
     "x=65x3;fill=special",
     f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
 ]
-LAID = ["x=2x3x5x7;weight=7,;layout=cropped", "x=33x1;weight=1,;layout=weight:offset", "x=1,;layout=offset"]
+LAID = ["x=2x3x5x7;weight=7,;layout=cropped", "x=33x1;weight=1,;layout=weight:offset", "x=1,;eps=0.1;layout=offset"]
 ALIGNED = aligned(
     "x=16x64;weight=64,",
     "x=64x128;weight=128,",

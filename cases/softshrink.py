@@ -4,7 +4,7 @@ from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows
 from opproof.cases._rows import BETWEEN, elementwise, full_elementwise
 
-_PARAMS = ("", "lambd=1.0", "lambd=0.3", "lambd=2.5")
+_PARAMS = ("", "lambd=1.0", "lambd=0.375", "lambd=2.5")
 
 SMOKE = ["x=7x33"]
 STANDARD = [

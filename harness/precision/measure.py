@@ -100,9 +100,7 @@ def _truncated(judged: Judged, dtype: Dtype) -> bool:
     cut = np.where(
         np.abs(nearest) > np.abs(values), np.nextafter(nearest.astype(dtype.numpy), dtype.numpy.type(0)), nearest
     )
-    counted = (
-        np.isfinite(values) & (np.abs(values) >= dtype.tiny) & np.isfinite(nearest)
-    )
+    counted = np.isfinite(values) & (np.abs(values) >= dtype.tiny) & np.isfinite(nearest)
     same = np.asarray(judged.got, dtype=np.float64) == cut
     return bool(counted.any() and np.mean(same[counted]) > MOST)
 

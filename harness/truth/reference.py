@@ -135,14 +135,14 @@ def values_of(posed: Posed) -> list[Array | None]:
 
 def _noisy(posed: Posed, source: Source, stored: float) -> Sequence[Any]:
     """Outputs, or gradients, in noisy arithmetic."""
-    op, params, wrapped = posed.op, posed.params, _wrap(source, posed.inputs)
+    op, params = posed.op, posed.params
     with quiet():
+        wrapped = _wrap(source, posed.inputs)
         outputs = tuple_of(op.forward(*wrapped, **params))
-    if posed.mode is Mode.FORWARD:
-        return outputs
-    with quiet():
+        if posed.mode is Mode.FORWARD:
+            return outputs
         saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
-    cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
+        cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
     return vjp(op, wrapped, params, cotangents, saved)
 
 

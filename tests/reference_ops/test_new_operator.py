@@ -36,10 +36,14 @@ def vjp(g, y, x):
 
 CASES = '''"""Cases of bent."""
 
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
 
 SMOKE = ["x=7x33"]
 STANDARD = [row for row in elementwise() if "transposed" not in row or KEPT]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
 FULL = full_elementwise()
 '''
 
