@@ -15,6 +15,8 @@ class Trait(StrEnum):
     ORDERED = "ordered"  # it ranks elements: of equal ones, some come first
     INDEXED = "indexed"  # whole numbers say where it reads or adds, and may say one place twice
     ROUNDING = "rounding"  # values are whole numbers
+    MULTIPLIES = "multiplies"  # it multiplies matrices: kernels for it work in tiles
+    CHANNELS = "channels"  # it slides a kernel of its own over each channel
     POOLS = "pools"  # it makes one number of every window of its first tensor
     RESIZE = "resize"  # it makes a plane of any size of another
     JUMPS_AT_ZERO = "jumps at zero"  # values just above 0, at it and just below are not close

@@ -14,7 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
-TRAITS = ("long sum",)
+TRAITS = ("long sum", "multiplies")
 
 
 def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:

@@ -15,7 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
-TRAITS = ("broadcasts", "long sum")
+TRAITS = ("broadcasts", "long sum", "multiplies")
 
 
 def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:

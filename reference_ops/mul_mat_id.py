@@ -18,7 +18,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
-TRAITS = ("long sum", "indexed")
+TRAITS = ("long sum", "indexed", "multiplies")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

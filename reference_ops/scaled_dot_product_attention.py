@@ -24,7 +24,7 @@ from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
-TRAITS = ("statistic", "shares", "long sum")
+TRAITS = ("statistic", "shares", "long sum", "multiplies")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

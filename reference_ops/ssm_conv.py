@@ -15,7 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
-TRAITS = ("long sum",)
+TRAITS = ("long sum", "channels")
 
 
 def _windows(x: Array, k: int) -> Array:

@@ -141,6 +141,7 @@ OTHER_WORDS = {
     "any": "the convention under which any subgradient passes",
     "contiguous": "a layout",
     "pad": "a parameter, and how others begin",
+    "repeat": "an option of a run",
     "sign": "a diagnosis",
 }
 

@@ -28,7 +28,7 @@ _COUNTED = frozenset({"index", "indices", "ids", "target", "positions", "data", 
 
 def _channels(op: Op) -> bool:
     """Whether it is a convolution: its tiles are of channels."""
-    return {"x", "weight"} <= set(op.tensors) and ("stride" in op.params or op.name == "ssm_conv")
+    return {"x", "weight"} <= set(op.tensors) and ("stride" in op.params or Trait.CHANNELS in op.traits)
 
 
 def _heads(op: Op) -> bool:
@@ -90,11 +90,6 @@ def tiled(op: Op) -> bool:
     return bool(parameters) or ((rows(op) or contracts) and Trait.POINTWISE not in op.traits)
 
 
-def _matrix(op: Op) -> bool:
-    """Whether it multiplies matrices."""
-    return op.name in ("matmul", "bmm", "linear", "mul_mat_id", "scaled_dot_product_attention")
-
-
 ALIGNED = (
     Rule("aligned", "whole tiles of 16, in every class of layouts", 0, tiled, classes, _class_parts),
     Rule(
@@ -105,7 +100,7 @@ ALIGNED = (
     ),
     Rule(
         *("tiles of 64", "whole tiles of 64, four times", 0),
-        _matrix,
+        on.being(Trait.MULTIPLIES),
         lambda case, op: ("",) if _whole(64, case, op) else (),
         least=4,
     ),
