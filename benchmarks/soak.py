@@ -100,13 +100,13 @@ def read(folders: Iterable[Path]) -> dict[str, Library]:
     libraries: dict[str, Library] = defaultdict(Library)
     for folder in folders:
         header, results = read_results(folder)
-        of = {b["spec"]: libraries[b["name"]] for b in header.backends}
+        called = {b.get("spec", b["name"]): b["name"] for b in header.backends}
         for backend in header.backends:
-            of[backend["spec"]].version = backend["version"]
-            of[backend["spec"]].seeds.add(header.options["selection"]["seed"])
+            libraries[backend["name"]].version = backend["version"]
+            libraries[backend["name"]].seeds.add(header.options["selection"]["seed"])
         for r in results:
             if r.units is not None or r.verdict in WRONG:
-                of[r.backend].records.append(r)
+                libraries[called.get(r.backend, header.backends[0]["name"])].records.append(r)
     return dict(sorted(libraries.items()))
 
 

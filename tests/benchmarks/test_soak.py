@@ -86,8 +86,9 @@ def test_a_false_alarm_counts(run):
 
 def test_what_a_ledger_explains_counts_too(run):
     status, page = run([replace(WRONG, known="since always")])
-    assert status == 1
-    assert "| torch 2 | 0 | 1 | 1 | 0 | 0 | 1 |" in page
+    assert status == 0  # the ledger says what it is: a defect, for the reason that it gives
+    assert "| torch 2 | 0 | 1 | 1 | 1 | 0 | 0 |" in page
+    assert "**torch, defect: since always** (1)" in page
 
 
 def test_unsupported_records_do_not_count(run):
