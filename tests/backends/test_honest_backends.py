@@ -33,10 +33,11 @@ def test_float32_of_both():
     assert sum(r.verdict == "PASS" for r in results["torch"]) > 5000
 
 
-@pytest.mark.parametrize(("dtype", "least"), [("f16", 5000), ("bf16", 5000), ("f64", 300)])
-def test_torch_fails_nothing_unexpected(dtype, least):
+@pytest.mark.parametrize(("dtype", "shard", "least"), [("f16", "1/3", 2000), ("bf16", "2/3", 2000), ("f64", "", 300)])
+def test_torch_fails_nothing_unexpected(dtype, shard, least):
+    """In 16 bits a third each, for which two cores have time; the whole level is what `opproof run -b torch` is for."""
     pytest.importorskip("torch")
-    results = run("torch", dtypes=(dtype,))
+    results = run("torch", dtypes=(dtype,), shard=shard)
     assert sum(r.verdict == "PASS" for r in results["torch"]) > least
 
 
