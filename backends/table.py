@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from opproof.backends.protocol import Unsupported
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
 
 #: The library's own function by our operator's name; it takes our tensors and parameters.
 Table: TypeAlias = Mapping[str, Callable[..., Any]]
+Results = TypeVar("Results", bound=Sequence[Array | None])
 
 
 def joined(*files: ModuleType) -> dict[str, Callable[..., Any]]:
@@ -72,3 +74,11 @@ def imported(module: str, backend: str, library: str) -> Any:
         extra = backend.replace("_", "-")
         hint = f"pip install 'opproof[{extra}]'."
         raise BackendError(f"backend {backend} needs {library}, which is not installed; {hint}") from None
+
+
+def written(results: Results, out: Sequence[Array | None] | None) -> Results:
+    """`results`, written to the arrays of `out` too where there are any: all is computed before the first is."""
+    for result, place in zip(results, out or [None] * len(results), strict=True):
+        if result is not None and place is not None:
+            place[...] = result
+    return results

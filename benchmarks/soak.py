@@ -32,13 +32,12 @@ from opproof.reports._kinds import severity
 from opproof.reports._results import read_results
 from opproof.vocabulary.errors import BadInput
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
+from opproof.vocabulary.verdicts import WRONG, Verdict
 
 CLASSES = Path(__file__).with_name("soak") / "classes.toml"
 CANDIDATES = {"C": (8.0, 12.0, 16.0, 24.0), "RMS": (1.5, 2.0, 2.5, 3.0), "bias": (0.75, 1.0, 1.5, 2.0)}
 CHOSEN = {"C": C, "RMS": RMS, "bias": BIAS}
 QUANTILES = {"median": 0.5, "90 %": 0.9, "99 %": 0.99, "99.9 %": 0.999, "largest": 1.0}
-WRONG = (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)
 
 
 class Kind(StrEnum):

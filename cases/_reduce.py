@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from opproof.cases._aligned import aligned
+
 _ONE_AXIS = (
     ("9,", "dim=0", ""),
     ("5x31", "dim=0", "fill=wide"),
@@ -58,3 +60,15 @@ def one_axis(extra: str = "", *, drop: tuple[str, ...] = (), concentrates: tuple
         if not set(drop) & set(";".join(parts).split(";")):
             rows.append(";".join(parts))
     return rows
+
+
+#: Of products along an axis: whole tiles of short rows.
+ALIGNED_PRODUCTS = aligned(
+    "x=64x16;dim=-1",
+    "x=16x64;dim=0",
+    "x=16x128;dim=0",
+    "x=48x16;dim=-1",
+    "x=2x16x64;dim=1",
+    "x=16x256;dim=0",
+    "x=2x16x32;dim=1",
+)

@@ -1,7 +1,6 @@
 """Cases of max_pool1d: overlapping windows, ceil_mode, dilation, padding under all-negative data, ties."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = [
@@ -35,18 +34,8 @@ STANDARD = [
     "x=2x9x131;kernel_size=3;stride=2",
     "x=2x3x517;kernel_size=5;stride=1;f16,bf16",
 ]
-LAID = ["x=2x3x7;kernel_size=2;layout=cropped", "x=1x1x1;kernel_size=1;layout=offset"]
-ALIGNED = aligned(
-    "x=2x16x16;kernel_size=2",
-    "x=2x16x32;kernel_size=3;stride=2;padding=1",
-    "x=2x32x16;kernel_size=2",
-    "x=2x32x64;kernel_size=3;stride=1;padding=1",
-    "x=2x16x64;kernel_size=4",
-    "x=3x16x16;kernel_size=2;stride=1",
-    "x=2x64x16;kernel_size=2",
-)
-LONG, LONGEST = lengths("x={n}x1x4;kernel_size=2", "x=1x{n}x3;kernel_size=2", "x=1x1x{n};kernel_size=2")
-LONG += lengths("x=1x2x{n};kernel_size={n}", upto=1025)[0]
+LAID, ALIGNED = LAID_1D, ALIGNED_1D
+LONG, LONGEST = LONG_1D, LONGEST_1D
 ATTRIBUTES = pool_attributes(1, dilation=True, modes=("", "ceil_mode=true"))
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",

@@ -1,7 +1,6 @@
 """Cases of max_pool2d: unlike axes in every parameter, ceil_mode, dilation, padding under all-negative data, ties."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = [
@@ -37,20 +36,8 @@ STANDARD = [
     "x=2x3x23x25;kernel_size=3;stride=1;f16,bf16",
     "x=2x65x4x3;kernel_size=2;stride=1",
 ]
-LAID = ["x=2x3x5x4;kernel_size=2;layout=cropped", "x=1x1x1x1;kernel_size=1;layout=offset"]
-ALIGNED = aligned(
-    "x=1x16x16x16;kernel_size=2",
-    "x=2x16x16x16;kernel_size=3;stride=2;padding=1",
-    "x=1x16x32x32;kernel_size=2",
-    "x=2x32x16x32;kernel_size=3;stride=1;padding=1",
-    "x=2x16x16x32;kernel_size=(2,4)",
-    "x=1x32x16x16;kernel_size=(1,2);stride=2",
-    "x=1x16x16x64;kernel_size=2",
-)
-LONG, LONGEST = lengths(
-    "x={n}x1x2x3;kernel_size=2", "x=1x{n}x3x2;kernel_size=2", "x=1x1x{n}x2;kernel_size=2", "x=1x1x2x{n};kernel_size=2"
-)
-LONG += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
+LAID, ALIGNED = LAID_2D, ALIGNED_2D
+LONG, LONGEST = LONG_2D, LONGEST_2D
 ATTRIBUTES = pool_attributes(2, dilation=True, modes=("", "ceil_mode=true"))
 FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",

@@ -1,8 +1,8 @@
 """Cases of prod: zeros (one in a row, several), signs, one axis and all; short rows, since products leave the range."""
 
-from opproof.cases._aligned import aligned
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import lengths
+from opproof.cases._reduce import ALIGNED_PRODUCTS
 
 SMOKE = [
     "x=7x9;dim=-1",
@@ -43,15 +43,7 @@ STANDARD = [
     "x=65x3;dim=-1;fill=special",
 ]
 LAID = laid_dim()
-ALIGNED = aligned(
-    "x=64x16;dim=-1",
-    "x=16x64;dim=0",
-    "x=16x128;dim=0",
-    "x=48x16;dim=-1",
-    "x=2x16x64;dim=1",
-    "x=16x256;dim=0",
-    "x=2x16x32;dim=1",
-)
+ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
 FULL = [
     "x=65537x3;dim=-1",

@@ -1,7 +1,6 @@
 """Cases of upsample_nearest: larger and smaller, by whole and broken factors, one cell."""
 
-from opproof.cases._aligned import aligned
-from opproof.cases._long import lengths
+from opproof.cases._resized import aligned_resized, laid_resized, long_resized
 
 SMOKE = [
     "x=2x3x4x5;size=(7,9)",
@@ -35,23 +34,9 @@ STANDARD = [
     "x=0x2x3x4;size=(5,7)",
     "x=1x2x5x97;size=(3,130)",
 ]
-LAID = ["x=2x3x5x4;size=(7,9);layout=cropped", "x=1x1x1x1;size=(2,3);layout=offset"]
-ALIGNED = aligned(
-    "x=1x16x16x16;size=(32,32)",
-    "x=1x2x16x16;size=(32,16)",
-    "x=1x4x32x32;size=(16,16)",
-    "x=2x3x16x32;size=(24,48)",
-    "x=2x3x16x16;size=(32,32)",
-    "x=1x3x16x16;size=(16,64)",
-    "x=1x3x16x64;size=(32,128)",
-)
-LONG, LONGEST = lengths(
-    "x={n}x1x2x3;size=(3,2)",
-    "x=1x{n}x3x2;size=(2,3)",
-    "x=1x1x{n}x2;size=(3,2)",
-    "x=1x1x2x3;size=(2,{n})",
-    "x=1x1x2x{n};size=(1,4)",
-)
+LAID = laid_resized()
+ALIGNED = aligned_resized()
+LONG, LONGEST = long_resized()
 FULL = [
     "x=1x2x33x65;size=(129,97)",
     "x=65537x1x2x2;size=(3,3)",

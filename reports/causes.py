@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from opproof.reports._kinds import severity, share
 from opproof.reports._record import Result
 from opproof.reports._text import line, plural, short_names
+from opproof.vocabulary.dtypes import DTYPES
 
 #: Numbers that say which case it was, not what is wrong: a threshold, a factor, an index.
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
 _EXTENTS = re.compile(r"=(\d+(?:x\d+)+|\d+,|0d)(?=[;\]])")
-#: The order in which dtypes are named.
-_DTYPES = ("f64", "f32", "f16", "bf16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Cause:
     def dtypes(self) -> list[str]:
         """Dtypes in which it shows."""
         seen = {r.dtype for r in self.records}
-        return [*(d for d in _DTYPES if d in seen), *sorted(seen.difference(_DTYPES))]
+        return [*(d for d in DTYPES if d in seen), *sorted(seen.difference(DTYPES))]
 
 
 def causes(failed: Iterable[Result]) -> list[Cause]:

@@ -50,3 +50,6 @@ OPEN = frozenset({Verdict.MISTRUSTED, Verdict.INCONCLUSIVE, Verdict.HARNESS_ERRO
 
 #: Verdicts that are failures of the backend.
 FAILED = frozenset(Verdict) - OPEN - {Verdict.PASS, Verdict.UNSUPPORTED}
+
+#: Verdicts on numbers: a backend answered in the right form, and some elements are out of their bounds.
+WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})

@@ -32,7 +32,7 @@ from opproof.backends.ggml.library import load_library
 from opproof.backends.ggml.probe import refusal
 from opproof.backends.ggml.run import differentiate, gradients, run
 from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import function_of, joined, supports
+from opproof.backends.table import function_of, joined, supports, written
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
 
@@ -69,10 +69,7 @@ class Ggml:
             if graph.over is not None and not (outputs[0] and lies_over(graph, outputs[0], graph.over)):
                 raise Unsupported(f"ggml has no {op} in place of this tensor")
             results = run(graph, [y for y in outputs if y is not None])
-            for result, place in zip(results[1:], (out or [None] * len(results))[1:], strict=True):
-                if place is not None:
-                    place[...] = result
-            return results
+            return [results[0], *written(results[1:], out and out[1:])]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],

@@ -7,12 +7,12 @@ alone carries a result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant
+from opproof.backends.table import check_variant, written
 from opproof.reference_ops import Op, gradients_of, load
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
@@ -46,17 +46,6 @@ class NumPy:
         cotangents: Sequence[Array | None], needs: Sequence[bool], out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
         return written(gradients(load(op), inputs, params, cotangents, needs), out)
-
-
-Results = TypeVar("Results", bound=Sequence[Array | None])
-
-
-def written(results: Results, out: Sequence[Array | None] | None) -> Results:
-    """`results`, written to the arrays of `out` too where there are any: all is computed before the first is."""
-    for result, place in zip(results, out or [None] * len(results), strict=True):
-        if result is not None and place is not None:
-            place[...] = result
-    return results
 
 
 def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], store: Store = nearest) -> list[Array]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
-from opproof.backends.table import check_variant, imported
+from opproof.backends.table import check_variant, imported, written
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
@@ -80,11 +80,7 @@ class Torch:
         function = self._twin(op) if out is None else self._over(op, place_of(cotangents[0], out), params)
         twin = functools.partial(function, self._torch, **params)
         found = autograd(self._torch, twin, self._tensors(inputs), needs, self._tensors(cotangents))
-        gradients = [None if d is None else self._array(d) for d in found]
-        for gradient, place in zip(gradients, out or [None] * len(gradients), strict=True):
-            if gradient is not None and place is not None:
-                place[...] = gradient
-        return gradients
+        return written([None if d is None else self._array(d) for d in found], out)
 
     @staticmethod
     def _over(op: str, where: int | None, params: Mapping[str, Any]) -> Callable[..., Any]:

@@ -134,4 +134,5 @@ def _answered(y: Any, tensors: Sequence[Any]) -> Answered:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return np.array_equal(as_array(a)[0], as_array(b)[0], equal_nan=as_array(a)[0].dtype.kind == "f")
+    x, y = as_array(a)[0], as_array(b)[0]
+    return np.array_equal(x, y, equal_nan=x.dtype.kind == "f")

@@ -17,7 +17,8 @@ from opproof.harness.check.trial import Tried
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.explain.evidence import evidence
 from opproof.harness.judge.answer import Answer
-from opproof.harness.judge.judgement import Judgement, number
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.run.record import numbers
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
@@ -40,20 +41,10 @@ def records(
             dtype=case.dtype,
             backend=candidate,
             mode=mode,
-            verdict=judgement.verdict,
-            units=None if judgement.units is None else number(round(judgement.units, 4)),
-            limit=_rounded(judgement.limit),
-            rms=_rounded(judgement.figures.rms),
-            bias=_rounded(judgement.figures.bias),
-            rounding=judgement.figures.rounding,
-            nonfinite=judgement.nonfinite,
-            finite_units=number(round(judgement.finite_units, 4)),
-            share=_rounded(judgement.share),
-            zeros=judgement.zeros,
-            worst=judgement.worst,
             message=judgement.message,
             seconds=round(tried.reply.seconds, 6),
             in_process=in_process,
+            **numbers(judgement),
         )
         made.append(result if posed is None else _explained(result, posed, judgement, tried))
     return made
@@ -146,7 +137,3 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
         traits=frozenset(),
         rows={},
     )
-
-
-def _rounded(units: float | None) -> float | None:
-    return None if units is None else round(units, 4)

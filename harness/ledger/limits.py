@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from opproof.reports import Result
 from opproof.reports._kinds import severity
-from opproof.vocabulary.verdicts import Verdict
+from opproof.vocabulary.verdicts import WRONG
 
 #: Failures that have a size. The others are faults: they happen, or do not.
-SIZED = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
+SIZED = WRONG
 
 #: A limit is at most so many times the largest that was seen.
 SLACK = 2.0

@@ -11,12 +11,10 @@ from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.run.attempt import Attempt
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
-from opproof.vocabulary.verdicts import Verdict
+from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: Of results, the part that must be the next number towards zero where a store truncates.
 MOST = 0.9
-
-_WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Twice:
     @property
     def fails(self) -> bool:
         """Whether it is wrong where nothing is declared."""
-        return self.without.verdict in _WRONG
+        return self.without.verdict in WRONG
 
     @property
     def mended(self) -> bool:
@@ -75,7 +73,7 @@ def twice(made: Attempt) -> Twice | None:
     """The two judgements of an attempt; None where it did not come to numbers that could be judged."""
     if made.posed is None or made.answer is None or made.rules is None:
         return None
-    if made.judgement.verdict not in {*_WRONG, Verdict.PASS, Verdict.MISTRUSTED}:
+    if made.judgement.verdict not in {*WRONG, Verdict.PASS, Verdict.MISTRUSTED}:
         return None
     posed, answer, rules, declared = made.posed, made.answer, made.rules, declared_by(made)
 
@@ -85,7 +83,7 @@ def twice(made: Attempt) -> Twice | None:
         return judge(posed, answer, replace(rules, declared=by.compute, rounding=by.rounding))
 
     without = judged(Declaration())
-    if without.verdict not in _WRONG:
+    if without.verdict not in WRONG:
         return Twice(_slim(without))
     made_by = {by: _slim(judged(by)) for by in _candidates(declared, posed.case.dtype, without)}
     return Twice(_slim(without), {by: j for by, j in made_by.items() if j.verdict is Verdict.PASS})

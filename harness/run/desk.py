@@ -25,14 +25,13 @@ from opproof.harness.truth.slices.pose import posing
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import FAILED, Verdict
+from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more.
 _LOOKS = 2
 #: How often harm is traced back.
 _TRACES = 16
 
-_WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
 #: What an earlier case's threads and timers can do to an innocent one.
 _INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
 
@@ -127,7 +126,7 @@ class Desk:
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
-        if verdict in _WRONG:
+        if verdict in WRONG:
             look = _Look(first) if tired else self._look_at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first
             return look

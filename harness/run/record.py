@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from opproof.cases import Case
 from opproof.harness.judge.judgement import Judgement, number
@@ -10,9 +11,7 @@ from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.task import Task, repro
 from opproof.reports import Evidence, Result
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
-
-_WRONG = frozenset({Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT})
+from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 
 def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
@@ -30,24 +29,32 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         dtype=case.dtype,
         backend=task.backend,
         mode=Mode(task.mode),
-        verdict=judgement.verdict,
-        units=None if judgement.units is None else number(round(judgement.units, 4)),
-        limit=_rounded(judgement.limit),
-        rms=_rounded(judgement.figures.rms),
-        bias=_rounded(judgement.figures.bias),
-        rounding=judgement.figures.rounding,
-        nonfinite=judgement.nonfinite,
-        finite_units=number(round(judgement.finite_units, 4)),
-        share=_rounded(judgement.share),
-        zeros=judgement.zeros,
-        worst=judgement.worst,
         message="; ".join(filter(None, notes)),
         diagnosis=diagnosis,
         seconds=round(attempt.seconds, 6),
         repro=repro(task),
         in_process=in_process,
         evidence=evidence,
+        **numbers(judgement),
     )
+
+
+def numbers(judgement: Judgement) -> dict[str, Any]:
+    """The verdict and its figures, as the fields of a record."""
+    figures = judgement.figures
+    return {
+        "verdict": judgement.verdict,
+        "units": None if judgement.units is None else number(round(judgement.units, 4)),
+        "limit": _rounded(judgement.limit),
+        "rms": _rounded(figures.rms),
+        "bias": _rounded(figures.bias),
+        "rounding": figures.rounding,
+        "nonfinite": judgement.nonfinite,
+        "finite_units": number(round(judgement.finite_units, 4)),
+        "share": _rounded(judgement.share),
+        "zeros": judgement.zeros,
+        "worst": judgement.worst,
+    }
 
 
 def _rounded(units: float | None) -> float | None:
@@ -66,7 +73,7 @@ def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
 
 def _diagnosis(attempt: Attempt) -> str:
     judgement = attempt.judgement
-    if judgement.verdict not in _WRONG or not judgement.tensors or attempt.posed is None or attempt.answer is None:
+    if judgement.verdict not in WRONG or not judgement.tensors or attempt.posed is None or attempt.answer is None:
         return ""
     from opproof.harness.diagnose.diagnosis import diagnose
 

@@ -40,7 +40,7 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     """
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
-    _repeat_slices(case, values)
+    repeat_slices(case, values)
     if op.hidden is not None and case.fill in HIDDEN:
         values = _hiding(case, op, values, variant)
     if op.kinks is not None and case.fill in ("kink", "edges"):
@@ -56,7 +56,7 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
         fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), f"{variant}, again {attempt}")
         moved = np.where(near, fresh, values[first])
         values = {name: moved if v is values[first] else v for name, v in values.items()}
-        _repeat_slices(case, values)
+        repeat_slices(case, values)
     return values
 
 
@@ -71,7 +71,7 @@ def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array
             moved = np.where(chosen & np.isfinite(distance), first + sign * distance, first)
             stored = np.array(round_to(moved, DTYPES[case.dtype])).reshape(first.shape)
             tried = {name: stored if v is first else v for name, v in values.items()}
-            _repeat_slices(case, tried)
+            repeat_slices(case, tried)
             if (distances(case, op, tried) == 0).any():
                 return tried
     return values
@@ -85,7 +85,7 @@ def _beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Arr
     steps = np.where(on, np.arange(first.size).reshape(first.shape) % 3 - 1.0, 0)
     moved = round_to(first + steps * 2 * dtype.u * sizes, dtype)
     values = {name: moved if v is first else v for name, v in values.items()}
-    _repeat_slices(case, values)
+    repeat_slices(case, values)
     return values
 
 
@@ -149,7 +149,8 @@ def _uneven(g: Array) -> Array:
     return g
 
 
-def _repeat_slices(case: Case, values: dict[str, Array]) -> None:
+def repeat_slices(case: Case, values: dict[str, Array]) -> None:
+    """Write the first slice over all others of every tensor that a layout broadcasts."""
     for name, layout in layouts_of(case).items():
         if layout == "broadcast" and values[name].ndim and values[name].shape[0] > 1:
             values[name][...] = values[name][:1]

@@ -16,7 +16,7 @@ import numpy as np
 from opproof.cases._data import PIECEWISE, bits_of
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
-from opproof.harness.judge.judgement import Judgement
+from opproof.harness.judge.judgement import Judgement, is_stale
 from opproof.harness.judge.slices.asked import Asked, Slice, by_its_noise, by_other_scales
 from opproof.harness.judge.slices.scale import Scales, scales
 from opproof.harness.judge.slices.screen import Screen, Suspect
@@ -27,15 +27,13 @@ from opproof.harness.truth.slices.blocks import blocks, containing, count, cover
 from opproof.harness.truth.slices.room import Room
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import Verdict
+from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: The most slices that are drawn, and the most of suspects' that are judged by noise of their own.
 DRAWN = 8
 JUDGED = 256
 #: Beyond so many bounds by the largest scale of the drawn slices an element of ordinary data is wrong in any case.
 FAR = 8.0
-
-_WRONG = (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)
 
 
 def judge_in_slices(posed: Posed, answer: Answer, rules: Rules, room: Room) -> Judgement:
@@ -138,7 +136,7 @@ def _summed_up(
     """One judgement of those on slices."""
     looked = [*drawn, *suspected]
     how = f"judged in slices: the values of all, noise of {len(looked)}"
-    failing = [s for s in looked if s.judgement.verdict in _WRONG]
+    failing = [s for s in looked if s.judgement.verdict in WRONG]
     if failing:
         return _failed(answer, max(failing, key=lambda s: s.share).moved, screens, how)
     if unsettled:
@@ -158,7 +156,7 @@ def _failed(answer: Answer, worst: Judgement, screens: Mapping[str, Screen], how
         nonfinite=max(worst.nonfinite, *(s.nonfinite for s in screens.values())),
         share=max(1, sum(s.out for s in screens.values())) / max(1, finite),
         zeros=all(s.zeros and not s.nothing for s in screens.values()),
-        stale=_is_stale(answer),
+        stale=is_stale(answer),
     )
 
 
@@ -176,13 +174,3 @@ def _passed(
         best = replace(best, units=screen.units, limit=screen.limit, worst=None)
     figures = max((j.figures for j in drawn), key=lambda f: -1.0 if f.rms is None else f.rms)
     return replace(best, verdict=Verdict.PASS, message=how, figures=figures)
-
-
-def _is_stale(answer: Answer) -> bool:
-    """Whether this is what the call before gave, bit for bit, which had other data."""
-    pairs = [(a, b) for a, b in zip(answer.arrays, answer.before, strict=False) if a is not None and b is not None]
-    return bool(pairs) and all(np.array_equal(_bits(a), _bits(b)) for a, b in pairs)
-
-
-def _bits(array: Array) -> Array:
-    return np.ascontiguousarray(array).view(np.uint8)

@@ -9,9 +9,8 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._data import ON_KINKS, draw_stored, stored_cotangent
-from opproof.cases._layouts import layouts_of
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import arguments, inputs_of
+from opproof.harness.truth.data import arguments, inputs_of, repeat_slices
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.slices.axes import Axis
 from opproof.harness.truth.slices.blocks import taken
@@ -37,9 +36,7 @@ def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     shapes = case.shapes.items()
     values = {n: draw_stored(case, n, shape, constraints.get(n), f"variant={variant}") for n, shape in shapes}
-    for name, layout in layouts_of(case).items():
-        if layout == "broadcast" and values[name].ndim and values[name].shape[0] > 1:
-            values[name][...] = values[name][:1]
+    repeat_slices(case, values)
     return values
 
 

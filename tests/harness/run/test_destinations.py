@@ -11,7 +11,8 @@ import pytest
 from _ask import judged
 
 from opproof.backends.loaded import settle
-from opproof.backends.numpy import NumPy, written
+from opproof.backends.numpy import NumPy
+from opproof.backends.table import written
 from opproof.cases import Case, cases_of
 from opproof.cases._layouts import layouts_of
 from opproof.harness.run.attempt import attempt

@@ -1,0 +1,34 @@
+"""Rows that pools over one axis share, and over two: layouts, whole tiles, long axes."""
+
+from __future__ import annotations
+
+from opproof.cases._aligned import aligned
+from opproof.cases._long import lengths
+
+LAID_1D = ["x=2x3x7;kernel_size=2;layout=cropped", "x=1x1x1;kernel_size=1;layout=offset"]
+ALIGNED_1D = aligned(
+    "x=2x16x16;kernel_size=2",
+    "x=2x16x32;kernel_size=3;stride=2;padding=1",
+    "x=2x32x16;kernel_size=2",
+    "x=2x32x64;kernel_size=3;stride=1;padding=1",
+    "x=2x16x64;kernel_size=4",
+    "x=3x16x16;kernel_size=2;stride=1",
+    "x=2x64x16;kernel_size=2",
+)
+LONG_1D, LONGEST_1D = lengths("x={n}x1x4;kernel_size=2", "x=1x{n}x3;kernel_size=2", "x=1x1x{n};kernel_size=2")
+LONG_1D += lengths("x=1x2x{n};kernel_size={n}", upto=1025)[0]
+
+LAID_2D = ["x=2x3x5x4;kernel_size=2;layout=cropped", "x=1x1x1x1;kernel_size=1;layout=offset"]
+ALIGNED_2D = aligned(
+    "x=1x16x16x16;kernel_size=2",
+    "x=2x16x16x16;kernel_size=3;stride=2;padding=1",
+    "x=1x16x32x32;kernel_size=2",
+    "x=2x32x16x32;kernel_size=3;stride=1;padding=1",
+    "x=2x16x16x32;kernel_size=(2,4)",
+    "x=1x32x16x16;kernel_size=(1,2);stride=2",
+    "x=1x16x16x64;kernel_size=2",
+)
+LONG_2D, LONGEST_2D = lengths(
+    "x={n}x1x2x3;kernel_size=2", "x=1x{n}x3x2;kernel_size=2", "x=1x1x{n}x2;kernel_size=2", "x=1x1x2x{n};kernel_size=2"
+)
+LONG_2D += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
