@@ -1,49 +1,38 @@
-"""Requests and replies as bytes: a header of JSON, then the arrays. Nothing of a reply is executed."""
+"""Requests and replies as frames of the exec protocol: a header as metadata, then the arrays. Nothing is executed."""
 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
 
+from opproof.backends.host.frames import HEAD, decode, encode, frame_length
 from opproof.harness.check.call import Answered, Reply, Request
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
 
-_LENGTHS = struct.Struct("<QQ")
 _DTYPES = {"float64", "int64", "bool"}
 
 
 def write(stream: IO[bytes], header: dict[str, Any], arrays: Sequence[Array | None]) -> None:
-    """One frame: lengths of header and arrays, the header, the arrays in order."""
-    described = [None if a is None else [str(a.dtype), list(a.shape)] for a in arrays]
-    header = {**header, "arrays": described}
-    text, body = json.dumps(header).encode(), b"".join(a.tobytes() for a in arrays if a is not None)
-    stream.write(_LENGTHS.pack(len(text), len(body)) + text + body)
+    """One frame: the header, and the arrays by their places."""
+    text = json.dumps({**header, "arrays": len(arrays)})
+    stream.write(encode({"header": text}, {str(i): a for i, a in enumerate(arrays) if a is not None}))
     stream.flush()
 
 
 def read(stream: IO[bytes]) -> tuple[dict[str, Any], list[Array | None]]:
-    """The next frame. Raises EOFError where it is cut short, ValueError where it is none."""
-    head, body_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
-    header = json.loads(_exactly(stream, head))
-    body, at = _exactly(stream, body_length), 0
-    arrays: list[Array | None] = []
-    for described in header["arrays"]:
-        if described is None:
-            arrays.append(None)
-            continue
-        dtype, shape = described
-        if dtype not in _DTYPES:
-            raise ValueError(f"a frame holds an array of {dtype}")
-        size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        arrays.append(np.frombuffer(body[at : at + size], dtype).reshape(shape).copy())
-        at += size
-    return header, arrays
+    """The next frame. Raises EOFError where it is cut short, ValueError or KeyError where it is none."""
+    head = _exactly(stream, HEAD)
+    metadata, tensors = decode(head + _exactly(stream, frame_length(head) - HEAD))
+    for a in tensors.values():
+        if str(a.dtype) not in _DTYPES:
+            raise ValueError(f"a frame holds an array of {a.dtype}")
+    header = json.loads(metadata["header"])
+    return header, [tensors.get(str(i)) for i in range(header["arrays"])]
 
 
 def _exactly(stream: IO[bytes], count: int) -> bytes:
