@@ -28,6 +28,8 @@ from opproof.vocabulary.errors import CaseError, UsageError
 from opproof.vocabulary.levels import EXHAUSTIVE
 from opproof.vocabulary.modes import MODES
 
+#: Backends that take turns at a case.
+_IN_TURN = 8
 #: Elements of the largest case that is tried whole before it is judged.
 _TRIED = 2**22
 
@@ -84,17 +86,20 @@ def cases(selection: Selection) -> list[Case]:
 def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:
     """One task per case, backend and mode of the shard; gradient only where there is one to ask for.
 
-    Backends take turns at a case, so that what is true of it is worked out once for all of them.
+    Backends take turns at a case, so that what is true of it is worked out once for all of them; a few at a time, since
+    each of them keeps a process.
     """
     by_name = {
         op.name: op for op in operators(Selection(ops=tuple({c.op for c in selected}), folders=selection.folders))
     }
     folders = tuple(str(Path(f).resolve()) for f in selection.folders)
     part, count = parse(selection.shard) if selection.shard else (1, 1)
+    every = tuple(backends)
     return [
         Task(backend, text, mode, ops=folders, **rules)  # type: ignore[arg-type]
+        for few in (every[i : i + _IN_TURN] for i in range(0, len(every), _IN_TURN))
         for case, text in zip(selected, map(str, selected), strict=True)
-        for backend in backends
+        for backend in few
         for mode in selection.modes
         if (mode == "forward" or has_gradient(case, by_name[case.op])) and shard_of(text, mode, count) == part
     ]

@@ -6,7 +6,9 @@ import pytest
 import report_samples as samples
 from _runs import opproof
 
+from opproof.cases import Case
 from opproof.harness.run import runner
+from opproof.harness.run.plan import Selection, tasks
 from opproof.reports import read_results
 
 RUN = ("run", "-b", "numpy", "-o", "relu", "--level", "smoke", "--mode", "forward", "--dtype", "f32", "--quiet")
@@ -72,3 +74,11 @@ def test_what_opproof_failed_at(run):
 
 def test_nothing_that_says_anything(run):
     assert run(lambda tasks: (result(t, "MISTRUSTED") for t in tasks))[0] == 3
+
+
+def test_backends_take_turns_a_few_at_a_time():
+    names = [f"b{i}" for i in range(9)]
+    selected = [Case.parse("relu[x=3,;f32]"), Case.parse("relu[x=4,;f32]")]
+    order = [(t.backend, t.case) for t in tasks(names, selected, Selection(modes=("forward",)))]
+    assert [b for b, _ in order[:8]] == names[:8], "one case on eight backends comes first"
+    assert order[16:] == [("b8", "relu[x=3,;f32]"), ("b8", "relu[x=4,;f32]")], "the ninth waits for both cases"
