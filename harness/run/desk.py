@@ -27,8 +27,9 @@ from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
-#: How many second looks at one operator, mode and verdict may change nothing before there are no more.
-_LOOKS = 2
+#: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many
+#: where the answer seems to be kept from the call before.
+_LOOKS, _LOOKS_AT_KEPT = 2, 16
 #: How often harm is traced back.
 _TRACES = 16
 
@@ -127,6 +128,7 @@ class Desk:
             kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
         if verdict in WRONG:
+            tired = tired and (not _is_kept(first) or self._futile[kind] >= _LOOKS_AT_KEPT)
             look = _Look(first) if tired else self._look_at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first
             return look
@@ -217,11 +219,15 @@ def _charged(guilty: Guilty, met: Harm) -> list[Result]:
 
 def as_told_by_itself(first: Attempt) -> Attempt:
     """Without another process to ask: a wrong answer equal to the one before, not one number, was kept from there."""
-    if not first.judgement.stale:
-        return first
-    arrays = [] if first.answer is None else [a for a in first.answer.arrays if a is not None and a.size]
-    constant = all(np.ptp(np.nan_to_num(np.asarray(a, dtype=np.float64))) == 0 for a in arrays)
-    return first if constant else with_verdict(first, Verdict.NOT_REPEATABLE, _STALE)
+    return with_verdict(first, Verdict.NOT_REPEATABLE, _STALE) if _is_kept(first) else first
+
+
+def _is_kept(first: Attempt) -> bool:
+    """Whether the answer is that of the call before, which had other data, and is not one number."""
+    if not first.judgement.stale or first.answer is None:
+        return False
+    arrays = [np.nan_to_num(np.asarray(a, dtype=np.float64)) for a in first.answer.arrays if a is not None and a.size]
+    return any(np.ptp(a) != 0 for a in arrays)
 
 
 def _same_answer(first: Attempt, second: Attempt) -> bool:

@@ -269,6 +269,30 @@ def test_supports_may_take_shapes(tmp_path):
     ]
 
 
+KEEPS = """
+import numpy as np
+
+version, kept = "1", {}
+
+
+def supports(op, dtypes, params):
+    return True
+
+
+def forward(op, inputs, params):
+    x = inputs[0]
+    return np.ones_like(x) if x.size < 10 else kept.setdefault(x.shape, np.exp(x))
+"""
+
+
+def test_a_kept_answer_is_told_after_wrong_ones_that_are_not(tmp_path):
+    """Second looks at an operator end where they change nothing, but not at answers of the call before."""
+    (tmp_path / "keeps.py").write_text(KEEPS, encoding="utf-8")
+    texts = [f"exp[x={n},;f32]" for n in (3, 4, 5, 6, 33)]
+    found = {r.case: r for r in records([Task(str(tmp_path / "keeps.py"), text, "forward") for text in texts])}
+    assert [found[text].verdict for text in texts] == ["WRONG_VALUE"] * 4 + ["NOT_REPEATABLE"]
+
+
 # What is no host
 
 
