@@ -6,6 +6,7 @@
     opproof.check(my_kernel, like=reference, inputs=[(64, 1024), (1024,)], dtype="bf16")
     opproof.bound(reference, *tensors)
     opproof.assert_close(actual, like=reference, inputs=tensors)
+    with opproof.capture("cases.toml"): ...
 
 Importing it imports neither PyTorch nor NumPy.
 """
@@ -13,14 +14,17 @@ Importing it imports neither PyTorch nor NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from opproof.harness import __version__
+    from opproof.harness.capture.recorder import Calls
     from opproof.harness.check.bounds import Bound
     from opproof.harness.check.report import Report
 
-__all__ = ["__version__", "assert_close", "bound", "check"]
+__all__ = ["__version__", "assert_close", "bound", "capture", "check"]
 
 
 def __getattr__(name: str) -> str:
@@ -96,3 +100,14 @@ def assert_close(actual: Any, *, like: Callable[..., Any], inputs: Sequence[Any]
 
     if text := objection(actual, like, inputs, compute):
         raise AssertionError(text)
+
+
+def capture(path: str | Path) -> AbstractContextManager[Calls]:
+    """A block whose calls of PyTorch become cases in the file at `path`, for `opproof run --cases`.
+
+    Its value holds the cases, each with how often it was called, and the functions that are no operator of opproof.
+    Raises UsageError where the file cannot be written.
+    """
+    from opproof.harness.capture.program import capturing
+
+    return capturing(Path(path), Path(path).stem)

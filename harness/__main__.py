@@ -13,7 +13,8 @@ from opproof.vocabulary.errors import BadInput
 
 COMMANDS = {
     "run": "Validate backends and leave a report.",
-    "list": "List operators, cases or backends.",
+    "list": "List operators, cases, models or backends.",
+    "capture": "Make cases of what a PyTorch program runs.",
     "show": "Show a case: inputs, expected values and gradients, bound.",
     "shrink": "Reduce a failing case to the smallest that fails alike.",
     "report": "Render the results of a run again.",

@@ -3,7 +3,7 @@
 Shapes: a (..., m, k), b (..., k, n); y (..., m, n). A vector a (k,) or b (k,) as in NumPy.
 Gradient: da = g bᵀ and db = aᵀ g, each summed over the batch axes along which it was broadcast.
 Source: Giles, Collected matrix derivative results for forward and reverse mode AD (2008), 2.2.2.
-PyTorch: torch.matmul. ONNX: MatMul. ggml: ggml_mul_mat (which takes bᵀ first).
+PyTorch: torch.matmul, torch.mm. ONNX: MatMul. ggml: ggml_mul_mat (which takes bᵀ first).
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""opproof list: operators, cases, backends."""
+"""opproof list: operators, cases, models, backends."""
 
 from __future__ import annotations
 
@@ -47,6 +47,16 @@ def cases(*, as_json: bool, **options: Any) -> None:
         folders=options["folders"],
     )
     _print([{"case": str(c), "op": c.op, "dtype": c.dtype} for c in select(selection)], as_json=as_json, keys=("case",))
+
+
+@command.command("models")
+@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+def models(*, as_json: bool) -> None:
+    """Models whose shapes --cases knows by name."""
+    from opproof.cases._file import names, path_of, read
+
+    files = {name: read(path_of(name)) for name in names()}
+    _print([{"model": n, "title": f.title, "source": f.source} for n, f in files.items()], as_json=as_json)
 
 
 @command.command("backends")

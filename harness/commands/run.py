@@ -37,6 +37,13 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
 @click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
+@click.option(
+    "--cases",
+    "case_files",
+    multiple=True,
+    metavar="FILE",
+    help="The cases of a file, or of a model: opproof list models.",
+)
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option(
@@ -123,6 +130,7 @@ def command(context: click.Context, /, **options: Any) -> int:
     that no ledger knows; 4 opproof itself failed at some records (HARNESS_ERROR); 3 nothing ran that counts as
     evidence; 0 otherwise.
     """
+    from opproof.cases._file import path_of
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.results.resume import resumed
@@ -140,6 +148,7 @@ def command(context: click.Context, /, **options: Any) -> int:
         modes=(options["mode"],) if options["mode"] else MODES,
         dtypes=listed(options["dtypes"]),
         cases=options["cases"],
+        case_files=tuple(str(path_of(text)) for text in options["case_files"]),
         seed=options["seed"] if options["resume"] is not None else drawn(options["seed"]),
         folders=options["folders"],
         shard=options["shard"],

@@ -23,6 +23,7 @@ def extent(selection: Selection) -> Extent:
         selection.keyword
         or selection.dtypes
         or selection.cases
+        or selection.case_files
         or selection.shard
         or selection.level in ("smoke", EXHAUSTIVE)
     ):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opproof.cases import Case, cases_of
+from opproof.cases import Case, _file, cases_of
 from opproof.cases._data import NOT_FINITE
 from opproof.harness.run import destination
 from opproof.harness.run.exhaustive import chunks
@@ -44,6 +44,7 @@ class Selection:
     modes: tuple[str, ...] = MODES
     dtypes: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
+    case_files: tuple[str, ...] = ()  # paths, or names of models (cases/models)
     seed: int = 0
     folders: tuple[str, ...] = ()
     shard: str = ""  # "2/5": the second of five parts
@@ -73,6 +74,8 @@ def cases(selection: Selection) -> list[Case]:
             raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}.")
     if selection.cases:
         chosen = [checked(Case.parse(text), selection.folders) for text in selection.cases]
+    elif selection.case_files:
+        chosen = _listed(selection)
     elif selection.level == EXHAUSTIVE:
         chosen = [c for op in operators(selection) for c in chunks(op, selection.dtypes)]
     else:
@@ -81,6 +84,15 @@ def cases(selection: Selection) -> list[Case]:
         chosen = [c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+
+
+def _listed(selection: Selection) -> list[Case]:
+    """The cases of the files, each once, of the operators asked for."""
+    if selection.level == EXHAUSTIVE:
+        raise UsageError(f"--level {EXHAUSTIVE} has chunks of its own: give it -o and --dtype, not --cases.")
+    read = [c for text in selection.case_files for c in _file.read(_file.path_of(text)).cases(selection.level)]
+    wanted = [c for c in dict.fromkeys(read) if not selection.ops or c.op in selection.ops]
+    return [checked(c, selection.folders) for c in wanted]
 
 
 def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selection, **rules: object) -> list[Task]:

@@ -1,0 +1,1 @@
+"""What a PyTorch program runs, as cases."""

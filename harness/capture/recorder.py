@@ -1,0 +1,181 @@
+"""The calls of a PyTorch program, as they happen: those that are operators of ours become cases."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from opproof.cases import Case
+from opproof.harness.capture.arguments import Call, called, calls
+from opproof.harness.capture.described import case_of
+from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
+
+#: How far an operator of ours may be from what PyTorch computed, to be the same, by the bytes of an element.
+_CLOSE = {1: 0.2, 2: 2e-2, 4: 1e-3, 8: 1e-6}
+#: Functions that make, copy or convert tensors.
+_WITHOUT_ARITHMETIC = {
+    "to", "type", "type_as", "float", "double", "half", "bfloat16", "clone", "copy", "detach", "zero", "cpu", "numpy",
+    "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "normal", "uniform", "bernoulli",
+    "new_zeros", "new_ones", "new_empty", "new_full", "new_tensor", "requires_grad", "kaiming_uniform",
+    "xavier_uniform", "trunc_normal",
+}  # fmt: skip
+
+
+@dataclass
+class Counts:
+    """How often a case was called, and what it cost."""
+
+    calls: int = 0
+    flops: int = 0
+
+
+@dataclass
+class Calls:
+    """What a program called: cases of ours, and functions that are no operator of ours."""
+
+    cases: dict[Case, Counts] = field(default_factory=dict)
+    unmapped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        """How many calls there were."""
+        return sum(c.calls for c in self.cases.values()) + self.unmapped.total()
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[Calls]:
+    """A block whose calls are recorded. A function that is no operator of ours is looked into."""
+    from torch.overrides import TorchFunctionMode
+
+    seen = Calls()
+    inside: list[Callable[..., Any]] = []
+
+    class Recorder(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
+        def __torch_function__(
+            self,
+            func: Callable[..., Any],
+            types: Any,
+            args: Sequence[Any] = (),
+            kwargs: Mapping[str, Any] | None = None,
+        ) -> Any:
+            kwargs = {} if kwargs is None else kwargs
+            if readings := _readings(func, args, kwargs):
+                return _recorded(seen, func, readings, args, kwargs)
+            if not inspect.isfunction(func) or func in inside:  # it hands itself to the mode from within
+                return _left(seen, func, func(*args, **kwargs), args)
+            before = seen.total
+            inside.append(func)
+            try:
+                with _unguarded(func), self:
+                    result = func(*args, **kwargs)
+            finally:
+                inside.pop()
+            return result if seen.total > before else _left(seen, func, result, args)
+
+    with Recorder():
+        yield seen
+
+
+def _readings(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[Call, Case]]:
+    """The calls of an operator of ours that this may be; of tensors that are written copies."""
+    name = called(func)
+    if not name.operator or not _tensors(args):
+        return []
+    op = load(name.operator)
+    if op.torch is None or "constant" in op.trivial(Mode.FORWARD):
+        return []
+    given = [a.clone() if name.in_place and _tensors([a]) else a for a in args[:1]] + [*args[1:]]
+    return [(c, case) for c in calls(func, op, given, kwargs) if (case := case_of(c)) is not None]
+
+
+def _recorded(
+    seen: Calls,
+    func: Callable[..., Any],
+    readings: Sequence[tuple[Call, Case]],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """The result; the call is counted as the case whose operator computes what PyTorch computed."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as flops:
+        result = func(*args, **kwargs)
+    if not called(func).in_place and _is_move(result, args):
+        return result
+    case = next((case for call, case in readings if _agrees(call, result)), None)
+    if case is None:
+        seen.unmapped[called(func).name] += 1
+    else:
+        counts = seen.cases.setdefault(case, Counts())
+        counts.calls += 1
+        counts.flops += flops.get_total_flops()
+    return result
+
+
+def _left(seen: Calls, func: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
+    """The result of what is no operator of ours, which is counted where it computes floats of its tensors."""
+    name = called(func).name
+    computes = any(y.is_floating_point() for y in _tensors(tuple_of(result)))
+    if computes and name not in _WITHOUT_ARITHMETIC and _tensors(args) and not _is_move(result, args):
+        seen.unmapped[name] += 1
+    return result
+
+
+@contextlib.contextmanager
+def _unguarded(func: Any) -> Iterator[None]:
+    """A block in which a Python function of PyTorch does not hand itself to the mode again, but makes its calls."""
+    import torch
+
+    spaces = [func.__globals__, vars(torch.overrides), vars(torch.nn.functional)]
+    guards = [{n: space[n] for n in space if n.startswith("has_torch_function")} for space in spaces]
+    for space, guarded in zip(spaces, guards, strict=True):
+        space.update(dict.fromkeys(guarded, lambda *_: False))
+    try:
+        yield
+    finally:
+        for space, guarded in zip(reversed(spaces), reversed(guards), strict=True):
+            space.update(guarded)
+
+
+def _tensors(values: Sequence[Any]) -> list[Any]:
+    """The tensors among the values, and in their lists."""
+    import torch
+
+    inside = [v for a in values for v in (a if isinstance(a, list | tuple) else (a,))]
+    return [v for v in inside if isinstance(v, torch.Tensor)]
+
+
+def _is_move(result: Any, args: Sequence[Any]) -> bool:
+    """Whether the result is an argument, or lies in the memory of one: nothing was computed."""
+    outputs = _tensors(tuple_of(result))
+    given = {a.untyped_storage().data_ptr() for a in _tensors(args)}
+    return bool(outputs) and all(y.untyped_storage().data_ptr() in given for y in outputs)
+
+
+def _agrees(call: Call, result: Any) -> bool:
+    import torch
+
+    with torch.no_grad():
+        try:
+            twin = tuple_of(call.twin())
+        except (RuntimeError, TypeError, ValueError, IndexError):
+            return False
+        pairs = zip(_tensors(twin), _tensors(tuple_of(result)), strict=False)
+        return all(_close(a, b) for a, b in pairs)
+
+
+def _close(a: Any, b: Any) -> bool:
+    import torch
+
+    if a.shape != b.shape:
+        return False
+    if not b.is_floating_point():
+        return bool((a == b).all())
+    tolerance = _CLOSE[b.element_size()]
+    return bool(torch.allclose(a.to(b.dtype), b, rtol=tolerance, atol=tolerance, equal_nan=True))
