@@ -191,3 +191,10 @@ def test_levels_and_operators_select(tmp_path):
 def test_models_are_listed(capsys):
     _, out, _ = opproof(capsys, "list", "models", "--json")
     assert [m["model"] for m in json.loads(out)] == _file.names()
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[3] / "docs" / "capture.md").read_text(encoding="utf-8")
+    exec(page.split("```python\n")[1].split("```")[0], {})
+    assert Path("cases.toml").is_file()
