@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -13,6 +14,9 @@ from opproof.vocabulary.text import visible
 
 _BLANK = "  # say why this fails, and whose defect it is; opproof refuses an entry without a reason"
 
+#: Where on this machine a package lies: of no interest in a file that others read.
+_PLACE = re.compile(r"(?<=\()/\S*?/(?:site-packages/|(?=opproof/))")
+
 
 def written(patterns: Sequence[str], failures: Sequence[Result], reason: str = "", **more: str) -> str:
     """The entry for failures of one backend, mode and verdict, with `more` keys; in a comment, what it is made of."""
@@ -20,7 +24,7 @@ def written(patterns: Sequence[str], failures: Sequence[Result], reason: str = "
     why = next((t for r in failures for t in (r.diagnosis, r.message) if t), "")
     example = " ".join(visible(first.repro or first.case).split())
     rows = [f"# {plural(len(failures), 'record')}, such as {example}"]
-    rows += [f"# {line(why)[:200]}"] * bool(why)
+    rows += [f"# {_PLACE.sub('', line(why))[:200]}"] * bool(why)
     rows += ["[[known]]", f"patterns = {_listed(patterns)}", f"backends = {_listed([first.backend])}"]
     rows += [f'modes = ["{first.mode}"]', f'verdict = "{first.verdict}"']
     rows += [f"{name} = {_value(value)}" for name, value in asdict(limits_of(failures)).items() if value]

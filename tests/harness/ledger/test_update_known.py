@@ -11,6 +11,7 @@ from _runs import opproof
 from opproof.harness.ledger.known import read_known
 from opproof.harness.ledger.patterns import matches, seedless
 from opproof.harness.ledger.proposals import add, propose, read
+from opproof.harness.ledger.written import written
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import FAILED
 
@@ -181,3 +182,16 @@ def test_a_spoilt_ledger_is_refused_before_the_run(tmp_path, capsys, text, said)
     assert (status, err.count("\n")) == (2, 1)
     assert said in err
     assert ledger.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("/home/me/venv/lib/python3.11/site-packages/mlx/nn/losses.py:119", "mlx/nn/losses.py:119"),
+        ("/srv/packages/opproof/backends/mlx/reductions.py:16", "opproof/backends/mlx/reductions.py:16"),
+        ("/srv/mine.py:16", "/srv/mine.py:16"),
+    ],
+)
+def test_where_a_package_lies_on_this_machine_is_left_out(place, told):
+    text = written(["gelu[*"], [record("gelu[x=4,;f16]", "ERROR", message=f"ValueError: no rows ({place})")])
+    assert f"# ValueError: no rows ({told})" in text.splitlines()
