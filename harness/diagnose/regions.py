@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.cases._every import is_every
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
 from opproof.vocabulary.arrays import Array
@@ -28,7 +29,13 @@ class Region:
 
 def known(w: Wrong) -> Iterator[Region]:
     yield from _values(w)
-    yield from _places(w)
+    if not _in_order(w):
+        yield from _places(w)
+
+
+def _in_order(w: Wrong) -> bool:
+    """Whether values lie in an order, so that places and rows say what they are."""
+    return is_every(w.case.fill) or w.case.fill == "branches"
 
 
 def _values(w: Wrong) -> Iterator[Region]:
@@ -69,7 +76,7 @@ def _spread(w: Wrong, label: str, said: str, mask: Mask) -> Iterator[Region]:
     shape = w.got.shape
     if _broadcasts(mask.shape, shape):
         yield Region(label, f"the elements {said}", np.broadcast_to(mask, shape))
-    for axis in range(mask.ndim):
+    for axis in range(0 if _in_order(w) else mask.ndim):
         kept = np.any(mask, axis=axis, keepdims=True)
         rows: Mask = np.squeeze(kept, axis)
         if mask.shape == shape:
@@ -123,9 +130,7 @@ def thresholds(w: Wrong) -> Iterator[Region]:
         arrays.append(("the expected value", w.expected))
     for name, v in arrays:
         for said, key in ((f"|{name}| ≥", np.abs(v)), (f"{name} ≥", v), (f"{name} ≤", -v)):
-            if np.isnan(key).any():
-                continue
-            for over, axis in keys(w, key):
+            for over, axis in keys(w, np.where(np.isnan(key), -np.inf, key)):
                 least = float(over[w.failing].min())
                 number = -least if said.endswith("≤") else least
                 slices = "elements" if axis is None else "rows"

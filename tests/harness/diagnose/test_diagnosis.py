@@ -61,6 +61,8 @@ def said(text, change):
         ("tanh[x=7x33;bf16]", lambda y: -y, "every element of y has the wrong sign"),
         ("exp[x=5x31;f16]", lambda y: np.where(np.arange(31) >= 28, y + 1, y), "past 28 along axis 1"),
         ("matmul[a=5x7;b=7x5;f32]", lambda y: np.ascontiguousarray(y.T), "y is transposed"),
+        # Of every number in order a threshold is told as one, not as the place where it lies.
+        ("atan[x=256x256;f16;fill=every]", lambda y: np.where(y > 1.25, np.nan, y), "only the elements where x ≥ 3"),
     ],
 )
 def test_sentences(case, change, sentence):
