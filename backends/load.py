@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.meant import meant, near
 from opproof.vocabulary.text import text_of
 
 FOLDER = Path(__file__).parent
@@ -43,12 +44,9 @@ def load_backend(spec: str) -> Any:
     for entry in entry_points(group="opproof.backends"):
         if entry.name == name:
             return _made(entry.load(), variant)
-    import difflib
-
     known = [*built_in(), *installed()]
-    near = difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(known)}."
-    raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py, ./library.so or exec:COMMAND; {hint}")
+    hint = meant(name, known, most=3) if near(name, known) else f"; there are {', '.join(known)}."
+    raise BackendError(f"unknown backend {spec!r}: expected a name, ./file.py, ./library.so or exec:COMMAND{hint}")
 
 
 def _made(loaded: Any, variant: str) -> Any:

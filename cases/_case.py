@@ -26,6 +26,7 @@ from typing import TypeAlias
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.meant import meant
 
 Scalar: TypeAlias = int | float | bool | str | None
 Param: TypeAlias = "Scalar | tuple[Param, ...]"
@@ -118,8 +119,9 @@ class Case:
             if not equals and part in DTYPES:
                 name, value = "dtype", part
             elif not equals or name == "dtype" or not re.fullmatch(_NAME, name) or not value:
+                hint = meant(part, DTYPES)
                 raise CaseError(
-                    f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}."
+                    f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}{hint}"
                 )
             taken = {n for n, _ in tensors} | {n for n, _ in params} | set(rest)
             if name in taken:

@@ -21,6 +21,7 @@ from opproof.cases._case import Case, Shape
 from opproof.cases._every import EVERY, every, is_every
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.meant import meant
 
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]
@@ -103,8 +104,9 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         in_order = name == case.tensors[0][0] and not case.seed and salt == "variant=0"
         values = every(fill, shape, dtype, None if in_order else bits)
     else:
-        known = ", ".join([*FILLS, EVERY, *REPORTS])
-        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {known}.")
+        known = [*FILLS, EVERY, *REPORTS]
+        hint = meant(case.fill, known)
+        raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join(known)}{hint}")
     if _alone(case, shape) and fill in _MODERATE:
         values = _MODERATE[fill](values)
     if constraint is not None and fill not in NOT_FINITE and not is_every(fill):

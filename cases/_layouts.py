@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from opproof.cases._case import Case, Shape
 from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.meant import meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,9 @@ def layouts_of(case: Case) -> dict[str, str]:
             named[tensor] = layout
     for layout in named.values():
         if layout not in LAYOUTS:
-            raise CaseError(f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}.")
+            raise CaseError(
+                f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}{meant(layout, LAYOUTS)}"
+            )
     return named
 
 

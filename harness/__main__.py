@@ -10,6 +10,7 @@ import click
 
 from opproof.harness import __version__
 from opproof.vocabulary.errors import BadInput
+from opproof.vocabulary.meant import meant
 
 COMMANDS = {
     "run": "Validate backends and leave a report.",
@@ -45,6 +46,13 @@ class _Lazy(click.Group):
         module = importlib.import_module(f"opproof.harness.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(f"there is no command {args[0]!r}{meant(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx

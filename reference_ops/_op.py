@@ -17,6 +17,7 @@ from typing import Any
 from opproof.reference_ops._traits import Trait
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.levels import LEVELS
+from opproof.vocabulary.meant import meant, near
 
 FOLDER = Path(__file__).parent
 
@@ -131,11 +132,8 @@ def summary(name: str) -> str:
 def load(name: str) -> Op:
     """The operator `name`. Raises OpError when there is none."""
     if not (FOLDER / f"{name}.py").is_file() or name.startswith("_"):
-        import difflib
-
-        near = difflib.get_close_matches(name, names(), n=3)
-        hint = f"did you mean {', '.join(near)}?" if near else "`opproof list ops` prints them all."
-        raise OpError(f"unknown operator {name!r}; {hint}")
+        hint = meant(name, names(), most=3) if near(name, names()) else "; `opproof list ops` prints them all."
+        raise OpError(f"unknown operator {name!r}{hint}")
     return _build(importlib.import_module(f"{__package__}.{name}"), FOLDER / f"{name}.py")
 
 

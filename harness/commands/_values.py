@@ -7,6 +7,8 @@ from secrets import randbelow
 
 import click
 
+from opproof.vocabulary.meant import meant
+
 #: Up to days, not years: a system's calls take no larger number of seconds.
 SECONDS = click.FloatRange(min=0, min_open=True, max=10**6)
 
@@ -14,6 +16,16 @@ SECONDS = click.FloatRange(min=0, min_open=True, max=10**6)
 MEBIBYTES = click.IntRange(min=64, max=2**30)
 
 _RANDOM = "random"
+
+
+class Choice(click.Choice[str]):
+    """One of several words; a word that is like one of them is told so."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """The message, with what may have been meant."""
+        del ctx
+        words = [str(w) for w in self.choices]
+        return f"{value!r} is not one of {', '.join(map(repr, words))}{meant(str(value), words)}"
 
 
 def finite(ctx: click.Context, param: click.Parameter, value: float) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from opproof.harness.commands._values import Choice
 from opproof.vocabulary.levels import RUN_LEVELS
 
 
@@ -27,7 +28,7 @@ def ops(*, as_json: bool) -> None:
 @command.command("cases")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches.")
-@click.option("--level", type=click.Choice(RUN_LEVELS), default="standard", show_default=True)
+@click.option("--level", type=Choice(RUN_LEVELS), default="standard", show_default=True)
 @click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
 @click.option("--seed", type=click.IntRange(min=0), default=0)
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")

@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
+from opproof.harness.commands._values import Choice
 from opproof.vocabulary.errors import UsageError
 
 
 @click.command("mutate")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,bf16", help="Only these dtypes.")
-@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there too.")
 @click.option("--list", "listed_only", is_flag=True, help="Print every mutant and what killed it.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.commands._values import MEBIBYTES, SECONDS, finite
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, finite
 from opproof.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("precision")
 @click.option("-b", "--backend", required=True, help="Name, ./file.py, ./library.so or exec:COMMAND.")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
 @click.option("--dtype", "dtypes", multiple=True, metavar="f16,bf16,...", help="Only these dtypes.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Seeds 0 to N - 1.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from opproof.harness.commands._values import MEBIBYTES, SECONDS, drawn, finite, seed
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
 
@@ -29,7 +29,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
 @click.option(
     "--level",
-    type=click.Choice(RUN_LEVELS),
+    type=Choice(RUN_LEVELS),
     default="standard",
     show_default=True,
     help="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",

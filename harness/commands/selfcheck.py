@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from opproof.cases._registry import LEVELS
+from opproof.harness.commands._values import Choice
 
 
 @click.command("selfcheck")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("--level", type=click.Choice(LEVELS), default="standard", show_default=True)
+@click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
 def command(*, names: tuple[str, ...], level: str, seed: int, folders: tuple[str, ...]) -> int:

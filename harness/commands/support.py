@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
+from opproof.harness.commands._values import Choice
 from opproof.reports import Result
 
 _FILE = click.Path(path_type=Path)
@@ -16,7 +17,7 @@ _FILE = click.Path(path_type=Path)
 @click.argument("folders", nargs=-1, type=_FILE, metavar="[DIR]...")
 @click.option("-b", "--backend", "backends", multiple=True, help="Run this backend now; several times for several.")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("--level", type=click.Choice(LEVELS), default="smoke", show_default=True, help="Of the run with -b.")
+@click.option("--level", type=Choice(LEVELS), default="smoke", show_default=True, help="Of the run with -b.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; all cores by default.")
 @click.option("--markdown", "markdown_file", type=_FILE, metavar="FILE", help="Write the table as Markdown.")
 def command(

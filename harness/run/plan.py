@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
+from opproof.cases._case import RESERVED
 from opproof.cases._data import NOT_FINITE
 from opproof.harness.run import destination
 from opproof.harness.run.exhaustive import chunks
@@ -26,6 +27,7 @@ from opproof.reference_ops._op import FOLDER
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError, UsageError
 from opproof.vocabulary.levels import EXHAUSTIVE
+from opproof.vocabulary.meant import meant
 from opproof.vocabulary.modes import MODES
 
 #: Backends that take turns at a case.
@@ -71,7 +73,7 @@ def cases(selection: Selection) -> list[Case]:
     """The cases asked for, in registry order. Raises UsageError, OpError or CaseError for a bad call."""
     for dtype in selection.dtypes:
         if dtype not in DTYPES:
-            raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}.")
+            raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}{meant(dtype, DTYPES)}")
     if selection.cases:
         chosen = [checked(Case.parse(text), selection.folders) for text in selection.cases]
     elif selection.case_files:
@@ -131,8 +133,7 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
     op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     for name, _ in case.params:
         if name not in op.params:
-            expected = ", ".join(op.params) if op.params else "none"
-            raise CaseError(f"{case}: {op.name} has no parameter {name!r}; its parameters are: {expected}.")
+            raise CaseError(f"{case}: {_no_parameter(op, name, case.kwargs[name])}")
     for name, default in op.params.items():
         if default is inspect.Parameter.empty and name not in case.kwargs:
             raise CaseError(f"{case}: {op.name} needs its parameter {name!r}.")
@@ -152,6 +153,14 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         said = " ".join(str(error).split())
         raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None
     return case
+
+
+def _no_parameter(op: Op, name: str, value: object) -> str:
+    if name in op.tensors:
+        return f"{name} is a tensor: expected its shape, such as {name}=4x33, or of one axis {name}={value}, (a comma)."
+    expected = ", ".join(op.params) if op.params else "none"
+    known = [*op.params, *op.tensors, *RESERVED]
+    return f"{op.name} has no parameter {name!r}; its parameters are: {expected}{meant(name, known)}"
 
 
 def _small(case: Case, op: Op) -> Case | None:

@@ -135,7 +135,7 @@ MALFORMED = {
     "2relu[x=3,;f32]": f"malformed case id '2relu[x=3,;f32]': {SHAPE}",
     "relu[]": f"malformed part '' in 'relu[]': {PART}",
     "relu[x=3,;;f32]": f"malformed part '' in 'relu[x=3,;;f32]': {PART}",
-    "relu[x=3,;f31]": f"malformed part 'f31' in 'relu[x=3,;f31]': {PART}",
+    "relu[x=3,;f31]": f"malformed part 'f31' in 'relu[x=3,;f31]': {PART[:-1]}; did you mean f32?",
     "relu[x=3,;dtype=f31]": f"malformed part 'dtype=f31' in 'relu[x=3,;dtype=f31]': {PART}",
     "relu[x=3,;dtype=f32]": f"malformed part 'dtype=f32' in 'relu[x=3,;dtype=f32]': {PART}",
     "relu[x=;f32]": f"malformed part 'x=' in 'relu[x=;f32]': {PART}",

@@ -68,6 +68,28 @@ def test_call(capfd, tmp_path, monkeypatch, args):
     assert list(tmp_path.iterdir()) == []  # nothing was begun
 
 
+MEANT = {
+    ("rn", "-b", "numpy"): "there is no command 'rn'; did you mean run?",
+    (*RUN, "--level", "ful"): "'ful' is not one of 'smoke', 'standard', 'full', 'exhaustive'; did you mean full?",
+    (*RUN, "--dtype", "fp32"): "expected one of f64, f32, f16, bf16; did you mean f32?",
+    (*RUN, "--dtype", "half"): "expected one of f64, f32, f16, bf16; did you mean f16?",
+    (*CASE, "relu[x=3;f32]"): "x is a tensor: expected its shape, such as x=4x33, or of one axis x=3, (a comma).",
+    (*CASE, "relu[x=3,;f32;fil=wide]"): "relu has no parameter 'fil'; its parameters are: none; did you mean fill?",
+    (*CASE, "relu[x=3,;f32;fill=wid]"): "; did you mean wide?",
+    (*CASE, "relu[x=3,;f32;layout=transpose]"): "; did you mean transposed?",
+    (*CASE, "relu[x=3,;bfloat16]"): "; did you mean bf16?",
+}
+
+
+@pytest.mark.parametrize("args", MEANT, ids=" ".join)
+def test_what_was_meant_is_asked(capfd, tmp_path, monkeypatch, args):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main([*args])
+    assert caught.value.code == 2
+    assert capfd.readouterr().err.rstrip().endswith(MEANT[args])
+
+
 FILES = {
     "def forward(op:\n": "could not be imported: SyntaxError at line 1: ",
     "import no_such_module\n": "could not be imported: ModuleNotFoundError: No module named 'no_such_module'; ",
