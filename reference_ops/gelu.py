@@ -10,6 +10,7 @@ PyTorch: torch.nn.functional.gelu. ONNX: Gelu. ggml: ggml_gelu_erf ("none"), ggm
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,10 @@ def forward(x: Array, *, approximate: str = "none") -> Array:
     if approximate == "tanh":
         return 0.5 * x * (1 + np.tanh(_C * (x + _CUBIC * (x * x * x))))  # type: ignore[no-any-return]
     return 0.5 * x * (1 + erf(x * math.sqrt(0.5)))  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, approximate: str = "none") -> Iterator[Array]:
+    yield np.where(x == -np.inf, 0, forward(x, approximate=approximate))  # the limit
 
 
 def vjp(g: Array, y: Array, x: Array, *, approximate: str = "none") -> Array:

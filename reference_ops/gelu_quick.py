@@ -6,7 +6,10 @@ Source: Hendrycks, Gimpel, Gaussian Error Linear Units (2016), section 2.
 PyTorch: none (torch primitives). ONNX: Swish with alpha = 1.702 (opset 24). ggml: ggml_gelu_quick.
 """
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from opproof.reference_ops._arrays import sigmoid
 from opproof.vocabulary.arrays import Array
@@ -18,6 +21,10 @@ NEIGHBOURS = ("silu", "gelu")
 
 def forward(x: Array) -> Array:
     return x * sigmoid(1.702 * x)
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(x == -np.inf, 0, forward(x))  # the limit
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -6,6 +6,7 @@ Source: Misra, Mish: A Self Regularized Non-Monotonic Activation Function (2019)
 PyTorch: torch.nn.functional.mish. ONNX: Mish. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ NEIGHBOURS = ("silu",)
 
 def forward(x: Array) -> Array:
     return x * np.tanh(softplus(x))
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(x == -np.inf, 0, forward(x))  # the limit
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -6,7 +6,10 @@ Source: Elfwing, Uchibe, Doya, Sigmoid-Weighted Linear Units for Neural Network 
 PyTorch: torch.nn.functional.silu. ONNX: none before opset 24 (Swish). ggml: ggml_silu.
 """
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from opproof.reference_ops._arrays import sigmoid
 from opproof.vocabulary.arrays import Array
@@ -18,6 +21,10 @@ NEIGHBOURS = ("gelu_quick", "mish")
 
 def forward(x: Array) -> Array:
     return x * sigmoid(x)
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(x == -np.inf, 0, forward(x))  # the limit
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -13,9 +13,13 @@ from opproof.backends.protocol import Unsupported
 
 
 def rows(g: Graph, x: Tensor) -> Tensor:
-    """x, copied by ggml_cont unless the elements of each row follow one another: most kernels insist."""
-    sizes, strides = g.sizes(x.pointer), g.strides(x.pointer)
-    return x if sizes[0] == 1 or strides[0] == item_size(g, x) else cont(g, x)
+    """x, copied by ggml_cont unless the elements of each row follow one another: most kernels insist.
+
+    Rows of one element, as a transposed view has them, are no exception: ggml goes by the strides alone.
+    """
+    if g.sizes(x.pointer)[0] == 1:
+        return g.call("ggml_cont", x) if g.asks("ggml_is_transposed", x) else x
+    return x if g.strides(x.pointer)[0] == item_size(g, x) else cont(g, x)
 
 
 def cont(g: Graph, x: Tensor) -> Tensor:

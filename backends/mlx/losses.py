@@ -21,6 +21,8 @@ def _cross_entropy(
 ) -> Any:
     if weight is not None or ignore_index >= 0:
         raise Unsupported("MLX's cross_entropy has no class weights and ignores no class")
+    if target.ndim == x.ndim:
+        raise Unsupported("MLX's cross_entropy takes a row's probabilities to add up to 1; opproof's targets do not")
     axis = 1 if x.ndim > 1 else 0
     return losses.cross_entropy(x, target, axis=axis, label_smoothing=label_smoothing, reduction=reduction)
 

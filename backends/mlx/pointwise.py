@@ -27,6 +27,18 @@ def _prelu(x: Any, weight: Any) -> Any:
     return nn.prelu(x, weight.reshape((-1,) + (1,) * (x.ndim - 2)) if x.ndim > 1 else weight.reshape(()))
 
 
+def _leaky_relu(x: Any, *, negative_slope: float) -> Any:
+    if negative_slope > 1:
+        raise Unsupported("MLX's leaky_relu is the larger of x and slope x, as documented: slopes up to 1")
+    return nn.leaky_relu(x, negative_slope)
+
+
+def _selu(x: Any) -> Any:
+    if x.dtype in (mx.float32, mx.float64):
+        raise Unsupported("MLX's selu has its two constants to six digits, as documented: enough for 16 bits")
+    return nn.selu(x)
+
+
 TABLE: dict[str, Callable[..., Any]] = {
     # One tensor
     "abs": mx.abs,
@@ -59,11 +71,11 @@ TABLE: dict[str, Callable[..., Any]] = {
     "logsigmoid": nn.log_sigmoid,
     "relu": nn.relu,
     "relu6": nn.relu6,
-    "leaky_relu": lambda x, *, negative_slope: nn.leaky_relu(x, negative_slope),
+    "leaky_relu": _leaky_relu,
     "prelu": _prelu,
     "elu": lambda x, *, alpha: nn.elu(x, alpha),
     "celu": lambda x, *, alpha: nn.celu(x, alpha),
-    "selu": nn.selu,
+    "selu": _selu,
     "gelu": lambda x, *, approximate: nn.gelu_approx(x) if approximate == "tanh" else nn.gelu(x),
     "gelu_quick": nn.gelu_fast_approx,
     "silu": nn.silu,

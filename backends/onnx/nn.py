@@ -8,8 +8,10 @@ from opproof.backends.onnx.model import ELEMENTS, Entry, Model, Tensor
 from opproof.backends.onnx.pointwise import boolean
 from opproof.backends.protocol import Unsupported
 
-#: Rows of rope's tables of angles; positions are below.
-POSITIONS = 1024
+#: Rows of rope's tables of angles, positions are below: of any model, and of one of long texts.
+POSITIONS, FAR_POSITIONS = 1024, 131072
+#: From this freq_base on a model is one of long texts.
+FAR = 1e5
 
 
 def _given(m: Model, x: Tensor | None, otherwise: float, shape: tuple[int, ...], dtype: str) -> Tensor | str:
@@ -93,9 +95,10 @@ def _rope(
     if mode not in ("norm", "neox") or ext_factor != 0 or freq_factors is not None:
         raise Unsupported("ONNX's RotaryEmbedding turns by tables, one row a position: no sections, no freq_factors")
     speeds = freq_scale * freq_base ** (-2 * np.arange(n_dims // 2) / n_dims)
-    angles = np.arange(POSITIONS)[:, None] * speeds
-    tables = [m.constant(attn_factor * f(angles), x.dtype) for f in (np.cos, np.sin)]
     n, tokens, heads, d = x.shape
+    longest = max(tokens, FAR_POSITIONS if freq_base >= FAR else POSITIONS)  # no text is longer than the table
+    angles = np.arange(longest)[:, None] * speeds
+    tables = [m.constant(attn_factor * f(angles), x.dtype) for f in (np.cos, np.sin)]
     rows = m.node("Reshape", x, m.constant((n, tokens, heads * d)), allowzero=1)
     ids = m.node("Expand", positions, m.constant((n, tokens)))
     y = m.node(

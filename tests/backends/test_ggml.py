@@ -56,6 +56,11 @@ def test_matmul_of_every_rank(ggml):
         np.testing.assert_allclose(y, a @ b, rtol=1e-4, atol=1e-5)
 
 
+def test_matmul_over_one_element_whose_transposed_view_has_rows_of_one(ggml):
+    a, b = normal(2, 3, 1), normal(2, 1, 5)
+    np.testing.assert_allclose(ggml.forward("matmul", [a, b], {})[0], a * b, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "view",
     [

@@ -34,3 +34,14 @@ def test_16_bits():
 def test_what_mlx_lacks_is_declined():
     (record,) = results("mlx", cases=("xielu[x=7x33;f32]",), modes=("forward",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "MLX has no xielu")
+
+
+def test_what_mlx_documents_otherwise_is_declined():
+    otherwise = {
+        "leaky_relu[x=66x11;negative_slope=1.5;f32;fill=kink]": "is the larger of x and slope x",
+        "selu[x=7x33;f32]": "constants to six digits",
+        "cross_entropy[x=9x33;target=9x33;reduction=sum;f32]": "takes a row's probabilities to add up to 1",
+    }
+    records = results("mlx", cases=tuple(otherwise))
+    assert {r.verdict for r in records} == {"UNSUPPORTED"}
+    assert all(otherwise[r.case] in r.message for r in records)

@@ -56,3 +56,15 @@ def test_what_it_lacks_is_declined():
 def test_it_has_no_gradients():
     (record,) = results("onnxruntime", cases=("exp[x=7x33;f32]",), modes=("gradient",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "the backend has no vjp")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "rope[x=2x9x3x64;positions=9,;n_dims=64;mode=neox;freq_base=1000000.0;f32]",
+        "rope[x=1x1025x1x2;positions=1025,;n_dims=2;f16]",
+    ],
+)
+def test_a_table_of_angles_has_a_row_for_every_position(case):
+    (record,) = results("onnxruntime", cases=(case,), modes=("forward",))
+    assert record.verdict == "PASS"

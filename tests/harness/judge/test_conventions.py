@@ -82,6 +82,19 @@ def test_an_infinite_logit_is_a_case():
     assert np.isinf(target).any()
 
 
+@pytest.mark.parametrize(
+    "case", ["gelu[x=66,;approximate=tanh;f32;fill=special]", "gelu[x=66,;f32;fill=special]"]
+    + [f"{name}[x=66,;f32;fill=special]" for name in ("gelu_quick", "silu", "mish", "hardswish")],
+)  # fmt: skip
+def test_at_minus_infinity_the_limit_is_as_right_as_infinity_times_zero(case):
+    made = attempted(NumPy(), case, "forward")
+    (x,), (y,) = made.posed.inputs, made.answer.arrays
+    assert np.isnan(y[x == -INF]).all()
+    for value, verdict in ((0, "PASS"), (-1, "WRONG_VALUE")):
+        y[x == -INF] = value
+        assert judge(made.posed, made.answer, Rules()).verdict == verdict
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("name", "tensor"), [("scatter", "index"), ("set_rows", "indices")])
 def test_what_is_written_is_written_once(name, tensor, seed):
