@@ -31,7 +31,7 @@ def unrepeated(call: Call, asked: Question, other: Question, answer: Sequence[Ar
     """Which of `repeat` calls, with calls of other data between, gave other bits, in words; empty where none did."""
     for k in range(2, repeat + 1):
         call(other)
-        if where := _first_difference(answer, call(asked), asked.wanted):
+        if where := difference(answer, call(asked), asked.wanted):
             return f"call {k} of {repeat} gave other bits than the first: {where}"
     return ""
 
@@ -41,7 +41,7 @@ def dependent(call: Call, asked: Question, answer: Sequence[Array | None]) -> st
     for part in parts(asked):
         whole = [None if a is None or r is None else a[r] for a, r in zip(answer, part.results, strict=True)]
         got = [None if r is None else g for g, r in zip(call(part.asked), part.results, strict=True)]
-        if where := _first_difference(whole, got, part.asked.wanted):
+        if where := difference(whole, got, part.asked.wanted):
             return f"{part.words}, evaluated without the others, give other bits than among them: {where}"
     return ""
 
@@ -105,9 +105,8 @@ def _resized(wanted: Wanted, region: Sequence[slice]) -> Wanted:
     return replace(wanted, shape=shape)
 
 
-def _first_difference(
-    first: Sequence[Array | None], second: Sequence[Array | None], wanted: Sequence[Wanted | None]
-) -> str:
+def difference(first: Sequence[Array | None], second: Sequence[Array | None], wanted: Sequence[Wanted | None]) -> str:
+    """The first element whose bits differ, in words; empty where none do."""
     for a, b, want in zip(first, second, wanted, strict=True):
         if a is None or b is None or want is None or a.tobytes() == b.tobytes():
             continue
