@@ -35,7 +35,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Device:
-    """ggml's CPU backend, of one thread unless told, and a buffer that spans the address space, so that any array is in it."""
+    """ggml's CPU backend, and a buffer that spans the address space, so that any array is in it."""
 
     library: Library
     backend: ctypes.c_void_p
