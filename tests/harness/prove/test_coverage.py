@@ -88,6 +88,7 @@ def test_every_rule_can_be_missed(name):
 APPLIES = {
     "> 4096": ("matmul conv1d conv_transpose2d embedding layer_norm kl_div", "add relu amax transpose"),
     "> 12288": ("relu add where sum softmax layer_norm sort", "matmul conv2d permute"),
+    "every byte": ("dequantize embedding_quantized matmul_quantized", "quantize embedding"),
     "broadcast": ("add where lerp matmul prelu", "bmm linear silu_back"),
     "ties": ("amax argsort topk max_pool2d minimum", "sum relu"),
     "halves": ("round trunc", "sign relu"),
@@ -130,6 +131,10 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
     ("name", "case", "met"),
     [
         ("63-66", "relu[x=3x65;f32]", True),
+        ("every byte", "dequantize[data=256x34;type=q8_0;f32;fill=every-byte]", True),
+        ("every byte", "dequantize[data=128x68;type=q8_0;f32;fill=every-byte]", True),
+        ("every byte", "dequantize[data=255x34;type=q8_0;f32;fill=every-byte]", False),
+        ("every byte", "dequantize[data=256x34;type=q8_0;f32]", False),
         ("63-66", "relu[x=3x62;f32]", False),
         ("transposed", "relu[x=3x65;f32;layout=transposed]", True),
         ("transposed", "relu[x=65,;f32;layout=transposed]", False),  # a vector cannot be
