@@ -29,6 +29,7 @@ class Loaded:
     compute: Callable[..., str | None] | None
     rounding: Callable[..., str | None] | None
     device_memory: DeviceMemory | None
+    set_threads: Callable[[int], object] | None
     destinations: frozenset[Destination]  # where it can write results beside memory of their own, row by row
 
     @property
@@ -61,7 +62,7 @@ class Loaded:
 def settle(backend: Any, name: str) -> Loaded:
     """`backend`, a module or an object, with its optional members looked up. Raises BackendError without a forward."""
     members: dict[str, Any] = {m: getattr(backend, m, None) for m in Loaded.__dataclass_fields__}
-    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", "compute", "rounding"):
+    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", "compute", "rounding", "set_threads"):
         if members[member] is not None and not callable(members[member]):
             raise BackendError(f"backend {name}: its {member} is {members[member]!r}; expected a function.")
     if members["forward"] is None and members["forward_into"] is None:

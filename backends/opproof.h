@@ -158,6 +158,11 @@ enum { OPPROOF_IN_PLACE = 1, OPPROOF_STRIDED = 2 };
 
 OPPROOF_EXPORT int32_t opproof_destinations(void);
 
+/* Optional: compute with `threads` threads from now on; called before every call of `opproof run --threads 1,2,8`.
+ * Without it, omp_set_num_threads is called for a library that is linked with OpenMP; for any other, such runs
+ * are declined. */
+OPPROOF_EXPORT void opproof_set_threads(int32_t threads);
+
 /* For a device that is not the CPU: export these four, or none of them.
  *
  * Every tensor of a call lies in memory from opproof_alloc: `data` is what that returned, a pointer

@@ -15,6 +15,7 @@ Optional
     rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
     destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
                                their own, row by row. They count where its forward and vjp take `out`, see below
+    set_threads(n)             called before each call of a run with --threads: compute with n threads from now on
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 
 `op` is the operator's name. `inputs` has one entry per tensor of the operator's signature, in its order, None where

@@ -26,6 +26,9 @@ from opproof.vocabulary.meant import meant
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]
 
+#: The fill in which the bytes of quantised blocks run through all their values.
+EVERY_BYTE = "every-byte"
+
 #: Magnitudes at which published bugs appear (exp overflow, saturation, softplus thresholds).
 EXTREMES = (15.0, 50.0, 100.0, 1e4, 1e7)
 
@@ -93,7 +96,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if isinstance(constraint, range):
         return _integers(bits, shape, constraint)
     if callable(constraint):
-        drawn: NDArray[Any] = constraint(bits, shape)
+        asked = {"every": True} if case.fill == EVERY_BYTE else {}
+        drawn: NDArray[Any] = constraint(bits, shape, **asked)
         return drawn
     fill = "normal" if case.fill in OF_ONE and name != _one(case) else case.fill
     if fill in REPORTS:
@@ -273,6 +277,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "branches": _limits.branches,
     "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
     "meet": _normal,
+    EVERY_BYTE: _normal,
 }
 
 #: By fill, what stands where an operator's mask hides the elements that the fill drew.

@@ -25,6 +25,10 @@ BLOCKS: dict[str, tuple[int, int]] = {
 ENCODED = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4", "tq1_0", "tq2_0")
 
 
+#: Of so many blocks each byte takes all its values.
+BYTES = 256
+
+
 def nbytes(quant: str, values: int) -> int:
     """Bytes of a row of `values`, whole blocks."""
     size, stored = BLOCKS[quant]

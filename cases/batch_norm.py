@@ -66,6 +66,8 @@ ALIGNED = aligned(
     "x=64x128;weight=128,;bias=128,;training=true",
     "x=2x64x16;weight=64,;bias=64,;training=true",
     "x=2x32x16x16;running_mean=32,;running_var=32,;weight=32,;bias=32,",
+    "x=2x16x32x32;weight=16,;bias=16,;training=true;f16",
+    "x=1x16x64x64;weight=16,;bias=16,;training=true;f16",
 )
 LONG, LONGEST = lengths(
     "x={n}x2;weight=2,;bias=2,;training=true",

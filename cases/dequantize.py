@@ -2,12 +2,13 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS
+from opproof.cases._quant import BLOCKS, BYTES
 
 SMOKE = ["data=3x36;type=q4_0;f32"]
 STANDARD = [
     *(f"data=5x{stored};type={quant};f32" for quant, (_, stored) in BLOCKS.items()),
     *(f"data=2x3x{3 * stored};type={quant};f32;layout=gapped" for quant, (_, stored) in BLOCKS.items()),
+    *(f"data={BYTES}x{stored};type={quant};f32;fill=every-byte" for quant, (_, stored) in BLOCKS.items()),
     "data=34,;type=q8_0;f32",
     "data=7x18;type=q4_0;f32;layout=transposed",
     "data=4x24;type=q5_1;f32;layout=offset",

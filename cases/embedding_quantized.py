@@ -2,11 +2,12 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS
+from opproof.cases._quant import BLOCKS, BYTES
 
 SMOKE = ["weight=7x36;indices=5,;type=q4_0;f32"]
 STANDARD = [
     *(f"weight=6x{2 * stored};indices=7,;type={quant};f32" for quant, (_, stored) in BLOCKS.items()),
+    *(f"weight={BYTES}x{n};indices=513,;type={quant};f32;fill=every-byte" for quant, (_, n) in BLOCKS.items()),
     "weight=5x34;indices=2x3;type=q8_0;f32;layout=weight:transposed",
     "weight=5x18;indices=3x4;type=q4_0;f32;layout=indices:transposed",
     "weight=9x40;indices=4,;type=q4_1;f32;layout=gapped",

@@ -52,6 +52,7 @@ ALIGNED = aligned(
     "x=2x16x32",
     "x=1x16x256;weight=16,;bias=16,",
     "x=2x16x1024;weight=16,;bias=16,;f16",
+    "x=1x16x64x64;weight=16,;bias=16,;f16",
 )
 LONG, LONGEST = lengths(
     "x={n}x2x3;weight=2,;bias=2,", "!x=1x{n}x3;weight={n},;bias={n},", "!x=1x2x{n};weight=2,;bias=2,"

@@ -28,6 +28,7 @@ STANDARD = [
     "x=5x64;weight=64,;bias=64,;normalized_shape=(64);needs=weight,bias;layout=x:transposed",
     "x=4x99;weight=99,;bias=99,;normalized_shape=(99);fill=offset",
     "x=33x2;weight=2,;bias=2,;normalized_shape=(2);fill=ties;eps=0.1",
+    "x=16385x2;weight=2,;bias=2,;normalized_shape=(2);f32",
     "x=2x257;normalized_shape=(257);fill=zeros",
     "x=6x11;normalized_shape=(11);fill=small",
     "x=4x13;normalized_shape=(13);fill=small;eps=0.1",

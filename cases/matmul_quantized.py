@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, nbytes
+from opproof.cases._quant import BLOCKS, BYTES, nbytes
 from opproof.cases._without import PRODUCTS
 
 
@@ -14,6 +14,7 @@ SMOKE = [_row("q4_0", "3", 64, 5)]
 STANDARD = [
     *(_row(quant, "3", size, 5) for quant, (size, _) in BLOCKS.items()),
     *(_row(quant, "1", 3 * size, 7, "fill=wide") for quant, (size, _) in BLOCKS.items()),
+    *(_row(quant, "2", size, BYTES, "f32;fill=every-byte") for quant, (size, _) in BLOCKS.items()),
     _row("q4_0", "2x3", 96, 9, "layout=a:transposed"),
     _row("q8_0", "2x3x5", 64, 4, "layout=permuted"),
     _row("q4_1", "5", 32, 33, "layout=a:sliced"),

@@ -5,7 +5,7 @@ The last axis of such a tensor counts bytes: whole blocks of `block(type)[1]` by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,20 @@ from opproof.vocabulary.arrays import Array
 
 Bytes = NDArray[np.uint8]
 Bits = Callable[[int], NDArray[np.uint64]]
+Draw = Callable[..., Bytes]  # of raw bits and a shape
+
+#: Where in a block the scales of all its numbers lie, floats of 16 bits, of which few mean a weight's.
+_SCALES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("q4_0", "q5_0", "q8_0", "iq4_nl", "iq4_xs"), (0, 1)),
+    **dict.fromkeys(("q4_1", "q5_1", "q4_k", "q5_k"), (0, 1, 2, 3)),
+    "q2_k": (80, 81, 82, 83),
+    "q3_k": (108, 109),
+    "q6_k": (208, 209),
+    "tq1_0": (52, 53),
+    "tq2_0": (64, 65),
+}
+#: Scales of 8 bits, powers of two up to the largest number of float32: all of them can be stood for, few be added up.
+_POWERS = {"mxfp4": (0,)}
 
 #: A block of random bytes stands for a weight tensor's where its largest value lies between these.
 _LEAST, _MOST = 2.0**-3, 2.0**3
@@ -59,22 +73,33 @@ def encode(x: Array, type: str) -> Bytes:
     return np.asarray(found, dtype=np.uint8).reshape(shape)
 
 
-def blocks(type: str) -> Callable[[Bits, tuple[int, ...]], Bytes]:
+def blocks(type: str, *, summed: bool = False) -> Draw:
     """A constraint of `domain`: draws the bytes of a weight tensor of `type` from raw bits.
 
     Values that gguf quantises, one block in seven all zero; or, for types that it only decodes, random bytes
-    block by block until they mean finite values of the size of weights.
+    block by block until they mean finite values of the size of weights. Where `every` is asked for, all bytes run
+    through all 256 values from one block to the next, but scales of 16 bits, and of 8 where values are `summed`.
     """
     values, size = block(type)
 
-    def draw(bits: Bits, shape: tuple[int, ...]) -> Bytes:
+    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Bytes:
         count = int(np.prod(shape[:-1])) * (shape[-1] // size)
         try:
-            return encode(_weights(bits, count, values), type).reshape(shape)
+            found = encode(_weights(bits, count, values), type)
         except NotImplementedError:
-            return _plausible(bits, count, size, type).reshape(shape)
+            found = _plausible(bits, count, size, type)
+        kept = (*_SCALES.get(type, ()), *(_POWERS.get(type, ()) if summed else ()))
+        return (_every(bits, found, kept) if every else found).reshape(shape)
 
     return draw
+
+
+def _every(bits: Bits, blocks: Bytes, kept: Sequence[int]) -> Bytes:
+    """Bytes that begin anywhere and grow by 1 from one block, a row of `blocks`, to the next, beside those `kept`."""
+    first = (bits(blocks.shape[-1]) >> np.uint64(11)).astype(np.int64)
+    found = (first + np.arange(len(blocks))[:, None]).astype(np.uint8)
+    found[:, kept] = blocks[:, kept]
+    return found
 
 
 def _weights(bits: Bits, count: int, values: int) -> NDArray[Any]:

@@ -21,7 +21,7 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"b": blocks(params["type"])}
+    return {"b": blocks(params["type"], summed=True)}
 
 
 def forward(a: Array, b: Array, *, type: str) -> Array:

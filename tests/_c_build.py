@@ -31,12 +31,12 @@ def example(folder: Path, *, broken: bool = False) -> Path:
     return folder / ("libexample_broken.so" if broken else "libexample.so")
 
 
-def compiled(folder: Path, source: str, name: str = "libsmall.so") -> Path:
+def compiled(folder: Path, source: str, name: str = "libsmall.so", flags: tuple[str, ...] = ()) -> Path:
     """Compile C text, after opproof.h and the usual headers, to a shared library in `folder`."""
     heads = "".join(f"#include <{h}>\n" for h in ("opproof.h", "inttypes.h", "stdio.h", "string.h"))
     (folder / "small.c").write_text(heads + source, encoding="utf-8")
-    command = ["cc", "-shared", "-fPIC", f"-I{header_folder()}", "-o", str(folder / name), str(folder / "small.c")]
-    subprocess.run(command, check=True)
+    command = ["cc", "-shared", "-fPIC", f"-I{header_folder()}", *flags, "-o", str(folder / name)]
+    subprocess.run([*command, str(folder / "small.c")], check=True)
     return folder / name
 
 

@@ -33,7 +33,7 @@ def load(path: Path) -> object:
     """The backend in the shared library `path`: name, version, device, alignment, destinations, forward_into.
 
     And vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and rounding
-    where it declares its precision.
+    where it declares its precision, set_threads where it can be told or is linked with OpenMP.
 
     Runs the library's own start-up code in this process. Raises BackendError where it is no such library.
     """
@@ -61,6 +61,9 @@ def load(path: Path) -> object:
         declaration = _function(library, symbol, ctypes.c_char_p)
         if declaration is not None:
             setattr(backend, member, partial(_declared, declaration))
+    set_threads = _function(library, "opproof_set_threads", None) or _function(library, "omp_set_num_threads", None)
+    if set_threads is not None:
+        backend.set_threads = set_threads
     memory = device_memory(library, path)
     if memory is not None:
         backend.device_memory = memory
@@ -136,6 +139,8 @@ def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> 
         "opproof_init": text,
         "opproof_precision": [ctypes.c_char_p] * 3,
         "opproof_rounding": [ctypes.c_char_p] * 3,
+        "opproof_set_threads": [ctypes.c_int32],
+        "omp_set_num_threads": [ctypes.c_int],
     }
     function.argtypes, function.restype = signatures.get(name, []), result
     return function

@@ -40,7 +40,7 @@ TABLE = joined(pointwise, rows, order, matrix, shape, blocks, conv, pool, image,
 
 
 class Ggml:
-    """ggml's CPU backend with one thread."""
+    """ggml's CPU backend, with one thread unless it is told."""
 
     name, device = "ggml", "cpu"
     destinations = (Destination.IN_PLACE,)
@@ -48,6 +48,7 @@ class Ggml:
     def __init__(self, device: Device, variant: str) -> None:
         self.compute, self.rounding = precision.built_in("ggml", variant)
         self._device, self.version = device, device.library.version
+        self.set_threads = device.set_threads
         self._refused: dict[Any, str] = {}  # by what decides it, whether a backward pass exists: asking costs a fork
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:

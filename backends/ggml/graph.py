@@ -35,11 +35,15 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Device:
-    """ggml's CPU backend of one thread, and a buffer that spans the address space, so that any array is in it."""
+    """ggml's CPU backend, and a buffer that spans the address space, so that any array is in it."""
 
     library: Library
     backend: ctypes.c_void_p
     everywhere: ctypes.c_void_p
+
+    def set_threads(self, count: int) -> None:
+        """Compute with `count` threads from now on."""
+        self.library.function("ggml_backend_cpu_set_n_threads")(self.backend, ctypes.c_int(count))
 
 
 def open_device(library: Library) -> Device:
@@ -47,10 +51,11 @@ def open_device(library: Library) -> Device:
     init = library.function("ggml_backend_cpu_init")
     init.restype = ctypes.c_void_p
     backend = ctypes.c_void_p(init())
-    library.function("ggml_backend_cpu_set_n_threads")(backend, ctypes.c_int(1))
     wrap = library.function("ggml_backend_cpu_buffer_from_ptr")
     wrap.restype = ctypes.c_void_p
-    return Device(library, backend, ctypes.c_void_p(wrap(ctypes.c_void_p(4096), ctypes.c_size_t(_LIMIT))))
+    device = Device(library, backend, ctypes.c_void_p(wrap(ctypes.c_void_p(4096), ctypes.c_size_t(_LIMIT))))
+    device.set_threads(1)
+    return device
 
 
 class Graph:

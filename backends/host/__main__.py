@@ -98,6 +98,7 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
         "supports": backend.supports is not None,
         "with_shapes": backend.with_shapes,
         "destinations": sorted(backend.destinations),
+        "threads": backend.set_threads is not None,
     }
     hello = {"name": backend.name, "version": backend.version, "device": backend.device}
     return backend, {"kind": "hello", **hello, "arena": "shared" if shared else "frames", "about": json.dumps(about)}

@@ -46,6 +46,7 @@ class Request:
     into: bool = False  # the backend is to write results to their places: over an input, or with strides
     guards: Sequence[Range] = ()  # to be unreadable during the call
     zones: Sequence[Range] = ()  # every buffer with the canaries on its sides
+    threads: int = 0  # that the backend is to compute with; 0: as many as it likes
 
 
 def to_metadata(request: Request) -> dict[str, str]:
@@ -59,6 +60,7 @@ def to_metadata(request: Request) -> dict[str, str]:
         "into": request.into,
         "guards": request.guards,
         "zones": request.zones,
+        "threads": request.threads,
     }
     kind = "vjp" if request.gradient else "forward"
     return {"kind": kind, "op": request.op, "params": params_text(request.params), "layout": json.dumps(layout)}
@@ -79,6 +81,7 @@ def from_metadata(metadata: Mapping[str, str]) -> Request:
         into=layout.get("into", False),
         guards=layout["guards"],
         zones=layout["zones"],
+        threads=layout.get("threads", 0),
     )
 
 

@@ -91,6 +91,8 @@ def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
     cotangents = [None if p is None else array_at(p, memory) for p in request.cotangents]
     places = _results(request, inputs, cotangents, memory)
     params = dict(request.params)
+    if request.threads:
+        backend.set_threads(request.threads)  # type: ignore[misc]
     if backend.writes(request.gradient):
         with borrowed(backend.device_memory, memory, request.zones) as lend:
             given, results = [lend(x) for x in inputs], [lend(y) for y in places]

@@ -1,9 +1,9 @@
 """onnxruntime: ONNX Runtime's CPU provider, each operator as a model of ONNX's own operator; values only.
 
 ONNX Runtime's CPU build computes no gradients: in gradient mode every case is UNSUPPORTED. A model is made and
-optimised for each operator, shapes, dtypes and parameters, with the default optimisations and one thread; the last
-session is kept, since a case is called three times in a row. Inputs are read where they lie if they are laid out row
-by row; other layouts are copied on the way in.
+optimised for each operator, shapes, dtypes and parameters, with the default optimisations, and one thread unless it is
+told another number; the last session is kept, since a case is called three times in a row. Inputs are read where they
+lie if they are laid out row by row; other layouts are copied on the way in.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ class OnnxRuntime:
         self._options.intra_op_num_threads = self._options.inter_op_num_threads = 1
         self._options.log_severity_level = 4  # an error is raised as well as logged
         self._last: tuple[str, Any] | None = None
+
+    def set_threads(self, count: int) -> None:
+        """Compute with `count` threads from now on."""
+        if count != self._options.intra_op_num_threads:
+            self._options.intra_op_num_threads, self._last = count, None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "ONNX")

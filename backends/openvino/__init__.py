@@ -2,7 +2,7 @@
 
 `-b openvino` compiles with OpenVINO's own choice of precision, which on a CPU with bfloat16 instructions is bfloat16
 for float32 models; `-b openvino:f32` and `-b openvino:bf16` set the hint INFERENCE_PRECISION_HINT. The last model is
-kept, since a case is called three times in a row. One thread. OpenVINO computes no gradients.
+kept, since a case is called three times in a row. One thread unless it is told. OpenVINO computes no gradients.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ class OpenVino:
         if hint:
             self._config["INFERENCE_PRECISION_HINT"] = hint
         self._last: tuple[str, Any] | None = None
+
+    def set_threads(self, count: int) -> None:
+        """Compute with `count` threads from now on."""
+        if count != self._config["INFERENCE_NUM_THREADS"]:
+            self._config["INFERENCE_NUM_THREADS"], self._last = count, None
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "ONNX")

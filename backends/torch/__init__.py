@@ -45,6 +45,7 @@ class Torch:
     def __init__(self, torch: Any, device: str, variant: str = "") -> None:
         self.compute, self.rounding = precision.built_in("torch", variant)
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
+        self.set_threads = torch.set_num_threads
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],

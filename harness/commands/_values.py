@@ -40,6 +40,12 @@ def seed(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     return value if value == _RANDOM else int(click.IntRange(min=0)(value, param, ctx))
 
 
+def counts(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+    """The numbers of a comma-separated list, each at least 1 and once."""
+    number = click.IntRange(min=1, max=1024)
+    return tuple(dict.fromkeys(number(part.strip(), param, ctx) for part in value.split(",") if part.strip()))
+
+
 def drawn(value: int | str) -> int:
     """The seed; one that is drawn is said aloud, so that the run can be repeated."""
     if isinstance(value, int):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, drawn, finite, seed
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, counts, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
 
@@ -97,6 +97,13 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--batch-invariant", is_flag=True, help="Rows evaluated alone must give the bits that they give among others."
 )
 @click.option(
+    "--threads",
+    default="",
+    callback=counts,
+    metavar="N,N...",
+    help="Make and judge the call with each of these numbers of threads, where the backend has set_threads.",
+)
+@click.option(
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
 )
 @click.option(
@@ -165,6 +172,7 @@ def command(context: click.Context, /, **options: Any) -> int:
         strict_subnormals=options["strict_subnormals"],
         repeat=options["repeat"],
         batch_invariant=options["batch_invariant"],
+        threads=options["threads"],
         in_process=options["in_process"],
         ledger=options["ledger"],
         out=options["out"],

@@ -23,6 +23,7 @@ from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
+from opproof.harness.run.threads import UNTOLD, with_each
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import COMPUTE_U
 from opproof.harness.truth.slices.pose import Posing, pose
@@ -90,9 +91,9 @@ def _judged(
     clock.posed, clock.rules = pair.asked, rules
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
         raise Settled(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
+    if task.threads and not host.about.threads:
+        raise Settled(Verdict.UNSUPPORTED, UNTOLD)
     wanted = wanted_of(pair.asked, pair.outputs)
-    asked = Question(pair.asked, wanted, at_end=True, soft=soft)
-    other = Question(pair.other, wanted, at_end=False, soft=soft)
 
     def call(question: Question) -> list[Array | None]:
         started = time.perf_counter()
@@ -101,25 +102,31 @@ def _judged(
         finally:
             clock.seconds += time.perf_counter() - started
 
-    before = [] if alone else call(other)
-    answer = Answer(call(asked), before)
-    if not alone and op.deterministic and not same_bits(before, call(other)):
-        return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other bits after a call with other data")
-    clock.answer = answer
-    if by_itself:
-        judgement = judge_by_self(_forward_of(host, case, op, timeout), pair.asked, answer)
-    elif pair.room is not None:
-        judgement = judge_in_slices(pair.asked, answer, rules, pair.room)
-    else:
-        judgement = judge(pair.asked, answer, rules)
-    if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
-        changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
-        if not changed and task.batch_invariant:
-            changed = dependent(call, asked, answer.arrays)
-        if changed:
-            judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed)
-    host.late()
-    return judgement
+    def judged(threads: int) -> tuple[Judgement, Answer]:
+        asked = Question(pair.asked, wanted, at_end=True, soft=soft, threads=threads)
+        other = Question(pair.other, wanted, at_end=False, soft=soft, threads=threads)
+        before = [] if alone else call(other)
+        answer = Answer(call(asked), before)
+        if not alone and op.deterministic and not same_bits(before, call(other)):
+            said = "the same call gave other bits after a call with other data"
+            return Judgement(Verdict.NOT_REPEATABLE, said), answer
+        clock.answer = answer
+        if by_itself:
+            judgement = judge_by_self(_forward_of(host, case, op, timeout, threads), pair.asked, answer)
+        elif pair.room is not None:
+            judgement = judge_in_slices(pair.asked, answer, rules, pair.room)
+        else:
+            judgement = judge(pair.asked, answer, rules)
+        if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
+            changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
+            if not changed and task.batch_invariant:
+                changed = dependent(call, asked, answer.arrays)
+            if changed:
+                judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed)
+        host.late()
+        return judgement, answer
+
+    return with_each(task.threads, judged, wanted) if task.threads else judged(0)[0]
 
 
 def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
@@ -144,13 +151,13 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
     return support
 
 
-def _forward_of(host: Host, case: Case, op: Op, timeout: float):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _forward_of(host: Host, case: Case, op: Op, timeout: float, threads: int):  # type: ignore[no-untyped-def] # noqa: ANN202
     """The backend's outputs as a function of inputs, contiguous ones: moved, they have no equal slices to share."""
     pair = pose(replace(case.apart, layout="contiguous"), op, Mode.FORWARD, sys.maxsize)
     wanted = wanted_of(pair.asked, pair.outputs)
 
     def forward(inputs: Sequence[Array | None]) -> list[Array | None]:
-        return host.call(Question(pair.asked.given(inputs=tuple(inputs)), wanted), timeout)
+        return host.call(Question(pair.asked.given(inputs=tuple(inputs)), wanted, threads=threads), timeout)
 
     return forward
 

@@ -129,6 +129,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
         size=builder.size,
         guards=() if question.soft else builder.guards,
         zones=[(b.low, b.high) for b in builder.buffers],
+        threads=question.threads,
     )
     return Layout(request, tuple(builder.buffers))
 

@@ -51,6 +51,7 @@ class Question:
     wanted: tuple[Wanted | None, ...]
     at_end: bool = True  # buffers end at a guard; else they begin at one
     soft: bool = False  # guards can be read and written, and are looked at afterwards
+    threads: int = 0  # that the backend is to compute with; 0: as many as it likes
 
     def softened(self) -> Question:
         """The same with soft guards."""

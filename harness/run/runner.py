@@ -88,6 +88,7 @@ def _planned(settings: Settings) -> list[Task] | None:
         judge_memory=settings.judge_memory * 2**20,
         repeat=settings.repeat,
         batch_invariant=settings.batch_invariant,
+        threads=settings.threads,
     )
     return planned if planned or (settings.selection.shard and selected) else None
 

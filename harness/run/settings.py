@@ -25,6 +25,7 @@ class Settings:
     strict_subnormals: bool = False
     repeat: int = 1
     batch_invariant: bool = False
+    threads: tuple[int, ...] = ()
     in_process: bool = False  # the backend in the judge's own process
     ledger: Path | None = None
     out: Path = Path("opproof-report")
@@ -48,6 +49,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "strict_subnormals": settings.strict_subnormals,
         "repeat": settings.repeat,
         "batch_invariant": settings.batch_invariant,
+        "threads": list(settings.threads),
         "in_process": settings.in_process,
         "known": str(settings.ledger.resolve()) if settings.ledger else "",
     }

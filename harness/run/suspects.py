@@ -123,7 +123,8 @@ def _call(host: Host, task: Task, timeout: float, known: Verdict) -> None:
     op = op_of(case.op, task.ops)
     try:
         pair = pose(case, op, Mode(task.mode), task.judge_memory)
-        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs)), timeout)
+        threads = max(task.threads, default=0)
+        host.call(Question(pair.asked, wanted_of(pair.asked, pair.outputs), threads=threads), timeout)
     except HostFault:
         raise
     except Settled as settled:

@@ -23,6 +23,7 @@ class Task:
     grad_oracle: str = "reference"  # or "self": differences of the backend's own forward
     repeat: int = 1  # how often the judged call is made, other work between
     batch_invariant: bool = False  # rows alone must give the bits that they give among others
+    threads: tuple[int, ...] = ()  # with how many the call is made, in turn; empty: as many as the backend likes
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = MEMORY  # bytes that judging may take
 
@@ -54,5 +55,7 @@ def repro(task: Task) -> str:
         parts += ["--repeat", str(task.repeat)]
     if task.batch_invariant:
         parts.append("--batch-invariant")
+    if task.threads:
+        parts += ["--threads", ",".join(map(str, task.threads))]
     parts += ["--out", "opproof-repro"]  # not the folder of the run whose record it repeats
     return " ".join(parts)

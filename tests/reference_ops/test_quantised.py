@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from _ask import judged
 
+from opproof.cases import cases_of
 from opproof.cases._data import bits_of
-from opproof.cases._quant import BLOCKS, ENCODED
+from opproof.cases._quant import BLOCKS, BYTES, ENCODED
 from opproof.reference_ops import load
 from opproof.reference_ops._quant import block, blocks, decode, encode
+from opproof.vocabulary.verdicts import Verdict
 
 
 def test_the_table_of_blocks_is_that_of_gguf():
@@ -36,6 +39,42 @@ def test_drawn_blocks_are_the_same_each_time_and_mean_weights(quant):
 def test_encoding_what_was_decoded_gives_the_same_values(quant):
     values = decode(blocks(quant)(bits_of("weights"), (3, BLOCKS[quant][1])), quant)
     np.testing.assert_allclose(decode(encode(values, quant), quant), values, rtol=0.3, atol=0.3)
+
+
+@pytest.mark.parametrize("quant", BLOCKS)
+def test_every_value_of_every_byte(quant):
+    """But of scales: numbers stay those of weights where they are added up, and only an 8-bit scale leaves them."""
+    shape = (BYTES, BLOCKS[quant][1])
+    for summed in (True, False):
+        found = blocks(quant, summed=summed)(bits_of("a"), shape, every=True)
+        whole = [place for place in range(shape[1]) if len(np.unique(found[:, place])) == BYTES]
+        scales = set(range(shape[1])) - set(whole)
+        assert len(scales) in ({1, 2, 4} if summed else {0, 2, 4})
+        values = decode(found, quant)
+        if quant == "mxfp4" and not summed:
+            assert np.isinf(values).any()
+        else:
+            assert 2**-3 <= np.abs(values).max() < 2**8
+    other = blocks(quant)(bits_of("b"), shape, every=True)
+    assert (found != other).any(axis=0).mean() > 0.9
+
+
+def test_a_code_that_no_encoder_writes_is_tried():
+    """-128 of q8_0, which a decoder may take for -127, or an absolute value for itself."""
+
+    class Saturating:
+        version = "1"
+
+        def forward(self, op, inputs, params):
+            data = inputs[0].copy()
+            codes = data.reshape(-1, 34)[:, 2:]
+            codes[codes == 0x80] = 0x81
+            return decode(data, params["type"])
+
+    rows = [c for c in cases_of("dequantize") if c.kwargs["type"] == "q8_0"]
+    verdicts = {str(c): judged(Saturating(), str(c)).verdict for c in rows}
+    assert {v for c, v in verdicts.items() if "every-byte" not in c} == {Verdict.PASS}
+    assert [v for c, v in verdicts.items() if "every-byte" in c] == [Verdict.WRONG_VALUE]
 
 
 def test_a_product_is_that_of_the_decoded_weights():

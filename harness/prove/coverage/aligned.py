@@ -26,7 +26,7 @@ _CLASSES = {
 _COUNTED = frozenset({"index", "indices", "ids", "target", "positions", "data", "sinks", "freq_factors"})
 
 
-def _channels(op: Op) -> bool:
+def channels(op: Op) -> bool:
     """Whether it is a convolution: its tiles are of channels."""
     return {"x", "weight"} <= set(op.tensors) and ("stride" in op.params or Trait.CHANNELS in op.traits)
 
@@ -39,7 +39,7 @@ def _heads(op: Op) -> bool:
 def extents(case: Case, op: Op) -> list[int]:
     """The extents that tiles cover: channels, heads, or the last two axes; those of 1 are none."""
     shapes = case.shapes
-    if _channels(op):
+    if channels(op):
         return [shapes["x"][1], shapes["weight"][0]]
     axes = 1 if _heads(op) else 2
     bytes_of = {"b", "weight"} if "type" in op.params else set()
@@ -49,7 +49,7 @@ def extents(case: Case, op: Op) -> list[int]:
 
 
 @functools.cache
-def _dtypes(name: str) -> frozenset[str]:
+def judged_in(name: str) -> frozenset[str]:
     """The dtypes in which tiles count: f16, or f32 where no case is in f16."""
     return frozenset({"f16"} if any(c.dtype == "f16" for c in cases_of(name)) else {"f32"})
 
@@ -57,7 +57,7 @@ def _dtypes(name: str) -> frozenset[str]:
 def _whole(unit: int, case: Case, op: Op) -> bool:
     found = extents(case, op)
     return (
-        case.dtype in _dtypes(op.name) and (bool(found) or not _tiles(op)) and all(n and n % unit == 0 for n in found)
+        case.dtype in judged_in(op.name) and (bool(found) or not _tiles(op)) and all(n and n % unit == 0 for n in found)
     )
 
 

@@ -63,6 +63,12 @@ def mapped(op: Op) -> bool:
     return unary(op) and floats(op)
 
 
+def stored(op: Op) -> bool:
+    """Whether some tensor is of bytes, the blocks of a quantised type."""
+    case = cases_of(op.name)[0]
+    return any(map(callable, op.domain(case.shapes, **case.kwargs).values())) if op.domain else False
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself."""
     return any(name.startswith("pad") for name in op.params)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from opproof.harness.prove.coverage.aligned import ALIGNED
 from opproof.harness.prove.coverage.case import Rule
 from opproof.harness.prove.coverage.long import LONG
+from opproof.harness.prove.coverage.models import MODELS
 from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
 
@@ -27,7 +28,7 @@ RULES: tuple[Rule, ...] = tuple(
     sorted(
         (
             *(*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS),
-            *(*ALIGNED, *LONG, *CONJUNCTIONS, *LIMITS),
+            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *LIMITS),
         ),
         key=lambda rule: -rule.bugs,
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from opproof.cases import Case
+from opproof.cases._data import EVERY_BYTE
 from opproof.cases._every import EVERY
+from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
 from opproof.harness.prove.coverage.case import (
     Rule,
@@ -56,6 +58,15 @@ def _every(case: Case, op: Op) -> list[str]:
     """The dtype of which the case holds every number, or one of every stretch."""
     whole = case.fill == EVERY and math.prod(case.shapes[op.tensors[0]]) >= 2**16
     return [case.dtype] if whole else []
+
+
+def _every_byte(case: Case, op: Op) -> list[str]:
+    """The quantised type of which the case holds blocks with every value of each byte."""
+    del op
+    quant = str(case.kwargs["type"])
+    size = BLOCKS[quant][1]
+    blocks = max(math.prod(shape) // size for shape in case.shapes.values() if shape and shape[-1] % size == 0)
+    return [quant] if case.fill == EVERY_BYTE and blocks >= BYTES else []
 
 
 PARAMETERS = (
@@ -110,6 +121,12 @@ VALUES = (
         on.mapped,
         _every,
         lambda op, cases: sorted({case.dtype for case in cases} - {"f64"}),  # noqa: ARG005
+    ),
+    Rule(
+        *("every byte", "all 256 values of every byte of a quantised block, but of its scale", 0),
+        on.stored,
+        _every_byte,
+        lambda op, cases: sorted({str(case.kwargs["type"]) for case in cases if "type" in case.kwargs}),  # noqa: ARG005
     ),
     Rule("masked", "rows masked in full", 12, on.masked, when(lambda case: "keep" in case.shapes)),
     Rule(

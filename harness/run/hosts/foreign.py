@@ -44,7 +44,8 @@ class Foreign:
         self._process, self.timeout = process, timeout
         words = hello.get("destinations", ())
         name, version, device = plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu"))
-        self.about = About(name, version, device, destinations=frozenset(map(Destination, words)))
+        threads, places = hello.get("threads", False), frozenset(map(Destination, words))
+        self.about = About(name, version, device, destinations=places, threads=threads)
         self._ops = hello.get("ops")
         self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
         self._count = 0
@@ -71,9 +72,10 @@ class Foreign:
             if posed.case.inplace:
                 arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout)
             elif posed.mode is Mode.FORWARD:
-                arrays = self.forward(posed.op.name, inputs, posed.params, timeout)
+                arrays = self.forward(posed.op.name, inputs, posed.params, timeout, question.threads)
             else:
-                arrays = self.vjp(posed.op.name, inputs, posed.params, cotangents, posed.needs, timeout)
+                needs, threads = posed.needs, question.threads
+                arrays = self.vjp(posed.op.name, inputs, posed.params, cotangents, needs, timeout, threads)
         except Unsupported as reason:
             raise Settled(Verdict.UNSUPPORTED, str(reason)) from None
         except BackendFailed as failure:
@@ -81,10 +83,11 @@ class Foreign:
         return received([None if a is None else Returned(a.shape, a.dtype.name, a) for a in arrays], question)
 
     def forward(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], timeout: float | None = None
-    ) -> list[Array]:
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], timeout: float | None = None,
+        threads: int = 0,
+    ) -> list[Array]:  # fmt: skip
         """The outputs. Raises Unsupported, BackendFailed and HostFault."""
-        metadata, tensors = _request("forward", op, inputs, params)
+        metadata, tensors = _request("forward", op, inputs, params, threads)
         arrays = _indexed(self._ask(metadata, tensors, "outputs", timeout), "output")
         missing = [i for i in range(len(arrays)) if i not in arrays]
         if missing:
@@ -93,10 +96,10 @@ class Foreign:
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
-        cotangents: Sequence[Array | None], needs: Sequence[bool], timeout: float | None = None,
+        cotangents: Sequence[Array | None], needs: Sequence[bool], timeout: float | None = None, threads: int = 0,
     ) -> list[Array | None]:  # fmt: skip
         """The gradients. Raises Unsupported, BackendFailed and HostFault."""
-        metadata, tensors = _request("vjp", op, inputs, params)
+        metadata, tensors = _request("vjp", op, inputs, params, threads)
         more, others = _of_gradient(cotangents, needs)
         metadata, tensors = metadata | more, tensors | others
         arrays = _indexed(self._ask(metadata, tensors, "gradients", timeout), "gradient")
@@ -118,7 +121,8 @@ class Foreign:
         """
         posed, forward = question.posed, question.posed.mode is Mode.FORWARD
         where = posed.names.index(posed.case.inplace)
-        metadata, tensors = _request("forward" if forward else "vjp", posed.op.name, inputs, posed.params)
+        kind = "forward" if forward else "vjp"
+        metadata, tensors = _request(kind, posed.op.name, inputs, posed.params, question.threads)
         if not forward:
             more, others = _of_gradient(cotangents, posed.needs)
             metadata, tensors = metadata | more, tensors | others
@@ -201,9 +205,11 @@ def command_of(text: str) -> list[str]:
 
 
 def _request(
-    kind: str, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]
+    kind: str, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], threads: int
 ) -> tuple[dict[str, str], dict[str, Array]]:
     metadata = {"kind": kind, "op": op, "params": params_text(params), "inputs": str(len(inputs))}
+    if threads:
+        metadata["threads"] = str(threads)
     return metadata, {f"input.{i}": np.asarray(x) for i, x in enumerate(inputs) if x is not None}
 
 
@@ -233,6 +239,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
         ("compute", dict, '{"matmul": "tf32"}'),
         ("rounding", dict, '{"mul": "truncate"}'),
         ("destinations", list, '["in place"]'),
+        ("threads", bool, "true"),
     )
     for key, kind, example in expected:
         if key not in answer:
@@ -245,7 +252,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
             raise BackendFailed(f"{key} in the hello is {plain(repr(answer[key]))}; expected JSON such as {example}")
     if any(word != Destination.IN_PLACE for word in hello.get("destinations", ())):
         raise BackendFailed(
-            f"destinations in the hello are {plain(repr(answer['destinations']))}; expected {example}, "
+            f'destinations in the hello are {plain(repr(answer["destinations"]))}; expected ["in place"], '
             f"for tensors of the protocol have no strides"
         )
     return hello

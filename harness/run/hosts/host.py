@@ -21,6 +21,7 @@ class About:
     device: str
     differentiates: bool = True  # it has a vjp, as far as it tells
     destinations: frozenset[Destination] = frozenset()  # where it can write results, beside memory of their own
+    threads: bool = False  # it lets itself be told how many to compute with
 
 
 @dataclass(frozen=True, slots=True)

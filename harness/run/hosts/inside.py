@@ -29,7 +29,8 @@ class Inside:
     def __init__(self, backend: Loaded) -> None:
         self._backend, self._arena = backend, Arena()
         name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
-        self.about = About(name, version, device, backend.differentiates, backend.destinations)
+        told = backend.set_threads is not None
+        self.about = About(name, version, device, backend.differentiates, backend.destinations, told)
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

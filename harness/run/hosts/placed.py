@@ -70,6 +70,7 @@ class _Hello(msgspec.Struct):
     supports: bool  # it declines some calls beforehand,
     with_shapes: bool  # and looks at their shapes
     destinations: frozenset[Destination] = frozenset()
+    threads: bool = False
 
 
 class Placed:
@@ -84,7 +85,7 @@ class Placed:
         except (KeyError, msgspec.DecodeError) as error:
             raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
         name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
-        self.about = About(name, version, device, self._about.vjp, self._about.destinations)
+        self.about = About(name, version, device, self._about.vjp, self._about.destinations, self._about.threads)
         self._process, self._memory = process, memory
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}

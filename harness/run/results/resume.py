@@ -31,6 +31,7 @@ class _Asked:
     grad_oracle: str = "reference"
     repeat: int = 1
     batch_invariant: bool = False
+    threads: tuple[int, ...] = ()
     in_process: bool = False
     jobs: int = 2
     timeout: float = 30.0

@@ -88,6 +88,7 @@ def test_every_rule_can_be_missed(name):
 APPLIES = {
     "> 4096": ("matmul conv1d conv_transpose2d embedding layer_norm kl_div", "add relu amax transpose"),
     "> 12288": ("relu add where sum softmax layer_norm sort", "matmul conv2d permute"),
+    "every byte": ("dequantize embedding_quantized matmul_quantized", "quantize embedding"),
     "broadcast": ("add where lerp matmul prelu", "bmm linear silu_back"),
     "ties": ("amax argsort topk max_pool2d minimum", "sum relu"),
     "halves": ("round trunc", "sign relu"),
@@ -110,6 +111,7 @@ APPLIES = {
     "aligned": ("matmul conv3d wkv7 softmax rope swiglu max_pool2d quantize gather mse_loss", "exp add expand prelu"),
     "tiles of 64": ("matmul bmm linear mul_mat_id scaled_dot_product_attention", "conv2d"),
     "aligned, masked": ("softmax_ext scaled_dot_product_attention", "softmax"),
+    "sizes of models": ("softmax_ext layer_norm batch_norm conv3d rope_back wkv6 cross_entropy", "sum relu matmul"),
     "1025 long": ("exp matmul conv2d wkv7", "arange"),
     "attributes": ("conv1d conv_transpose2d max_pool2d col2im im2col_back pool_2d_back", "adaptive_avg_pool2d acc"),
     "channels": ("conv3d avg_pool1d im2col", "col2im conv_transpose1d pool_2d_back ssm_conv"),
@@ -130,6 +132,10 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
     ("name", "case", "met"),
     [
         ("63-66", "relu[x=3x65;f32]", True),
+        ("every byte", "dequantize[data=256x34;type=q8_0;f32;fill=every-byte]", True),
+        ("every byte", "dequantize[data=128x68;type=q8_0;f32;fill=every-byte]", True),
+        ("every byte", "dequantize[data=255x34;type=q8_0;f32;fill=every-byte]", False),
+        ("every byte", "dequantize[data=256x34;type=q8_0;f32]", False),
         ("63-66", "relu[x=3x62;f32]", False),
         ("transposed", "relu[x=3x65;f32;layout=transposed]", True),
         ("transposed", "relu[x=65,;f32;layout=transposed]", False),  # a vector cannot be
@@ -189,6 +195,10 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("aligned, often", "conv2d[x=1x16x16x16;weight=8x16x3x3;f16]", False),
         ("aligned, often", "rope[x=1x3x2x64;positions=3,;n_dims=64;f16]", True),
         ("tiles of 64", "matmul[a=64x128;b=128x64;f16]", True),
+        ("sizes of models", "softmax[x=3x1024;dim=-1;f16]", True),
+        ("sizes of models", "softmax[x=3x1024;dim=-1;f32]", False),
+        ("sizes of models", "softmax[x=3x1023;dim=-1;f16]", False),
+        ("sizes of models", "rope[x=1x3x2x128;positions=3,;n_dims=64;f16]", True),
         ("tiles of 64", "matmul[a=64x48;b=48x64;f16]", False),
         ("1025 long", "softmax[x=2x1025;dim=-1;f32]", True),
         ("1025 long", "softmax[x=65x1025;dim=-1;f32]", False),  # not alone
@@ -235,6 +245,13 @@ def test_what_is_missing_has_a_name():
             "attributes",
             lambda c: 1 not in c.shapes["weight"][2:],
             ["kernel of 1 x stride"],
+        ),
+        ("layer_norm", "sizes of models", lambda c: 1024 not in c.shapes["x"], ["rows of 1024"]),
+        (
+            "scaled_dot_product_attention",
+            "sizes of models",
+            lambda c: c.shapes["query"][-1] < 256 and c.shapes["key"][-3] != 8,
+            ["32 heads : 8", "heads of 256"],
         ),
         ("relu", "cropped", lambda c: c.layout != "cropped", ["x"]),
         ("relu", "one, offset", lambda c: c.layout != "offset", ["x"]),
