@@ -10,7 +10,6 @@ from typing import Any
 from opproof.harness.check.compared import Wish, compared
 from opproof.harness.check.report import Report
 from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import Verdict
 
 
 def judged(
@@ -40,7 +39,7 @@ def judged(
 
 def by_name(candidate: Callable[..., Any], op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]) -> Report:
     """Judge by the standard cases of an operator of ours: tensors of PyTorch where the candidate takes them."""
-    from opproof.harness.plugin.function import Called, results_of
+    from opproof.harness.plugin.function import Called, not_judged, results_of
 
     by_tensors, differentiable = takes_torch(candidate, op)
     device = wishes["device"] if by_tensors else ""
@@ -53,12 +52,9 @@ def by_name(candidate: Callable[..., Any], op: str, vjp: Callable[..., Any] | No
         seconds=wishes["seconds"],
     )  # fmt: skip
     name, results, left = results_of(called)
-    not_judged = [f"{r.case} {r.mode}: {r.message}" for r in results if r.verdict is Verdict.UNSUPPORTED]
-    if left:
-        not_judged.append(f"{left} more cases: {wishes['seconds']:g} seconds were spent")
-    if gradient is None:
-        not_judged.append("gradients: autograd does not see through the candidate, and no vjp was given")
-    return Report(name, op, tuple(results), ("the operator's standard cases",), tuple(dict.fromkeys(not_judged)))
+    why = "autograd does not see through the candidate, and no vjp was given"
+    notes = not_judged(called, results, left, why if wishes["gradients"] else "none were asked for")
+    return Report(name, op, tuple(results), ("the operator's standard cases",), notes)
 
 
 def takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
