@@ -105,12 +105,9 @@ def results_of(called: Called) -> tuple[str, list[Result], int]:
         dtypes=called.dtypes,
         folders=called.ops,
     )
-    truth = (
-        next(o for o in operators(replace(selection, ops=())) if o.name == op)
-        if called.ops
-        else operators(selection)[0]
+    backend = FunctionBackend(
+        operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute
     )
-    backend = FunctionBackend(truth, called.fn, None if vjp == "autograd" else vjp, device, called.compute)
     name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
     results, left = _run(backend, name, selection, called.seconds)
     return name, results, left
