@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import Loaded, settle
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.desk import as_told_by_itself
@@ -109,7 +109,7 @@ def results_of(called: Called) -> tuple[str, list[Result], int]:
         operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute
     )
     name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
-    results, left = _run(backend, name, selection, called.seconds)
+    results, left = judged_by(settle(backend, name), selection, called.seconds)
     return name, results, left
 
 
@@ -149,12 +149,13 @@ def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-def _run(backend: FunctionBackend, name: str, selection: Selection, seconds: float) -> tuple[list[Result], int]:
-    planned = tasks([name], cases(selection), selection)
+def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[list[Result], int]:
+    """The records of a backend in this process, and how many cases were left after `seconds`."""
+    planned = tasks([backend.name], cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
     records: list[Result] = []
-    host, start = Inside(settle(backend, name)), time.monotonic()
+    host, start = Inside(backend), time.monotonic()
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
