@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from opproof.harness.check.compared import Wish, compared
 from opproof.harness.check.report import Report
 from opproof.harness.check.subject import is_module
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
 
 _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None}
@@ -21,11 +22,14 @@ def judged(
     **wishes: Any,
 ) -> Report:  # fmt: skip
     """The report on `candidate`. Raises UsageError for a wrong call."""
+    further = _further(wishes.pop("modes", ()))
     if (op is None) == (like is None):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
     if like is None:
         if inputs is not None:
             raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
+        if further:
+            raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
         return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **wishes})
     if not callable(candidate) and not _is_symbol(candidate):
         raise UsageError(
@@ -38,8 +42,16 @@ def judged(
     if isolate:
         from opproof.harness.check.isolated import function_of
 
-        return compared(function_of(candidate), like, inputs, Wish(**wishes))
-    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes))
+        return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
+    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further))
+
+
+def _further(modes: Sequence[str]) -> tuple[Mode, ...]:
+    """The modes beside values and gradients, which are always judged. Raises UsageError for an unknown one."""
+    for mode in modes:
+        if mode not in tuple(Mode):
+            raise UsageError(f"unknown mode {mode!r}: expected {', '.join(Mode)}.")
+    return tuple(Mode(m) for m in dict.fromkeys(modes) if m not in MODES)
 
 
 def _by_name(candidate: Any, op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]) -> Report:

@@ -9,6 +9,7 @@ import numpy as np
 
 from opproof.harness.check.call import Answered, Reply
 from opproof.harness.check.facts import Facts, facts
+from opproof.harness.check.kinks import at_kinks
 from opproof.harness.check.sides import Ask, Reference, kind_of, kinds
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.variants import Variant
@@ -59,6 +60,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     judgements = {Mode.FORWARD: _forward(asked, known, replies[1])}
     if asked.request.cotangents:
         judgements[Mode.GRADIENT] = _gradient(asked, known, replies[1], manner.compute)
+    judgements = at_kinks(_question(reference, asked, manner), judgements)
     stale = _stale(replies)
     return Tried(
         variant,

@@ -77,6 +77,11 @@ def truth(question: Question, runs: int = RUNS) -> Truth:
     )
 
 
+def exact(noise: Arithmetic, question: Question) -> list[Any]:
+    """Gradients without noise, None where none is asked for."""
+    return _evaluated(noise, question, 0.0)[1]
+
+
 def _amplitudes(floats: Sequence[Dtype], compute: str | None) -> tuple[Amplitudes, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
     interior = min(compute_roundoff(d, compute) for d in floats)
