@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opproof.harness.judge.between import excused
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.torch.evaluate import Question
-from opproof.harness.truth.torch.kinks import Between, between, excused
+from opproof.harness.truth.torch.kinks import Between, between
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 

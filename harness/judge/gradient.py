@@ -108,7 +108,8 @@ def _of_torch(
     """Of a PyTorch function alone, which does not say where its kinks are."""
     if all(c is None or c.passed.all() for c in comparisons):
         return [*comparisons]
-    from opproof.harness.truth.torch.kinks import between, excused
+    from opproof.harness.judge.between import excused
+    from opproof.harness.truth.torch.kinks import between
     from opproof.harness.truth.torch.posed import question_of
 
     known = between(question_of(posed, rules.declared))

@@ -135,7 +135,8 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
     taken = {x.untyped_storage().data_ptr() for x in leaves if x is not None}
     for y, name in zip(outputs, question.dtypes, strict=True):
         place = y.untyped_storage().data_ptr()
-        if not name or place in taken or not y.numel():
+        expanded = any(n > 1 and step == 0 for n, step in zip(y.shape, y.stride(), strict=True))
+        if not name or place in taken or not y.numel() or expanded:
             continue
         taken.add(place)
         dtype = DTYPES[name]

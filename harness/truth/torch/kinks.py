@@ -1,8 +1,8 @@
 """Gradients at kinks: any between the derivatives on either side passes, of relu at 0, of a maximum of equals.
 
-A PyTorch function does not say where its kinks are. Beside a point on one there are points without: the inputs are moved
-by far less than any rounding, up, down and at random, and the gradients there are the ends of what may come. Where the
-function is smooth they are all the same number.
+A PyTorch function does not say where its kinks are. Beside a point on one there are points without: the inputs are
+moved by far less than any rounding, up, down and at random, and the gradients there are the ends of what may come.
+Where the function is smooth they are all the same number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.judge.bound import Comparison
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape
 from opproof.harness.truth.torch.evaluate import Question, exact
 from opproof.vocabulary.arrays import Array
@@ -78,13 +77,3 @@ def _of(gradients: Sequence[Array]) -> Between:
 def _apart(low: Array, high: Array) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         return np.asarray(high - low > _APART * (np.abs(low) + np.abs(high)))
-
-
-def excused(got: Array, comparison: Comparison, where: Between) -> Comparison:
-    """The comparison with what lies between both sides right; not where the sum over all kinks is no subgradient."""
-    with np.errstate(all="ignore"):
-        slack = comparison.bound + 1e-9
-        mask = where.at & (got >= where.low - slack) & (got <= where.high + slack)
-        total, room = float(np.sum(got, where=where.at)), float(np.sum(slack, where=where.at))
-        inside = where.sums[0] - room <= total <= where.sums[1] + room
-    return comparison.excusing(mask & ~comparison.passed) if inside else comparison
