@@ -24,7 +24,7 @@ from opproof.harness.truth.torch.evaluate import Question, truth
 from opproof.reference_ops import load, names
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.levels import LEVELS
-from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.several import tuple_of
 
 MEDIAN, MOST = 1.5, 4.0
@@ -130,7 +130,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows = []
     for name in given.operators or names():
-        for mode in Mode:
+        for mode in MODES:
             try:
                 found = row(name, mode, given.cases, given.level)
             except Exception as error:  # one operator's failure is a line of the table

@@ -52,6 +52,7 @@ def check(
     device: str = "cpu",
     neighbours: bool = True,
     seed: int = 0,
+    modes: Sequence[str] = (),
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -65,6 +66,8 @@ def check(
     ("storage", "tf32", "f16", "bf16"). neighbours: beside the inputs given, other values, layouts and sizes are tried
     for `seconds`. isolate: the candidate, a function of a file, runs in a process of its own.
 
+    modes: "jvp" (forward mode) and "double" (the gradient of the gradient) are judged too, where they are named.
+
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
     """
@@ -72,7 +75,7 @@ def check(
 
     report = judged(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
-        gradients=gradients, compute=compute, device=device, neighbours=neighbours, seed=seed,
+        gradients=gradients, compute=compute, device=device, neighbours=neighbours, seed=seed, modes=modes,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from opproof.reference_ops._reference import alone
 from opproof.reference_ops._traits import Trait
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.levels import LEVELS
@@ -70,6 +71,7 @@ class Op:
     facts: Mapping[str, Any] = field(repr=False)
     traits: frozenset[Trait]
     rows: Mapping[str, tuple[str, ...]]  # by level, of a user's file: built-in operators have theirs in cases/
+    reference: Callable[..., Any] | None = None  # a PyTorch function, which forward and vjp then call
 
     @property
     def analytic(self) -> bool:
@@ -160,21 +162,32 @@ def load_folder(path: Path) -> list[Op]:
 
 def _build(module: ModuleType, path: Path) -> Op:
     name, doc = path.stem, inspect.getdoc(module) or ""
+    forward, vjp = getattr(module, "forward", None), getattr(module, "vjp", None)
+    function = None if callable(forward) else getattr(module, "reference", None)
+    if callable(function):
+        of_torch = alone(function, path)
+        forward, vjp, doc = of_torch.forward, of_torch.vjp, doc or f"{name}: a function of PyTorch."
+        positional = [p for p in of_torch.positional if p.kind is not p.VAR_POSITIONAL]
+        star = [p for p in of_torch.positional if p.kind is p.VAR_POSITIONAL]
+        named = of_torch.named
+    elif not callable(forward):
+        raise OpError(
+            f"{path}: no function `forward`, which computes the operator in NumPy, and no `reference` in PyTorch."
+        )
+    else:
+        signature = inspect.signature(forward).parameters.values()
+        positional = [p for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD]
+        star = [p for p in signature if p.kind is p.VAR_POSITIONAL]
+        named = [p for p in signature if p.kind is p.KEYWORD_ONLY]
     if doc.partition(":")[0].strip() != name:
         raise OpError(f"{path}: the docstring must begin with '{name}: ' (the file's name is the operator's).")
-    forward = getattr(module, "forward", None)
-    if not callable(forward):
-        raise OpError(f"{path}: no function `forward`; it computes the operator in NumPy.")
-    signature = inspect.signature(forward).parameters.values()
-    positional = [p for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD]
-    star = [p for p in signature if p.kind is p.VAR_POSITIONAL]
     return Op(
         name=name,
         doc=doc,
         source=path,
         forward=forward,
-        vjp=getattr(module, "vjp", None),
-        torch=getattr(module, "torch", None),
+        vjp=vjp,
+        torch=getattr(module, "torch", None) if function is None else None,
         kinks=getattr(module, "kinks", None),
         ties=getattr(module, "ties", None),
         settled=getattr(module, "settled", None),
@@ -185,11 +198,19 @@ def _build(module: ModuleType, path: Path) -> Op:
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),
         variadic=bool(star),
-        params={p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY},
+        params={p.name: p.default for p in named},
         facts={fact: getattr(module, fact, default) for fact, default in FACTS.items()},
         traits=_traits(module, path),
-        rows={level: tuple(getattr(module, level.upper(), ())) for level in LEVELS},
+        rows=_rows(module, alone=function is not None),
+        reference=function,
     )
+
+
+def _rows(module: ModuleType, *, alone: bool) -> dict[str, tuple[str, ...]]:
+    """Rows by level; beside a function of PyTorch `rows` alone will do, of which the first is smoke."""
+    given = tuple(getattr(module, "rows", ())) if alone else ()
+    own = {level: tuple(getattr(module, level.upper(), ())) for level in LEVELS}
+    return {**own, "smoke": (*own["smoke"], *given[:1]), "standard": (*own["standard"], *given[1:])}
 
 
 def _traits(module: ModuleType, path: Path) -> frozenset[Trait]:

@@ -1,13 +1,15 @@
-"""What is asked of a backend: its values, or its gradients."""
+"""What is asked: values, gradients, and of a function beside PyTorch code two derivatives more."""
 
 from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """A case is tried in each of them."""
+    """A case is tried in each of MODES; JVP and DOUBLE are asked for."""
 
     FORWARD = "forward"
     GRADIENT = "gradient"
+    JVP = "jvp"  # the derivative along a direction, by forward mode
+    DOUBLE = "double"  # the gradient of the gradient
 
 
-MODES = tuple(Mode)
+MODES = (Mode.FORWARD, Mode.GRADIENT)

@@ -39,6 +39,7 @@ class Answered:
     dtype: str
     differentiable: bool = False
     shares: int = -1  # the position of the tensor whose memory it is part of
+    overlaps: bool = False  # several elements are one place of memory, as expand leaves them
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ def _answered(y: Any, tensors: Sequence[Any]) -> Answered:
     values, dtype = as_array(y)
     place = y.untyped_storage().data_ptr() if y.numel() and y.layout == tensors[0].layout else 0
     owners = [i for i, t in enumerate(tensors) if t is not y and t.numel() and t.untyped_storage().data_ptr() == place]
-    return Answered(values, dtype, bool(y.requires_grad), owners[0] if owners else -1)
+    overlaps = y.numel() > 0 and any(n > 1 and s == 0 for n, s in zip(y.shape, y.stride(), strict=True))
+    return Answered(values, dtype, bool(y.requires_grad), owners[0] if owners else -1, overlaps)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.against import errors
 from opproof.harness.check.call import Pull, Reply, Request, perform
+from opproof.harness.check.derivatives import derived
 from opproof.harness.check.isolated import Located, isolated
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
@@ -44,6 +45,7 @@ class Wish:
     device: str = "cpu"
     neighbours: bool = True
     eager: bool = False
+    modes: tuple[Mode, ...] = ()  # beside values and gradients
 
 
 def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
@@ -70,7 +72,36 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
         found = _tried(reference, ask, drawn, by_shape, manner, wish)
-    return _report(found, reference, name, other_name, wish, in_process=not apart)
+    report = _report(found, reference, name, other_name, wish, in_process=not apart)
+    if not wish.modes:
+        return report
+    if apart:
+        raise UsageError("modes= needs the candidate in this process: leave isolate out.")
+    return _further(report, found, reference, lambda request: _there(candidate, reference, request), wish)
+
+
+def _further(
+    report: Report, found: Sequence[Tried], reference: Reference, candidate: Callable[[Request], Any], wish: Wish
+) -> Report:
+    """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
+    start, results, notes = time.monotonic(), list[Result](), list[str]()
+    manner = Manner(wish.seed, wish.gradients, wish.compute)
+    for i, first in enumerate(found):
+        if i and time.monotonic() - start > wish.seconds:
+            break
+        for mode in wish.modes if not first.declined else ():
+            one = derived(first, mode, reference, candidate, manner)
+            made = records(one, reference, report.reference, report.candidate, in_process=True, explain=False)
+            results += made
+            notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
+            notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]
+    notes = list(dict.fromkeys((*report.not_judged, *notes)))
+    return replace(report, results=(*report.results, *results), not_judged=tuple(notes))
+
+
+def _there(candidate: Any, reference: Reference, request: Request) -> Any:
+    """The candidate for a request: a module in its dtype, with the reference's buffers."""
+    return with_state(in_dtype(candidate, request.tensors), reference.subject) if is_module(candidate) else candidate
 
 
 def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
@@ -84,10 +115,7 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
             return found if isinstance(found, tuple | list) else (found,)
 
     def ask(request: Request) -> Reply:
-        subject = candidate
-        if is_module(candidate):
-            subject = with_state(in_dtype(candidate, request.tensors), reference.subject)
-        call = as_call(subject, reference.arguments, reference.count, reference.names)
+        call = as_call(_there(candidate, reference, request), reference.arguments, reference.count, reference.names)
         return perform(call, request, pull)
 
     return ask

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from opproof.harness.check.call import Answered, Reply, Request
-from opproof.harness.check.sides import Reference, kind_of
+from opproof.harness.check.sides import Native, kind_of
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -23,7 +23,7 @@ class Facts:
     outputs: tuple[Answered, ...]
 
 
-def facts(reference: Reference, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
+def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
     """The facts, or why the reference does not accept these tensors."""
     plain = tuple(replace(t, layout="contiguous") for t in tensors)
     first = reference.native(Request(plain, seed=seed))

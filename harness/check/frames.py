@@ -67,7 +67,7 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
     both = (*reply.outputs, *reply.gradients)
     header = {
         "outputs": len(reply.outputs),
-        "described": [None if y is None else [y.dtype, y.differentiable, y.shares] for y in both],
+        "described": [None if y is None else [y.dtype, y.differentiable, y.shares, y.overlaps] for y in both],
         "changed": reply.changed,
         "error": reply.error,
         "declined": reply.declined,
@@ -81,7 +81,7 @@ def reply_in(stream: IO[bytes]) -> Reply:
     """The reply of a frame. Raises ValueError, KeyError or TypeError where it is none."""
     header, arrays = read(stream)
     both = [
-        None if d is None or a is None else Answered(a, str(d[0]), bool(d[1]), int(d[2]))
+        None if d is None or a is None else Answered(a, str(d[0]), bool(d[1]), int(d[2]), bool(d[3]))
         for d, a in zip(header["described"], arrays, strict=True)
     ]
     count = int(header["outputs"])

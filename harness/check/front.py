@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.compared import Wish, compared
 from opproof.harness.check.report import Report
+from opproof.harness.check.subject import is_module
 from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
+
+_DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None}
 
 
 def judged(
@@ -18,15 +22,19 @@ def judged(
     **wishes: Any,
 ) -> Report:  # fmt: skip
     """The report on `candidate`. Raises UsageError for a wrong call."""
+    further = _further(wishes.pop("modes", ()))
     if (op is None) == (like is None):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
-    if not callable(candidate):
-        raise UsageError(f"the candidate is a {type(candidate).__name__}: expected a function or a module.")
     if like is None:
         if inputs is not None:
             raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
-        defaults = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None}
-        return by_name(candidate, str(op), vjp, {**defaults, **wishes})
+        if further:
+            raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
+        return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **wishes})
+    if not callable(candidate) and not _is_symbol(candidate):
+        raise UsageError(
+            f"the candidate is a {type(candidate).__name__}: expected a function, a module or 'c:./libmine.so:symbol'."
+        )
     if not callable(like):
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
     if inputs is None:
@@ -34,61 +42,51 @@ def judged(
     if isolate:
         from opproof.harness.check.isolated import function_of
 
-        return compared(function_of(candidate), like, inputs, Wish(**wishes))
-    return compared(candidate, like, inputs, Wish(vjp=vjp, **wishes))
+        return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
+    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further))
 
 
-def by_name(candidate: Callable[..., Any], op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]) -> Report:
-    """Judge by the standard cases of an operator of ours: tensors of PyTorch where the candidate takes them."""
-    from opproof.harness.plugin.function import Called, results_of
-
-    by_tensors, differentiable = takes_torch(candidate, op)
-    device = wishes["device"] if by_tensors else ""
-    gradient: Any = vjp
-    if gradient is None and differentiable and wishes["gradients"]:
-        gradient = "autograd"
-    dtype = wishes["dtype"]
-    called = Called(
-        candidate, op, gradient, (dtype,) if dtype else (), "standard", device=device, compute=wishes["compute"],
-        seconds=wishes["seconds"],
-    )  # fmt: skip
-    name, results, left = results_of(called)
-    not_judged = [f"{r.case} {r.mode}: {r.message}" for r in results if r.verdict is Verdict.UNSUPPORTED]
-    if left:
-        not_judged.append(f"{left} more cases: {wishes['seconds']:g} seconds were spent")
-    if gradient is None:
-        not_judged.append("gradients: autograd does not see through the candidate, and no vjp was given")
-    return Report(name, op, tuple(results), ("the operator's standard cases",), tuple(dict.fromkeys(not_judged)))
+def _further(modes: Sequence[str]) -> tuple[Mode, ...]:
+    """The modes beside values and gradients, which are always judged. Raises UsageError for an unknown one."""
+    for mode in modes:
+        if mode not in tuple(Mode):
+            raise UsageError(f"unknown mode {mode!r}: expected {', '.join(Mode)}.")
+    return tuple(Mode(m) for m in dict.fromkeys(modes) if m not in MODES)
 
 
-def takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:
-    """Whether the candidate computes with PyTorch, and autograd sees through it: tried on the operator's first case."""
-    try:
-        import torch
-    except ImportError:
-        return False, False
-    from opproof.cases import cases_of
-    from opproof.harness.plugin.function_backend import FunctionBackend
-    from opproof.harness.truth.data import to_dtype
-    from opproof.harness.truth.posed import pose
-    from opproof.reference_ops import load
-    from opproof.vocabulary.modes import Mode
-    from opproof.vocabulary.several import tuple_of
+def _by_name(candidate: Any, op: str, vjp: Callable[..., Any] | None, wishes: dict[str, Any]) -> Report:
+    from opproof.harness.check.by_name import by_backend, by_function
 
-    truth = load(op)
-    case = next(c for c in cases_of(op, "smoke") if c.dtype == "f32")
-    posed = pose(case, truth, Mode.FORWARD).other
-    arrays = [None if x is None else to_dtype(x, case.dtype) for x in posed.inputs]
-    seen: list[Any] = []
+    if isinstance(candidate, str) or (_is_backend(candidate) and not is_module(candidate)):
+        return by_backend(candidate, op, wishes)
+    if not callable(candidate):
+        raise UsageError(f"the candidate is a {type(candidate).__name__}: expected a function, a module or a backend.")
+    return by_function(candidate, op, vjp, wishes)
 
-    def watched(*tensors: Any, **params: Any) -> Any:
-        given = [t.requires_grad_() if t is not None and t.is_floating_point() else t for t in tensors]
-        seen.extend(tuple_of(candidate(*given, **params)))
-        return seen[0]
 
-    with contextlib.suppress(TypeError, ValueError):
-        watched.__signature__ = inspect.signature(candidate)  # type: ignore[attr-defined]
-    with contextlib.suppress(Exception):  # of whatever kind: then it may take arrays
-        FunctionBackend(truth, watched, None, "cpu", None).forward(op, arrays, posed.params)
-    tensors = [y for y in seen if isinstance(y, torch.Tensor)]
-    return bool(tensors), any(y.requires_grad for y in tensors)
+def _is_backend(candidate: Any) -> bool:
+    given = (getattr(candidate, name, None) for name in ("forward", "forward_into"))
+    return not isinstance(candidate, type) and any(map(callable, given))
+
+
+def _is_symbol(candidate: Any) -> bool:
+    from opproof.harness.check.c_symbol import is_symbol
+
+    return is_symbol(candidate)
+
+
+def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+    """By a function or module of PyTorch; with operators of torch.library its own checks too."""
+    from opproof.harness.check import custom_op
+    from opproof.harness.check.candidates import callee
+
+    names = given_inputs.names_of(like)
+    arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)
+    taken = callee(candidate, wish.vjp, like, arguments, tensors)
+    report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
+    if not custom_op.is_custom(candidate):
+        return report
+    said = custom_op.objections(candidate, arguments, tensors, wish.gradients)
+    first = replace(report.results[0], verdict=Verdict.ERROR, worst=None, evidence=None, diagnosis="", units=None)
+    faults = [replace(first, message=text) for text in said]
+    return replace(report, results=(*report.results, *faults), tried=(*report.tried, "torch.library.opcheck"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from opproof.harness.check.call import Reply, Request, flat, perform
 from opproof.harness.check.subject import Arguments, as_call, in_dtype, in_float64
@@ -12,6 +12,14 @@ from opproof.harness.check.tensors import KINDS, Tensor
 
 #: How a candidate is asked: in this process, or in its own.
 Ask = Callable[[Request], Reply]
+
+
+class Native(Protocol):
+    """What gives an answer in the dtypes of a request."""
+
+    def native(self, request: Request) -> Reply:
+        """The answer."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import numpy as np
 
 from opproof.harness.check.call import Answered, Reply
 from opproof.harness.check.facts import Facts, facts
+from opproof.harness.check.gradients import misgiven
+from opproof.harness.check.kinks import at_kinks
 from opproof.harness.check.sides import Ask, Reference, kind_of, kinds
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.variants import Variant
@@ -59,6 +61,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     judgements = {Mode.FORWARD: _forward(asked, known, replies[1])}
     if asked.request.cotangents:
         judgements[Mode.GRADIENT] = _gradient(asked, known, replies[1], manner.compute)
+    judgements = at_kinks(_question(reference, asked, manner), judgements)
     stale = _stale(replies)
     return Tried(
         variant,
@@ -117,6 +120,9 @@ def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequenc
         if y.shares >= 0 and w.shares < 0:
             text = f"y{i} is part of the memory of {names[y.shares]}, which the reference's is not"
             return Judgement(Verdict.INPUT_CHANGED, text)
+        if y.overlaps and not w.overlaps:
+            text = f"y{i} has several elements in one place of memory (a stride of 0), which the reference's has not"
+            return Judgement(Verdict.WRONG_SHAPE, text)
     return None
 
 
@@ -153,6 +159,8 @@ def _gradient(asked: Facts, known: Truth, reply: Reply, compute: str | None) -> 
         return Judgement(Verdict.ERROR, reply.failed)
     if reply.declined:
         return Judgement(Verdict.UNSUPPORTED, reply.declined)
+    if objection := misgiven(asked, reply):
+        return objection
     found, of = [], []
     for t, e, d, need in zip(asked.request.tensors, known.gradients, reply.gradients, asked.request.needs, strict=True):
         if not need or e is None:

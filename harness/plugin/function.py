@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from opproof.backends.loaded import settle
+from opproof.backends.loaded import Loaded, settle
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.desk import as_told_by_itself
@@ -33,7 +33,7 @@ from opproof.harness.run.task import op_of
 from opproof.reports import Result, terminal
 from opproof.reports._text import plural
 from opproof.vocabulary.errors import UsageError
-from opproof.vocabulary.verdicts import FAILED
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
 def check(
@@ -42,25 +42,36 @@ def check(
     *,
     vjp: Callable[..., Any] | Literal["autograd"] | None = None,
     dtypes: str | Sequence[str] = (),
-    level: str = "smoke",
+    level: str = "standard",
     keyword: str = "",
     device: str = "",
     compute: str | None = None,
     ops: Sequence[str] = (),
+    seconds: float = math.inf,
 ) -> list[Result]:
     """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
 
     `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
     are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
-    precision ("storage", "f16", "bf16", "tf32"). `ops`: folders of operators of your own.
+    precision ("storage", "f16", "bf16", "tf32"). `ops`: folders of operators of your own. After `seconds` no other case
+    is begun.
 
     Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
     """
-    called = Called(fn, op, vjp, _listed(dtypes), level, keyword, device, compute, tuple(ops))
-    name, results, _ = results_of(called)
-    if failure := _objection(name, op, results):
+    judged = called(
+        fn, op, vjp=vjp, dtypes=dtypes, level=level, keyword=keyword, device=device, compute=compute, ops=ops,
+        seconds=seconds,
+    )  # fmt: skip
+    name, results, _ = results_of(judged)
+    if failure := objection(name, op, results):
         raise AssertionError(failure)
     return results
+
+
+def called(fn: Callable[..., Any], op: str, *, dtypes: str | Sequence[str] = (), **options: Any) -> Called:
+    """The options of `check` as a record."""
+    listed = tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes)
+    return Called(fn, op, dtypes=listed, **{**options, "ops": tuple(options.get("ops", ()))})
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ class Called:
     op: str
     vjp: Callable[..., Any] | Literal["autograd"] | None = None
     dtypes: tuple[str, ...] = ()
-    level: str = "smoke"
+    level: str = "standard"
     keyword: str = ""
     device: str = ""
     compute: str | None = None
@@ -94,19 +105,24 @@ def results_of(called: Called) -> tuple[str, list[Result], int]:
         dtypes=called.dtypes,
         folders=called.ops,
     )
-    truth = (
-        next(o for o in operators(replace(selection, ops=())) if o.name == op)
-        if called.ops
-        else operators(selection)[0]
+    backend = FunctionBackend(
+        operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute
     )
-    backend = FunctionBackend(truth, called.fn, None if vjp == "autograd" else vjp, device, called.compute)
     name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
-    results, left = _run(backend, name, selection, called.seconds)
+    results, left = judged_by(settle(backend, name), selection, called.seconds)
     return name, results, left
 
 
-def _listed(dtypes: str | Sequence[str]) -> tuple[str, ...]:
-    return tuple(dtypes.split(",")) if isinstance(dtypes, str) else tuple(dtypes)
+def not_judged(
+    called: Called, results: Sequence[Result], left: int, no_vjp: str = "no vjp was given"
+) -> tuple[str, ...]:
+    """What no record judges, and why: no gradient to ask for, cases that were declined, cases that were left."""
+    notes = [f"{r.mode} of {r.case}: {r.message}" for r in results if r.verdict is Verdict.UNSUPPORTED]
+    if called.vjp is None:
+        notes.append(f"gradients: {no_vjp}")
+    if left:
+        notes.append(f"{plural(left, 'more case')}: {called.seconds:g} seconds were spent")
+    return tuple(dict.fromkeys(notes))
 
 
 def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
@@ -133,12 +149,13 @@ def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-def _run(backend: FunctionBackend, name: str, selection: Selection, seconds: float) -> tuple[list[Result], int]:
-    planned = tasks([name], cases(selection), selection)
+def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[list[Result], int]:
+    """The records of a backend in this process, and how many cases were left after `seconds`."""
+    planned = tasks([backend.name], cases(selection), selection)
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
     records: list[Result] = []
-    host, start = Inside(settle(backend, name)), time.monotonic()
+    host, start = Inside(backend), time.monotonic()
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -157,7 +174,7 @@ def _run(backend: FunctionBackend, name: str, selection: Selection, seconds: flo
     return records, len(planned) - len(records)
 
 
-def _objection(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:
+def objection(name: str, op: str, results: Sequence[Result], limit: int = 5) -> str:
     """The failures explained; empty where there are none."""
     failed = [r for r in results if r.verdict in FAILED]
     if failed:

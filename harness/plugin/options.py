@@ -41,45 +41,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Bring in the registry where a backend is named."""
+    from opproof.harness.plugin.subtests import NotJudged
+
+    config.pluginmanager.register(NotJudged(), "opproof-not-judged")
     if config.getoption("opproof_backend"):
         from opproof.harness.plugin.items import Registry
 
         config.pluginmanager.register(Registry(config), "opproof-registry")
 
 
-def by_reference(fn: Callable[..., Any], op: str | None, **options: Any) -> Any:
-    """The report on `fn` by a reference of PyTorch. Raises AssertionError that explains the failures."""
-    __tracebackhide__ = True
-    from opproof.harness.check.front import judged
+@pytest.fixture
+def opproof_check(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Judge one function: `opproof_check(my_softmax, op="softmax")`, or `opproof_check(my_kernel, like=, inputs=)`.
 
-    given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
-    report = judged(fn, op, **given)
-    if not report.ok:
-        raise AssertionError(repr(report))
-    return report
-
-
-@pytest.fixture(scope="session")
-def opproof_check() -> Callable[..., Any]:
-    """Judge one Python function: `opproof_check(my_softmax, op="softmax")`.
-
-    By a function or module of PyTorch: `opproof_check(my_kernel, like=reference, inputs=[(64, 33), (33,)])`, with the
-    options of opproof.check; returns its report. By an operator's name, also `vjp=` (a function, or "autograd"),
-    `dtypes=`, `level=`, `keyword=`, `device=` (PyTorch tensors), `compute=`; see opproof.harness.plugin.function.
-    Returns the records; fails with the failures explained.
+    By a function or module of PyTorch, with the options of opproof.check: returns its report. By an operator's name and
+    its standard cases, with the options of opproof.harness.plugin.function.check: `vjp=` (a function, or "autograd"),
+    `dtypes=`, `level=`, `keyword=`, `device=` (PyTorch tensors), `compute=`, `seconds=`: returns the records.
+    Every case is a subtest with its id; what was not judged is said in the summary. Fails where one fails, or where
+    nothing passes; with `raises=False` nothing fails and nothing is a subtest.
     """
+    from opproof.harness.plugin.fixture import judge
 
-    def check(fn: Callable[..., Any], op: str | None = None, **options: Any) -> Any:
+    def check(fn: Callable[..., Any], op: str | None = None, *, raises: bool = True, **options: Any) -> Any:
         __tracebackhide__ = True
-        if options.get("like") is not None or op is None:
-            return by_reference(fn, op, **options)
-        from opproof.harness.plugin.function import check as judge
-
-        try:
-            return judge(fn, op, **options)
-        except AssertionError as error:
-            # A new one, from here: the traceback through opproof says nothing of the function.
-            message = str(error)
-        raise AssertionError(message)
+        found = judge(fn, op, options)
+        if raises and (text := found.told(request)):
+            # From here: the traceback through opproof says nothing of the function.
+            raise AssertionError(text)
+        return found.answer
 
     return check

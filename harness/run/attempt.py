@@ -30,6 +30,7 @@ from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import Verdict
@@ -174,6 +175,8 @@ def _confession(error: BaseException, op: Op) -> str:
     """What went wrong on our side, with the function and the file."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"the reference of {op.name} needs {error.name}, which is not installed: pip install {error.name}"
+    if isinstance(error, OpError):  # what the reference does has no rule
+        return plain(f"the reference of {op.name}: {' '.join(str(error).split())}")
     frame, where = error.__traceback__, ""
     while frame is not None:
         code = frame.tb_frame.f_code

@@ -44,7 +44,8 @@ class Flushing(np.ndarray):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         result = super().__array_function__(func, types, args, kwargs)
         if isinstance(result, tuple | list):
-            return type(result)(map(self._of, result))
+            made = map(self._of, result)
+            return result._make(made) if hasattr(result, "_make") else type(result)(made)
         return self._of(result)  # np.where and its kin give plain arrays, which would flush no more
 
     def _of(self, result: Any) -> Any:

@@ -38,8 +38,11 @@ from opproof.harness.truth.noise.sums import (
     run_of,
     source_of,
 )
+from opproof.harness.truth.noise.transforms import TRANSFORMS
+from opproof.vocabulary.errors import OpError
 
 Floats = NDArray[Any]
+_RULES = {**FUNCTIONS, **TRANSFORMS}
 
 
 class Draws(Protocol):
@@ -63,6 +66,8 @@ class Source:
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""
         size = np.abs(exact)
+        if np.iscomplexobj(runs):
+            return self.disturbed(runs, self.amplitude * np.where(np.isinf(size), 0.0, size))
         if self.tiny and size.size and float(np.min(size)) < self.tiny:
             size = np.where((size == 0) | np.isinf(size), 0.0, np.maximum(size, self.tiny))
             return self.disturbed(runs, self.amplitude * size)
@@ -76,6 +81,9 @@ class Source:
 
     def disturbed(self, runs: Floats, size: Floats) -> Floats:
         """`runs` with noise of this size, in one new array: the runs of large cases are gigabytes."""
+        if np.iscomplexobj(runs):  # either part by itself
+            parts = (self.rng.standard_normal(runs.shape) for _ in range(2))
+            return runs + (next(parts) + 1j * next(parts)) * size
         if self.drawn is np.float32:
             noise = np.multiply(self.rng.standard_normal(runs.shape, np.float32), size, dtype=np.float64)
         else:
@@ -118,7 +126,8 @@ class Noisy(NDArrayOperatorsMixin):
     size = property(lambda self: self.exact.size)
     dtype = property(lambda self: self.exact.dtype)
     T = property(np.transpose)
-    real = property(lambda self: self)
+    real = property(lambda self: self._part("real"))
+    imag = property(lambda self: self._part("imag"))
 
     def __len__(self) -> int:
         return len(self.exact)
@@ -132,9 +141,21 @@ class Noisy(NDArrayOperatorsMixin):
         for i, run in enumerate(self.runs):
             run[index] = run_of(value, i)
 
-    def astype(self, dtype: Any, copy: bool = True) -> Noisy:
-        if np.dtype(dtype) != np.float64:
-            raise TypeError(f"a noisy array was converted to {np.dtype(dtype)}; references keep the inputs' dtype.")
+    def _part(self, name: str) -> Noisy:
+        """The real or the imaginary part: of a real array itself, or zeros."""
+        if name == "real" and not np.iscomplexobj(self.runs):
+            return self
+        return Noisy(getattr(self.exact, name), np.array(getattr(self.runs, name)), self.source)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        if np.dtype(dtype).kind in "iub":  # decided by the exact values
+            return self.exact.astype(dtype)
+        if np.dtype(dtype) not in (np.float64, np.complex128):
+            raise OpError(
+                f"it converts to {np.dtype(dtype)}, which rounds: references stay in float64, leave the conversion out."
+            )
+        if np.dtype(dtype) == np.complex128 and self.exact.dtype != np.complex128:
+            return Noisy(self.exact.astype(dtype), self.runs.astype(dtype), self.source)
         return Noisy(self.exact.copy(), self.runs.copy(), self.source) if copy else self
 
     def reshape(self, *shape: Any) -> Noisy:
@@ -142,7 +163,7 @@ class Noisy(NDArrayOperatorsMixin):
         return result  # type: ignore[no-any-return]
 
     def copy(self) -> Noisy:
-        return self.astype(None)
+        return Noisy(self.exact.copy(), self.runs.copy(), self.source)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("a noisy array was put into a plain one; make the array with np.zeros(shape, like=x).")
@@ -152,12 +173,12 @@ class Noisy(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
-        if method == "at":
-            return add_at(*inputs) if ufunc is np.add else NotImplemented
+        if method == "at" and ufunc is np.add:
+            return add_at(*inputs)
         if method == "reduce" and ufunc in REDUCE:
             return REDUCE[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
         if method != "__call__" or ufunc in JUMPS:
-            return NotImplemented
+            raise OpError(_unruled(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")))
         if ufunc in DECIDED:
             return ufunc(*map(exact_of, inputs), **kwargs)
         result = _call(ufunc, inputs, kwargs)
@@ -175,11 +196,16 @@ class Noisy(NDArrayOperatorsMixin):
             return Noisy(exact, np.repeat(exact[None], self.source.runs, axis=0), self.source)
         if func in MOVES:
             return _each_run(func, args, kwargs, self.source)
-        if func in FUNCTIONS:
-            return FUNCTIONS[func](*args, **kwargs)
-        raise TypeError(
-            f"np.{func.__name__} is unknown to noisy arithmetic; classify it in harness/truth/noise/rules.py."
-        )
+        if func in _RULES:
+            return _RULES[func](*args, **kwargs)
+        raise OpError(_unruled(f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"))
+
+
+def _unruled(name: str) -> str:
+    return (
+        f"{name} has no rule under noise: write it with other functions of NumPy, or give the operator as a PyTorch "
+        f"function alone (`reference`), or {name} a rule in harness/truth/noise/."
+    )
 
 
 def _each_run(func: Callable[..., Any], args: Any, kwargs: Any, source: Source) -> Any:
@@ -218,6 +244,7 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Noi
         q = np.rint((exact_of(a) - exact) / exact_of(b))
         return Noisy(exact, aligned(a, ndim) - q * aligned(b, ndim), source)
     runs = ufunc(*(aligned(v, ndim) for v in inputs), **kwargs)
-    free = ufunc in EXACT_UFUNCS or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
+    free = ufunc in EXACT_UFUNCS and not (ufunc is np.absolute and np.iscomplexobj(exact_of(inputs[0])))
+    free = free or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
     free = free or (ufunc is np.multiply and _power_of_two(inputs[0]))
     return Noisy(exact, runs if free else source.rounded(runs, np.asarray(exact)), source)

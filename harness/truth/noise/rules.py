@@ -61,5 +61,6 @@ MOVES: frozenset[Any] = frozenset(
             np.matrix_transpose,
         ),
         np.lib.stride_tricks.sliding_window_view,
+        *(np.fft.fftshift, np.fft.ifftshift),
     }
 )

@@ -46,7 +46,7 @@ def source_of(*values: Any) -> Any:
     return next(v.source for v in values if hasattr(v, "runs"))
 
 
-def _accumulated(total: Any, squares: Any, terms: Any) -> Any:
+def accumulated(total: Any, squares: Any, terms: Any) -> Any:
     """RMS rounding error, in roundings, of a sequential sum of `terms` terms (derived at the head of array.py)."""
     return np.sqrt(np.where(np.asarray(terms) > 1, terms, 0) * (np.square(total) / 3 + squares / 2))
 
@@ -66,7 +66,7 @@ def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
     exact = np.sum(x.exact, axis=axes, keepdims=keepdims)
     runs = np.sum(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
     squares = np.sum(np.square(x.exact), axis=axes, keepdims=keepdims)
-    return x.source.summed(exact, runs, _accumulated(exact, squares, _terms(x, axes)))
+    return x.source.summed(exact, runs, accumulated(exact, squares, _terms(x, axes)))
 
 
 def _mean(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
@@ -93,7 +93,7 @@ def _cumsum(x: Any, axis: int = 0, **_: Any) -> Any:
     axis %= x.ndim
     exact, squares = np.cumsum(x.exact, axis=axis), np.cumsum(np.square(x.exact), axis=axis)
     runs = np.cumsum(x.runs, axis=axis + 1)
-    return x.source.summed(exact, runs, _accumulated(exact, squares, _counting(x, axis)))
+    return x.source.summed(exact, runs, accumulated(exact, squares, _counting(x, axis)))
 
 
 def _cumprod(x: Any, axis: int = 0, **_: Any) -> Any:
@@ -141,7 +141,7 @@ def matmul(a: Any, b: Any) -> Any:
     source, ea, eb = source_of(a, b), exact_of(a), exact_of(b)
     exact = np.matmul(ea, eb)
     runs = np.matmul(aligned(a, exact.ndim), aligned(b, exact.ndim))
-    size = _accumulated(exact, np.matmul(np.square(ea), np.square(eb)), ea.shape[-1] if ea.shape[-1] != 1 else 2)
+    size = accumulated(exact, np.matmul(np.square(ea), np.square(eb)), ea.shape[-1] if ea.shape[-1] != 1 else 2)
     return source.summed(exact, runs, size)
 
 
@@ -162,7 +162,7 @@ def _einsum(spec: str, *operands: Any, **_: Any) -> Any:
     marked = ",".join("Z" + s if hasattr(o, "runs") else s for s, o in zip(labels, operands, strict=True))
     runs = np.einsum(f"{marked}->Z{right}", *(o.runs if hasattr(o, "runs") else o for o in operands))
     squares = np.einsum(spec, *(np.square(exact_of(o)) for o in operands))
-    return source.summed(exact, runs, _accumulated(exact, squares, max(terms, 2)))
+    return source.summed(exact, runs, accumulated(exact, squares, max(terms, 2)))
 
 
 def add_at(target: Any, index: Any, values: Any) -> None:
@@ -174,7 +174,7 @@ def add_at(target: Any, index: Any, values: Any) -> None:
     np.add.at(target.exact, index, plain)
     for i, run in enumerate(target.runs):
         np.add.at(run, index, run_of(values, i))
-    target.runs[...] = target.source.absolute(target.runs, _accumulated(target.exact, squares, terms))
+    target.runs[...] = target.source.absolute(target.runs, accumulated(target.exact, squares, terms))
 
 
 #: Reductions by ufunc, and functions by NumPy function.
@@ -197,6 +197,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum,
     np.outer: lambda a, b: np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1)),
     np.dot: matmul,
-    np.real: lambda x: x,
+    np.real: lambda x: x.real,
+    np.imag: lambda x: x.imag,
     np.square: lambda x: x * x,
 }

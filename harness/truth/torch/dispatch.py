@@ -42,7 +42,7 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), Mode():
+        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), Mode(), places.constants(noise):
             yield
     finally:
         torch.set_default_dtype(default)
@@ -76,6 +76,8 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
         y = func(*args, **kwargs)
         if not _is_float(y):
             return y
+        if not floats:  # whole numbers with a factor: float32 elsewhere
+            places.kept(noise, y)
         return y if name in ("mul", "div") and any(_power_of_two(v) for v in args[:2]) else noise.rounded(y)
     return _decomposed(noise, mode, func, args, kwargs)
 

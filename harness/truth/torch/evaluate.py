@@ -77,6 +77,11 @@ def truth(question: Question, runs: int = RUNS) -> Truth:
     )
 
 
+def exact(noise: Arithmetic, question: Question) -> list[Any]:
+    """Gradients without noise, None where none is asked for."""
+    return _evaluated(noise, question, 0.0)[1]
+
+
 def _amplitudes(floats: Sequence[Dtype], compute: str | None) -> tuple[Amplitudes, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
     interior = min(compute_roundoff(d, compute) for d in floats)
@@ -130,7 +135,8 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
     taken = {x.untyped_storage().data_ptr() for x in leaves if x is not None}
     for y, name in zip(outputs, question.dtypes, strict=True):
         place = y.untyped_storage().data_ptr()
-        if not name or place in taken or not y.numel():
+        expanded = any(n > 1 and step == 0 for n, step in zip(y.shape, y.stride(), strict=True))
+        if not name or place in taken or not y.numel() or expanded:
             continue
         taken.add(place)
         dtype = DTYPES[name]

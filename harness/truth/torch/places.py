@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,39 @@ def promoted(
     if seen:
         noise.promoted.setdefault(line())
     return given, named
+
+
+def constants(noise: Arithmetic) -> Any:
+    """A block that names the lines at which numbers become tensors without a dtype, which are float32 elsewhere.
+
+    Here they are float64, the default while the reference is evaluated. Only the exact evaluation looks.
+    """
+    if not noise.exact:
+        return contextlib.nullcontext()
+    torch = noise.torch
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    makers = {torch.tensor, torch.as_tensor, torch.scalar_tensor, torch.full, torch.linspace, torch.logspace}
+
+    class Made(TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            y = func(*args, **(kwargs or {}))
+            if func in makers and (kwargs or {}).get("dtype") is None and y.dtype == torch.float64:
+                given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
+                if not given:
+                    with _disable_current_modes():  # or the comparison would be one of the reference's
+                        kept(noise, y)
+            return y
+
+    return Made()
+
+
+def kept(noise: Arithmetic, y: Any) -> None:
+    """Keep the line at which `y` came into being, where it holds what float32 does not."""
+    if noise.exact and not noise.torch.equal(y, y.float().double()):
+        noise.promoted.setdefault(line())
 
 
 def line() -> str:

@@ -91,6 +91,51 @@ def test_a_gradient_of_its_own_may_be_given():
     assert any("None came" in r.message for r in report.results)
 
 
+def test_gradients_have_the_dtype_of_their_input():
+    def vjp(g, x, w):
+        y = reference(x, w)
+        d = y * (g - (g * y).sum(-1, keepdim=True))
+        return d * w, (d * x).sum(0).double()
+
+    report, found = verdicts(lambda x, w: reference(x, w).detach(), vjp=vjp)
+    assert found == ["PASS", "WRONG_DTYPE"]
+    assert report.results[1].message == "the gradient of w has dtype float64: expected float32"
+
+
+def test_an_output_that_loses_its_gradient():
+    def two(x, w):
+        return x * w, x + w
+
+    report, found = verdicts(lambda x, w: (x * w, (x + w).detach()), two)
+    assert found == ["PASS", "WRONG_GRADIENT"]
+    assert report.results[1].message.startswith("y1 does not require grad")
+
+
+def test_elements_that_share_memory():
+    def rows(x, w):
+        return x.sum(-1, keepdim=True) + 0 * w
+
+    def expanded(x, w):
+        return x.sum(-1, keepdim=True).expand(5, 17)
+
+    report, found = verdicts(expanded, rows)
+    assert found == ["WRONG_SHAPE"]
+    assert "several elements in one place" in report.results[0].message
+    assert verdicts(expanded, expanded)[1][0] == "PASS"
+
+
+def test_constants_in_float32_are_named_and_promoted():
+    def scaled(x, w):
+        rate = torch.tensor(0.1)
+        half = torch.tensor(0.5)
+        hot = F.one_hot(torch.arange(5), 17) * 0.9
+        return x * w * rate + hot * half + x * torch.tensor(0.3, dtype=x.dtype)
+
+    report, found = verdicts(lambda x, w: x * w * 0.1 + F.one_hot(torch.arange(5), 17) * 0.45 + x * 0.3, scaled)
+    assert found == ["PASS", "PASS"], report
+    assert [line.partition(": ")[2].partition(" = ")[0] for line in report.promoted] == ["rate", "hot"]
+
+
 def test_what_the_reference_updates_is_an_output():
     def step(p, g):
         p.sub_(0.1 * g)

@@ -130,23 +130,85 @@ def softmax_vjp(g, x, *, dim):
 
 
 def test_a_right_function_passes(opproof_check):
-    found = opproof_check(softmax, op="softmax", vjp=softmax_vjp, dtypes="f32,f64")
+    found = opproof_check(softmax, op="softmax", vjp=softmax_vjp, dtypes="f32,f64", level="smoke")
     assert [(r.mode, r.verdict) for r in found] == [("forward", "PASS"), ("gradient", "PASS")] * 2
 
 
-def test_a_wrong_function_fails_with_its_explanation(opproof_check):
+def test_the_standard_cases_find_an_overflow_that_smoke_does_not(opproof_check):
+    def overflows(x, *, dim):
+        e = np.exp(x)
+        return e / e.sum(axis=dim, keepdims=True)
+
+    assert opproof_check(overflows, op="softmax", dtypes="f32", level="smoke")
+    found = opproof_check(overflows, op="softmax", dtypes="f32", keyword="fill", raises=False)
+    assert {r.verdict for r in found} == {"PASS", "WRONG_VALUE"}
+
+
+def test_a_wrong_function_fails_with_its_explanation():
     def scaled(x, *, dim):
         return softmax(x, dim=dim) * np.float32(1.001)
 
     with pytest.raises(AssertionError) as failure:
-        opproof_check(scaled, op="softmax", dtypes=("f32",))
+        check(scaled, op="softmax", dtypes=("f32",), level="smoke")
     text = str(failure.value)
     assert text.startswith("scaled is not softmax: 1 of 1 record failed")
     assert "1.001 × the expected value" in text
     assert "opproof show 'softmax[x=7x33;dim=-1;f32]'" in text
 
 
-@operator_test("softmax", vjp=softmax_vjp, dtypes="f32")
+FIXTURE = """
+import numpy as np
+import pytest
+
+def test_right(opproof_check):
+    opproof_check(lambda x: np.maximum(x, 0), "relu", dtypes="f32", level="smoke", vjp=lambda g, x: g * (x > 0))
+
+def test_wrong(opproof_check):
+    def doubled(x):
+        return 2 * np.maximum(x, 0)
+    opproof_check(doubled, "relu", dtypes="f32,f64", level="smoke")
+
+def test_declined(opproof_check):
+    def last_axis(x):
+        return np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    opproof_check(last_axis, "softmax", dtypes="f32", keyword="dim=", seconds=0.0)
+
+def test_by_reference(opproof_check):
+    torch = pytest.importorskip("torch")
+    opproof_check(torch.square, like=lambda x: x * x, inputs=[(3, 5)], neighbours=False)
+
+def test_by_reference_wrong(opproof_check):
+    torch = pytest.importorskip("torch")
+    opproof_check(torch.abs, like=lambda x: x * x, inputs=[(3, 5)], neighbours=False)
+"""
+
+
+def test_cases_are_subtests_and_the_summary_says_what_was_not_judged(pytester):
+    pytester.makefile(".ini", pytest=INI)
+    pytester.makepyfile(test_fixture=FIXTURE)
+    found = pytester.runpytest_subprocess("-v")
+    text = found.stdout.str()
+    counts = found.parseoutcomes()
+    assert counts["passed"] == 2, text
+    assert counts["failed"] == 3 + 4, text  # tests, and their cases
+    assert "SUBFAILED[forward::relu[x=7x33;f64]]" in text
+    assert "SUBPASSED[gradient::relu[x=7x33;f32]]" in text
+    assert "doubled is not relu: 2 of 2 records failed" in text
+    assert "opproof: not judged: doubled: gradients: no vjp was given" in text
+    assert "last_axis has no parameter 'dim'" in text
+    assert "more cases: 0 seconds were spent" in text
+    assert "abs is not lambda: 2 of 2 records failed" in text
+
+
+def test_xdist_carries_what_was_not_judged(pytester):
+    pytester.makefile(".ini", pytest=INI)
+    pytester.makepyfile(test_fixture=FIXTURE)
+    found = pytester.runpytest_subprocess("-n", "1", "-k", "wrong and not reference")
+    found.stdout.fnmatch_lines(["opproof: not judged: doubled: gradients: no vjp was given"])
+    assert found.parseoutcomes()["failed"] == 1 + 2
+
+
+@operator_test("softmax", vjp=softmax_vjp, dtypes="f32", level="smoke")
 def test_a_decorated_function_is_a_test(x, *, dim):
     return softmax(x, dim=dim)
 
@@ -154,11 +216,11 @@ def test_a_decorated_function_is_a_test(x, *, dim):
 DECORATED = """
 from opproof.harness.plugin.function import operator_test
 
-@operator_test("relu", dtypes="f32,f64")
+@operator_test("relu", dtypes="f32,f64", level="smoke")
 def test_doubled(x):
     return 2 * x.clip(0)
 
-@operator_test("relu", dtypes="f32,f64")
+@operator_test("relu", dtypes="f32,f64", level="smoke")
 def test_relu(x):
     return x.clip(0)
 """
@@ -175,8 +237,10 @@ def test_a_decorated_function_that_is_wrong_fails_with_its_explanation(pytester)
 
 
 def test_a_wrong_gradient_fails(opproof_check):
-    with pytest.raises(AssertionError, match="WRONG_GRADIENT"):
-        opproof_check(softmax, op="softmax", vjp=lambda g, x, dim: g * softmax(x, dim=dim), dtypes="f32")
+    found = opproof_check(
+        softmax, op="softmax", vjp=lambda g, x, dim: g * softmax(x, dim=dim), dtypes="f32", level="smoke", raises=False
+    )
+    assert [r.verdict for r in found] == ["PASS", "WRONG_GRADIENT"]
 
 
 def test_a_function_that_writes_out_of_bounds_is_a_verdict():
@@ -187,17 +251,17 @@ def test_a_function_that_writes_out_of_bounds_is_a_verdict():
         return np.maximum(x, 0)
 
     with pytest.raises(AssertionError, match="OUT_OF_BOUNDS"):
-        check(careless, "relu", dtypes="f32")
+        check(careless, "relu", dtypes="f32", level="smoke")
 
 
 def test_parameters_that_a_function_lacks():
-    assert check(lambda x: np.maximum(x, 0), "relu", dtypes="f32")
+    assert check(lambda x: np.maximum(x, 0), "relu", dtypes="f32", level="smoke")
 
     def last_axis(x):
         return softmax(x, dim=-1)
 
     with pytest.raises(AssertionError, match="no case passed .UNSUPPORTED: last_axis has no parameter 'dim'"):
-        check(last_axis, "softmax", dtypes="f32")
+        check(last_axis, "softmax", dtypes="f32", level="smoke")
 
 
 def test_absent_tensors_that_a_function_lacks():
@@ -213,10 +277,10 @@ def test_absent_tensors_that_a_function_lacks():
         n, r = x.shape[-1], 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6)
         return r * (g - x * r * r * np.sum(g * x, axis=-1, keepdims=True) / n)
 
-    assert check(weighted, "rms_norm", dtypes="f64")
-    assert check(plain, "rms_norm", vjp=plain_vjp, dtypes="f64", keyword="not weight")
+    assert check(weighted, "rms_norm", dtypes="f64", level="smoke")
+    assert check(plain, "rms_norm", vjp=plain_vjp, dtypes="f64", keyword="not weight", level="smoke")
     with pytest.raises(AssertionError, match="ERROR"):
-        check(plain, "rms_norm", dtypes="f64")
+        check(plain, "rms_norm", dtypes="f64", level="smoke")
 
 
 def test_a_function_that_warns_is_judged_by_its_values():
@@ -226,12 +290,12 @@ def test_a_function_that_warns_is_judged_by_its_values():
         warnings.warn("old", DeprecationWarning, stacklevel=1)
         return np.maximum(x, 0)
 
-    assert check(warns, "relu", dtypes="f32")
+    assert check(warns, "relu", dtypes="f32", level="smoke")
 
 
 def test_torch_tensors_and_autograd():
     torch = pytest.importorskip("torch")
-    found = check(torch.softmax, "softmax", vjp="autograd", device="cpu")
+    found = check(torch.softmax, "softmax", vjp="autograd", device="cpu", level="smoke")
     assert len(found) == 8
     assert {r.verdict for r in found} == {"PASS"}
 
@@ -239,7 +303,7 @@ def test_torch_tensors_and_autograd():
         return torch.softmax(x.detach(), dim)
 
     with pytest.raises(AssertionError, match="no output of detached requires grad"):
-        check(detached, "softmax", vjp="autograd", device="cpu", dtypes="f32")
+        check(detached, "softmax", vjp="autograd", device="cpu", dtypes="f32", level="smoke")
 
 
 @pytest.mark.parametrize(

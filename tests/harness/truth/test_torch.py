@@ -169,8 +169,10 @@ def test_narrow_constants_are_promoted_and_their_line_is_named():
     assert len(found.promoted) == 1
     assert "test_torch.py" in found.promoted[0]
     assert "x.float()" in found.promoted[0]
+    (hot,) = asked(lambda x: x + F.one_hot(torch.tensor([0, 1, 2])).sum(0) * 0.9, np.ones(3)).promoted
+    assert "one_hot" in hot
     assert not asked(
-        lambda x: x * torch.tensor(0.1) + F.one_hot(torch.tensor([0, 1, 2])).sum(0) * 0.9, np.ones(3)
+        lambda x: x * torch.tensor(0.5) + torch.tensor(0.1, dtype=x.dtype) + x.new_tensor(0.1), np.ones(3)
     ).promoted
 
 

@@ -1,0 +1,56 @@
+"""Records as subtests of the test that asked for them, and what was not judged as lines of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+#: The name under which a test's report carries what was not judged: xdist sends it along.
+PROPERTY = "opproof_not_judged"
+
+
+@dataclass
+class NotJudged:
+    """A plugin that tells at the end what no test judged, and why."""
+
+    lines: dict[str, None] = field(default_factory=dict)  # in the order in which they came
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what the report carries; those of subtests and of the teardown carry the same."""
+        for name, text in report.user_properties:
+            if name == PROPERTY:
+                self.lines.setdefault(str(text))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """A line each."""
+        for text in self.lines:
+            terminalreporter.write_line(f"opproof: not judged: {text}")
+
+
+def not_judged(request: pytest.FixtureRequest, name: str, reasons: Sequence[str]) -> None:
+    """Have the summary say what of the function `name` was not judged."""
+    request.node.user_properties.extend((PROPERTY, f"{name}: {reason}") for reason in reasons)
+
+
+def subtests_of(request: pytest.FixtureRequest) -> Any:
+    """The fixture `subtests` of pytest 9, or of pytest-subtests; None where there is neither."""
+    try:
+        return request.getfixturevalue("subtests")
+    except pytest.FixtureLookupError:
+        return None
+
+
+def reported(subtests: Any, results: Sequence[Any]) -> None:
+    """Every record as a subtest by the id of its case: failed with its explanation, skipped where it proves nothing."""
+    from opproof.reports import terminal
+    from opproof.vocabulary.verdicts import FAILED, Verdict
+
+    for r in results:
+        with subtests.test(f"{r.mode}::{r.case}"):
+            if r.verdict in FAILED:
+                pytest.fail(terminal.failure(r), pytrace=False)
+            if r.verdict is not Verdict.PASS:
+                pytest.skip(f"{r.verdict}: {r.message}")

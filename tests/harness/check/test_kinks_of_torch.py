@@ -1,0 +1,102 @@
+"""At exact ties any derivative between both sides passes, for references in PyTorch; beside them none but the right."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+
+
+class Chosen(torch.autograd.Function):
+    """A function with a gradient of one's own choice."""
+
+    @staticmethod
+    def forward(ctx, f, slope, x):
+        ctx.slope = slope
+        ctx.save_for_backward(x)
+        return f(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return None, None, ctx.slope(g, x)
+
+
+def values(seed):
+    x = torch.randn(6, 8)
+    x[::2, ::3] = 0.0
+    return [x]
+
+
+def equals(seed):
+    return [torch.randn(5, 8).mul(2).round()]
+
+
+def verdict(f, slope, inputs=values):
+    report = opproof.check(
+        lambda x: Chosen.apply(f, slope, x), like=f, inputs=inputs, neighbours=False, raises=False, seconds=5
+    )
+    forward, gradient = report.results
+    assert forward.verdict == "PASS", report
+    return str(gradient.verdict)
+
+
+def step(at):
+    return lambda g, x: g * torch.where(x > 0, 1.0, torch.where(x < 0, 0.0, at))
+
+
+FORMS = {
+    "relu": torch.relu,
+    "clamp": lambda x: x.clamp(min=0.0),
+    "where": lambda x: torch.where(x > 0, x, 0.0),
+    "maximum": lambda x: torch.maximum(x, torch.zeros(())),
+    "half": lambda x: (x + x.abs()) / 2,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_rectifier_at_zero(form):
+    f = FORMS[form]
+    assert [verdict(f, step(at)) for at in (0.0, 0.5, 1.0)] == ["PASS"] * 3
+    assert [verdict(f, step(at)) for at in (-0.1, 1.1)] == ["WRONG_GRADIENT"] * 2
+    assert verdict(f, lambda g, x: g * (x > 0.5)) == "WRONG_GRADIENT"
+
+
+def test_the_size_at_zero():
+    def sign(at):
+        return lambda g, x: g * torch.where(x == 0, at, x.sign())
+
+    assert [verdict(torch.abs, sign(at)) for at in (0.0, 1.0, -1.0, 0.5)] == ["PASS"] * 4
+    assert verdict(torch.abs, sign(1.5)) == "WRONG_GRADIENT"
+
+
+def largest(share):
+    def slope(g, x):
+        ties = (x == x.amax(-1, keepdim=True)).to(x.dtype)
+        return g.unsqueeze(-1) * share(ties)
+
+    return slope
+
+
+EVEN = largest(lambda t: t / t.sum(-1, keepdim=True))
+FIRST = largest(lambda t: t * (t.cumsum(-1) == 1))
+LAST = largest(lambda t: t * (t.flip(-1).cumsum(-1).flip(-1) == 1))
+ALL = largest(lambda t: t)
+NONE = largest(lambda t: t * 0.0)
+
+
+PICKS = {
+    "amax": lambda x: x.amax(-1),
+    "max": lambda x: x.max(-1).values,
+    "sort": lambda x: x.sort(-1).values[..., -1],
+    "topk": lambda x: x.topk(1).values[..., 0],
+}
+
+
+@pytest.mark.parametrize("pick", PICKS)
+def test_a_maximum_of_equals(pick):
+    f = PICKS[pick]
+    assert [verdict(f, s, equals) for s in (EVEN, FIRST, LAST)] == ["PASS"] * 3
+    assert [verdict(f, s, equals) for s in (ALL, NONE)] == ["WRONG_GRADIENT"] * 2
