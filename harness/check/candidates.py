@@ -32,7 +32,8 @@ def callee(
     import torch
 
     if isinstance(candidate, type) and issubclass(candidate, torch.autograd.Function):
-        return Callee(_named(candidate.apply, candidate.__name__), vjp)
+        function: Any = candidate
+        return Callee(_named(function.apply, function.__name__), vjp)
     if c_symbol.is_symbol(candidate):
         symbol = c_symbol.found(candidate)
         return Callee(_named(functools.partial(c_symbol.call, symbol, like), symbol.name), vjp)
