@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, distributions, entry_points, requires
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,16 @@ def built_in() -> list[str]:
 def installed() -> list[str]:
     """Names that other packages offer under the entry point `opproof.backends`."""
     return sorted(e.name for e in entry_points(group="opproof.backends"))
+
+
+def missing(name: str) -> list[str]:
+    """The distributions that the extra of the adapter `name` asks for and this environment does not have."""
+    try:
+        asked = [r for r in requires("opproof") or [] if f'extra == "{name.replace("_", "-")}"' in r]
+    except PackageNotFoundError:  # a tree on PYTHONPATH
+        return []
+    names = dict.fromkeys(re.split(r"[^\w.-]", r, maxsplit=1)[0] for r in asked)
+    return [n for n in names if not any(True for _ in distributions(name=n))]
 
 
 def load_backend(spec: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -66,14 +67,20 @@ def check_variant(backend: str, variant: str, *others: str) -> None:
     raise BackendError(f"backend {backend} has no variant {variant!r}: expected {expected}.")
 
 
+def how_to_install(backend: str) -> str:
+    """The command that installs what an adapter needs, from the folder of a clone or from PyPI."""
+    extra = backend.replace("_", "-")
+    clone = Path("pyproject.toml").is_file() and Path("constraints.txt").is_file() and Path("reference_ops").is_dir()
+    return f"pip install -c constraints.txt '.[{extra}]'" if clone else f"pip install 'opproof[{extra}]'"
+
+
 def imported(module: str, backend: str, library: str) -> Any:
     """The Python module of a library. Raises BackendError, which says how to install it, where it is not there."""
     try:
         return importlib.import_module(module)
     except ImportError:
-        extra = backend.replace("_", "-")
-        hint = f"pip install 'opproof[{extra}]'."
-        raise BackendError(f"backend {backend} needs {library}, which is not installed; {hint}") from None
+        hint = how_to_install(backend)
+        raise BackendError(f"backend {backend} needs {library}, which is not installed; {hint}.") from None
 
 
 def written(results: Results, out: Sequence[Array | None] | None) -> Results:

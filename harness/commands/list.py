@@ -63,10 +63,14 @@ def models(*, as_json: bool) -> None:
 @command.command("backends")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
 def backends(*, as_json: bool) -> None:
-    """Backends that -b knows by name."""
-    from opproof.backends.load import built_in, installed
+    """Backends that -b knows by name, and what of them is not installed."""
+    from opproof.backends.load import built_in, installed, missing
+    from opproof.backends.table import how_to_install
 
-    rows = [{"backend": n, "from": "opproof"} for n in built_in()]
+    rows = []
+    for name in built_in():
+        needed = f"; needs {', '.join(missing(name))}: {how_to_install(name)}" if missing(name) else ""
+        rows.append({"backend": name, "from": f"opproof{needed}"})
     rows += [{"backend": n, "from": "installed package"} for n in installed()]
     rows += [
         {"backend": "./FILE.py", "from": "your file"},

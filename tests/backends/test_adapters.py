@@ -132,7 +132,8 @@ def test_an_unknown_variant(backend, expected):
         ("warp", "warp"),
     ],
 )
-def test_not_installed(monkeypatch, spec, module):
+def test_not_installed(monkeypatch, tmp_path, spec, module):
+    monkeypatch.chdir(tmp_path)  # no clone
     if module != "aidge_backend_cpu":  # which comes first, and is no stranger to Python's import machinery
         monkeypatch.setitem(sys.modules, "aidge_backend_cpu", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "onnx", SimpleNamespace())
@@ -175,7 +176,8 @@ def test_gradients_of_other_outputs_than_asked_for_are_an_error():
         table.pulled_back(lambda f, leaves, gs: f(*leaves), lambda a: a, [1], [5, None], [True])
 
 
-def test_a_module_of_a_library_is_imported():
+def test_a_module_of_a_library_is_imported(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # no clone
     assert table.imported("json", "mine", "JSON") is importlib.import_module("json")
     with pytest.raises(BackendError) as caught:
         table.imported("no_such_module", "my_one", "My One")

@@ -279,6 +279,22 @@ def test_list_backends(capfd):
     assert {"backend": "numpy", "from": "opproof"} in rows
 
 
+def test_list_backends_says_what_is_not_installed(capfd, monkeypatch, tmp_path):
+    monkeypatch.setattr("opproof.backends.load.distributions", lambda name: [] if name == "autograd" else [name])
+    monkeypatch.setattr(
+        "opproof.backends.load.requires", lambda _: ['autograd>=1.8; extra == "autograd"', 'jax; extra == "jax"']
+    )
+    monkeypatch.chdir(tmp_path)
+    rows = {r["backend"]: r["from"] for r in listed(capfd, "backends", "--json")}
+    assert rows["autograd"] == "opproof; needs autograd: pip install 'opproof[autograd]'"
+    assert rows["jax"] == "opproof"
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "reference_ops").mkdir()
+    rows = {r["backend"]: r["from"] for r in listed(capfd, "backends", "--json")}
+    assert rows["autograd"] == "opproof; needs autograd: pip install -c constraints.txt '.[autograd]'"
+
+
 def test_show(capfd, tmp_path):
     assert call("show", "mul[a=2x3;b=3,;f32]", "--npz", tmp_path / "a.npz") == 0
     text = capfd.readouterr().out
