@@ -130,7 +130,7 @@ def _tried(
     wish: Wish,
 ) -> list[Tried]:
     start, found, took = time.monotonic(), list[Tried](), 0.0
-    rounds = [list(variants(drawn(seed), drawn(seed + 1), resized=by_shape)) for seed in _seeds(wish)]
+    rounds = [variants(drawn(seed), drawn(seed + 1), resized=by_shape) for seed in _seeds(wish)]
     for same in zip(*rounds, strict=True):
         begun = time.monotonic()
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
