@@ -90,7 +90,7 @@ def _further(
         if i and time.monotonic() - start > wish.seconds:
             break
         for mode in wish.modes if not first.declined else ():
-            one = derived(first, mode, reference, candidate, manner)
+            one = derived(first, mode, reference, candidate, manner, wish.device)
             made = records(one, reference, report.reference, report.candidate, in_process=True, explain=False)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
@@ -115,6 +115,7 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
             return found if isinstance(found, tuple | list) else (found,)
 
     def ask(request: Request) -> Reply:
+        request = replace(request, device=wish.device)
         call = as_call(_there(candidate, reference, request), reference.arguments, reference.count, reference.names)
         return perform(call, request, pull)
 
