@@ -3,6 +3,8 @@
     python docs/readme.py            runs the example backend and writes README.md
     python docs/readme.py --check    exit status 1 when verdicts or commands are out of date
 
+The code of the first example is checked too, what sessions print is not: it names the machine's own numbers.
+
 Each part stands between `<!-- name -->` and `<!-- end name -->`; the second is added where missing.
 """
 
@@ -19,6 +21,7 @@ from opproof.vocabulary.verdicts import MEANING
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+EXAMPLE = ROOT / "examples" / "first.py"
 
 
 def verdicts() -> str:
@@ -29,6 +32,17 @@ def verdicts() -> str:
 def commands() -> str:
     rows = [f"| `opproof {name}` | {text} |" for name, text in COMMANDS.items()]
     return "\n".join(["| command | what it does |", "| --- | --- |", *rows])
+
+
+def example() -> str:
+    """The program that comes first."""
+    return f"```python\n{EXAMPLE.read_text(encoding='utf-8').strip()}\n```"
+
+
+def printed() -> str:
+    """What it prints."""
+    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, check=True)
+    return f"```console\n$ python {EXAMPLE.relative_to(ROOT)}\n{done.stdout.strip()}\n```"
 
 
 def session(backend: str, *options: str) -> str:
@@ -54,12 +68,14 @@ def filled(text: str, name: str, part: str) -> str:
 def main(check: bool) -> int:
     before = README.read_text(encoding="utf-8")
     text = filled(filled(before, "verdicts", verdicts()), "commands", commands())
+    text = filled(text, "first example", example())
     if check:
         if text != before:
             print("README.md is out of date: run `python docs/readme.py`.")
         return int(text != before)
     part = session("my_backend", "-o", "relu,sigmoid,softmax", "--dtype", "f32")
-    README.write_text(filled(text, "session: my_backend", part), encoding="utf-8")
+    text = filled(filled(text, "session: my_backend", part), "first example: output", printed())
+    README.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -49,12 +49,15 @@ def check(
     isolate: bool = False,
     gradients: bool = True,
     compute: str | None = None,
-    device: str = "cpu",
+    device: str | None = None,
     neighbours: bool = True,
     seed: int = 0,
     modes: Sequence[str] = (),
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
+
+    A candidate is a function of tensors or of NumPy arrays, a module, a torch.autograd.Function, an operator of
+    torch.library, a symbol of C ("c:./libmine.so:my_kernel", or a ctypes function); with `op` also a backend.
 
     With `op`, `candidate(*tensors, **params)` is judged by the operator's standard cases. With `like`, by what that
     function or module computes in float64, for `inputs`: a list of shapes (tuples of whole numbers, drawn normally in
@@ -64,9 +67,9 @@ def check(
     dtype: f32 (of shapes, where none is given), f16, bf16 or f64. vjp: `vjp(g, *tensors)` gives the gradients, where
     autograd does not see through the candidate; `gradients=False` asks for none. compute: a declared lower precision
     ("storage", "tf32", "f16", "bf16"). neighbours: beside the inputs given, other values, layouts and sizes are tried
-    for `seconds`. isolate: the candidate, a function of a file, runs in a process of its own.
-
-    modes: "jvp" (forward mode) and "double" (the gradient of the gradient) are judged too, where they are named.
+    for `seconds`. isolate: the candidate, a function of a file, runs in a process of its own. device: where the
+    candidate gets its tensors; by default where its parameters, or the tensors given, are. modes: "jvp" (forward mode)
+    and "double" (the gradient of the gradient) are judged too, where they are named.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.

@@ -23,8 +23,9 @@ class Callee:
 
 
 def callee(
-    candidate: Any, vjp: Callable[..., Any] | None, like: Any, arguments: Arguments, tensors: Sequence[Tensor]
-) -> Callee:
+    candidate: Any, vjp: Callable[..., Any] | None, like: Any, arguments: Arguments, tensors: Sequence[Tensor],
+    device: str,
+) -> Callee:  # fmt: skip
     """`candidate` as a function of tensors. `tensors` are tried to find out whether it takes NumPy arrays instead.
 
     Raises UsageError where a symbol of C cannot be found or called.
@@ -37,7 +38,7 @@ def callee(
     if c_symbol.is_symbol(candidate):
         symbol = c_symbol.found(candidate)
         return Callee(_named(functools.partial(c_symbol.call, symbol, like), symbol.name), vjp)
-    if is_module(candidate) or not _takes_arrays(torch, candidate, arguments, tensors):
+    if is_module(candidate) or device != "cpu" or not _takes_arrays(torch, candidate, arguments, tensors):
         return Callee(candidate, vjp)
     name = getattr(candidate, "__name__", type(candidate).__name__)
     return Callee(_named(_of_arrays(candidate), name), None if vjp is None else _of_arrays(vjp))

@@ -90,7 +90,7 @@ def _further(
         if i and time.monotonic() - start > wish.seconds:
             break
         for mode in wish.modes if not first.declined else ():
-            one = derived(first, mode, reference, candidate, manner)
+            one = derived(first, mode, reference, candidate, manner, wish.device)
             made = records(one, reference, report.reference, report.candidate, in_process=True, explain=False)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
@@ -115,6 +115,7 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
             return found if isinstance(found, tuple | list) else (found,)
 
     def ask(request: Request) -> Reply:
+        request = replace(request, device=wish.device)
         call = as_call(_there(candidate, reference, request), reference.arguments, reference.count, reference.names)
         return perform(call, request, pull)
 
@@ -130,7 +131,7 @@ def _tried(
     wish: Wish,
 ) -> list[Tried]:
     start, found, took = time.monotonic(), list[Tried](), 0.0
-    rounds = [list(variants(drawn(seed), drawn(seed + 1), resized=by_shape)) for seed in _seeds(wish)]
+    rounds = [variants(drawn(seed), drawn(seed + 1), resized=by_shape) for seed in _seeds(wish)]
     for same in zip(*rounds, strict=True):
         begun = time.monotonic()
         if found and (begun - start + took > wish.seconds or not wish.neighbours):

@@ -119,7 +119,7 @@ def _native(subject: Any, reference: Reference, request: Request) -> Call:
     return as_call(in_dtype(subject, own), reference.arguments, reference.count, reference.names)
 
 
-def asking(candidate: Callable[[Request], Any], reference: Reference, derivative: Derivative) -> Ask:
+def asking(candidate: Callable[[Request], Any], reference: Reference, derivative: Derivative, device: str) -> Ask:
     """Requests for the derivative of the candidate; `candidate` gives it in the dtype of a request."""
 
     def ask(request: Request) -> Reply:
@@ -133,14 +133,14 @@ def asking(candidate: Callable[[Request], Any], reference: Reference, derivative
                 declined = True
                 raise
 
-        reply = perform(call, request)
+        reply = perform(call, replace(request, device=device))
         return replace(reply, cause=Verdict.UNSUPPORTED) if declined else reply
 
     return ask
 
 
 def derived(
-    first: Tried, mode: Mode, reference: Reference, candidate: Callable[[Request], Any], manner: Manner
+    first: Tried, mode: Mode, reference: Reference, candidate: Callable[[Request], Any], manner: Manner, device: str
 ) -> Tried:
     """A variant that was tried, in one mode more."""
     of = first.facts
@@ -152,7 +152,7 @@ def derived(
     asked = facts(side, tensors, manner.seed, gradients=False)
     if isinstance(asked, str):
         return Tried(first.variant, None, None, Reply(), {}, f"the reference: {asked}")
-    reply = asking(candidate, reference, derivative)(asked.request)
+    reply = asking(candidate, reference, derivative, device)(asked.request)
     return Tried(first.variant, asked, None, reply, {mode: _judged(side, asked, reply, manner)})
 
 

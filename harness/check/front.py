@@ -8,6 +8,7 @@ from typing import Any
 
 from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.compared import Wish, compared
+from opproof.harness.check.devices import device_of
 from opproof.harness.check.report import Report
 from opproof.harness.check.subject import is_module
 from opproof.vocabulary.errors import UsageError
@@ -30,7 +31,8 @@ def judged(
             raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
         if further:
             raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
-        return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **wishes})
+        asked = {k: v for k, v in wishes.items() if v is not None}
+        return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **asked})
     if not callable(candidate) and not _is_symbol(candidate):
         raise UsageError(
             f"the candidate is a {type(candidate).__name__}: expected a function, a module or 'c:./libmine.so:symbol'."
@@ -42,8 +44,10 @@ def judged(
     if isolate:
         from opproof.harness.check.isolated import function_of
 
+        wishes["device"] = wishes.get("device") or "cpu"
         return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
-    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further))
+    device = device_of(candidate, inputs, wishes.pop("device", None))
+    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further, device=device))
 
 
 def _further(modes: Sequence[str]) -> tuple[Mode, ...]:
@@ -82,7 +86,7 @@ def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
 
     names = given_inputs.names_of(like)
     arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)
-    taken = callee(candidate, wish.vjp, like, arguments, tensors)
+    taken = callee(candidate, wish.vjp, like, arguments, tensors, wish.device)
     report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
     if not custom_op.is_custom(candidate):
         return report

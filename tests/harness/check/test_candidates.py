@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
+from opproof.vocabulary.errors import BackendError, UsageError  # noqa: E402
 
 INPUTS = [(5, 17), (17,)]
 
@@ -187,6 +187,24 @@ def test_operators_of_torch_library_are_opchecked():
     found, report = verdicts(writes, gradients=False)
     assert found[0] == "INPUT_CHANGED"
     assert "opcheck, test_schema" in report.results[1].message
+
+
+def test_a_candidate_gets_its_tensors_on_its_device():
+    from opproof.harness.check.devices import device_of
+
+    assert device_of(torch.nn.Linear(2, 3, device="meta"), [(4, 2)], None) == "meta"
+    assert device_of(np.abs, [(4, 2), torch.empty(3, device="meta")], None) == "meta"
+    assert device_of(np.abs, lambda: None, None) == "cpu"
+    seen = []
+
+    def candidate(x, w):
+        seen.append(str(x.device))
+        return reference(x, w)
+
+    assert verdicts(candidate, device="meta", gradients=False)[0] == ["ERROR"]  # of meta tensors no value can be had
+    assert set(seen) == {"meta"}
+    with pytest.raises(BackendError, match="device='nowhere'"):
+        verdicts(candidate, device="nowhere")
 
 
 def test_what_is_no_candidate_is_told():
