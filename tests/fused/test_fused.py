@@ -27,8 +27,9 @@ WRONG = [(n, why) for n, p in PROBLEMS.items() for why in p.wrong]
 @pytest.mark.parametrize(("name", "i", "dtype"), RIGHT)
 def test_right_candidates_pass(name, i, dtype):
     problem = PROBLEMS[name]
-    # Other values and layouts in f32, where bounds are the sharpest.
-    report = judged(problem, problem.right[i], dtype, beyond=dtype == "f32")
+    # Other values and layouts in f32, where bounds are the sharpest: of one candidate, and of all that once failed.
+    beyond = dtype == "f32" and (i == 0 or name in ("linear_cross_entropy", "gating", "selective_scan"))
+    report = judged(problem, problem.right[i], dtype, beyond=beyond)
     assert report.ok, report
 
 
@@ -41,9 +42,11 @@ def test_right_candidates_pass_in_other_sizes(name):
 
 
 @pytest.mark.parametrize(("name", "why"), WRONG)
-def test_wrong_candidates_fail(name, why):
+def test_wrong_candidates_fail(name, why, monkeypatch):
     problem = PROBLEMS[name]
     wrong = problem.wrong[why]
+    if not wrong.diagnosis:  # which takes half of the time
+        monkeypatch.setattr("opproof.harness.check.compared.EXPLAINED", 0)
     report = judged(problem, wrong.candidate, wrong.dtype, beyond=wrong.beyond)
     assert report.failures, report
     assert set(report.failures) <= {"WRONG_VALUE", "WRONG_GRADIENT"}, report

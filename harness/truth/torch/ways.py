@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.truth.reference import RUNS, Expected, compute_roundoff
+from opproof.harness.truth.reference import Expected, compute_roundoff
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.evaluate import (
     Question,
@@ -37,8 +37,8 @@ from opproof.harness.truth.torch.evaluate import (
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
-#: Evaluations in which signs are drawn; and how many roundoffs of what terms amount to make one unit of scale.
-_SCATTERED = 8
+#: Evaluations in which the other formulas have noise, and in which signs are drawn; and how many roundoffs of what terms amount to make one unit of scale.
+_NOISY, _SCATTERED = 8, 8
 TERMS = 1 / 2
 #: Interior arithmetic without noise, its decisions from the tape.
 _SILENT = Amplitudes(0.0, 0.0, 0.0)
@@ -50,7 +50,7 @@ def widened(question: Question, known: Truth) -> Truth:
 
     exact = Arithmetic(torch, Tape())
     values = evaluated(exact, question, 0.0)
-    squares, _ = deviations(exact.tape, question, values, RUNS, Way.OTHER)
+    squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
     terms = _terms(exact.tape, question, values)
     kinds = (*question.dtypes, *question.kinds)
     unit = amplitudes_of(question)[1]
@@ -66,7 +66,7 @@ def widened(question: Question, known: Truth) -> Truth:
     expected = [
         e
         if e is None or s is None or not k
-        else _wider(e, np.sqrt(s / RUNS) / unit, t, np.abs(f - v), k, question.compute)
+        else _wider(e, np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute)
         for e, s, t, f, v, k in zip(
             (*known.outputs, *known.gradients), squares, terms, flushed, values, kinds, strict=True
         )
