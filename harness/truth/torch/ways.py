@@ -37,7 +37,8 @@ from opproof.harness.truth.torch.evaluate import (
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
-#: Evaluations in which the other formulas have noise, and in which signs are drawn; and how many roundoffs of what terms amount to make one unit of scale.
+#: Evaluations in which the other formulas have noise, and in which signs are drawn; and how many roundoffs of what
+#: terms amount to make one unit of scale.
 _NOISY, _SCATTERED = 8, 8
 TERMS = 1 / 2
 #: Interior arithmetic without noise, its decisions from the tape.
