@@ -45,7 +45,7 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
     return Facts(replace(request, tensors=tensors), first, first.outputs)
 
 
-def _differentiated(reference: Reference, asked: Request) -> tuple[bool, ...]:
+def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
     """Of which inputs alone the reference has a gradient."""
     count = len(asked.needs)
     alone = [
