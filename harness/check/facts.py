@@ -36,10 +36,23 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
     asked = replace(request, cotangents=_cotangents(first.outputs, seed), needs=tuple(bool(t.kind) for t in tensors))
     if gradients and not after and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
+        if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
+            asked = replace(asked, needs=_differentiated(reference, asked))
+            reply = reference.native(asked) if any(asked.needs) else reply
         needs = tuple(d is not None for d in reply.gradients)
         if not (reply.error or reply.declined or reply.failed) and any(needs):
             return Facts(replace(asked, tensors=tensors, needs=needs), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
+    """Of which inputs alone the reference has a gradient."""
+    count = len(asked.needs)
+    alone = [
+        reference.native(replace(asked, needs=tuple(i == j for j in range(count)))) if need else Reply(error="no float")
+        for i, need in enumerate(asked.needs)
+    ]
+    return tuple(not (r.error or r.declined or r.failed) for r in alone)
 
 
 def _cotangents(outputs: Sequence[Answered], seed: int) -> tuple[Array | None, ...]:

@@ -9,6 +9,8 @@ import numpy as np
 
 from opproof.harness.check.tensors import Tensor
 
+#: The name of the inputs as they came.
+GIVEN = "as given"
 LAYOUTS = ("transposed", "sliced", "offset")
 #: How values are changed: a factor and an offset.
 FILLS = {"small": (2.0**-9, 0.0), "wide": (6.0, 0.0), "offset": (1.0, 10.0), "large": (100.0, 0.0)}
@@ -27,7 +29,7 @@ class Variant:
 
 def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) -> Iterator[Variant]:
     """The given inputs first; then layouts, values and, where `resized`, sizes."""
-    yield Variant("as given", "normal", "contiguous", tuple(asked), tuple(other))
+    yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
     for fill, (factor, offset) in FILLS.items():
         yield Variant(
             f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)

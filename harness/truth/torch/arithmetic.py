@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
@@ -17,6 +18,15 @@ _POOL = 1 << 20
 _UNSTEADY = frozenset(
     ("eq", "ne", "equal", "chosen", "bernoulli", "bernoulli_", "rand", "randn", "rand_like", "randn_like")
 )
+
+
+class Way(StrEnum):
+    """Which of several honest ways an evaluation takes."""
+
+    PLAIN = "plain"
+    OTHER = "other"  # softmax as exp(x - logsumexp(x)), sigmoid(x) as 1 - sigmoid(-x) in its backward
+    FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
+    LAST = "last"  # of equal elements, sort and topk take the last
 
 
 @dataclass
@@ -59,6 +69,9 @@ class Arithmetic:
     tape: Tape
     amplitudes: Amplitudes | None = None
     seed: int = 0
+    way: Way = Way.PLAIN
+    scattered: bool = False  # every rounding draws a sign, so that nothing cancels
+    saturates: bool = False  # whether something did that is flat far out
     flips: int = 0
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     _generator: Any = None
@@ -90,7 +103,11 @@ class Arithmetic:
         """`y`, each element rounded once; exact zeros stay."""
         if self.amplitudes is None or not y.numel():
             return y
+        if self.scattered:
+            return y * self.signs(y.real if y.is_complex() else y)
         delta, tiny = self.amplitudes.interior, self.amplitudes.tiny
+        if self.way is Way.FLUSHED:
+            return y.masked_fill(y.abs() < tiny, 0.0)
         if y.is_complex():
             return y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * y.abs() * delta
         size = y.abs()
@@ -103,12 +120,19 @@ class Arithmetic:
         """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
         if self.amplitudes is None or not y.numel():
             return y
+        if self.scattered:
+            return self.rounded(y)
         summing, size = self.amplitudes.summing, size.nan_to_num(0.0, 0.0, 0.0)
         if y.is_complex():
             y = y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * size * summing
         else:
             y = self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing)
         return self.rounded(y) if summing < self.amplitudes.interior else y
+
+    def signs(self, like: Any) -> Any:
+        """Numbers of either sign and mean square 1, so that two terms never cancel exactly."""
+        drawn = self.drawn(like)
+        return drawn.sign() * (0.5 + self.torch.special.ndtr(drawn.abs()) * 2 - 1).sqrt()
 
     def drawn(self, like: Any) -> Any:
         """Standard normal numbers in the shape of `like`."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from opproof.harness.truth.torch import places
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
-from opproof.harness.truth.torch.formulas import FORMULAS
-from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, STEPS
+from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
@@ -73,6 +73,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     if name in MOVES or name in CREATES:
         return _moved(noise, name, func(*args, **kwargs))
     if name in ROUNDS:
+        noise.saturates |= name in SATURATES
         y = func(*args, **kwargs)
         if not _is_float(y):
             return y
@@ -90,10 +91,12 @@ def _moved(noise: Arithmetic, name: str, y: Any) -> Any:
 def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     from torch._decomp import decomposition_table
 
-    name = name_of(func)
+    name, saturates = name_of(func), noise.saturates
     with mode:
         if name in FORMULAS:
-            return FORMULAS[name](noise, func, *args, **kwargs)
+            y = FORMULAS[name](noise, func, *args, **kwargs)
+            noise.saturates = saturates if name in MEASURED else noise.saturates
+            return y
         if func in decomposition_table:
             y = decomposition_table[func](*args, **kwargs)
             if y is not NotImplemented:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
-from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape
+from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
@@ -42,48 +42,56 @@ class Truth:
     gradients: tuple[Expected | None, ...]  # by input
     promoted: tuple[str, ...]  # lines at which the reference left float64
     flips: int = 0  # decisions that noise would take otherwise: a candidate may, without being wrong
+    open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
 
 def truth(question: Question, runs: int = RUNS) -> Truth:
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
     import torch
 
-    tape = Tape()
-    exact = Arithmetic(torch, tape)
-    values, gradients = _evaluated(exact, question, 0.0)
-    floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
-    amplitudes, unit = _amplitudes(floats, question.compute)
-    squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in (*values, *gradients)]
-    flips = 0
-    for run in range(runs):
-        noise = Arithmetic(torch, tape.rewound(), amplitudes, _key(question, run))
-        found = _evaluated(noise, question, unit)
-        flips += noise.flips
-        with np.errstate(all="ignore"):
-            squares = [
-                s if s is None else s + np.abs(y - x) ** 2
-                for s, x, y in zip(squares, (*values, *gradients), (*found[0], *found[1]), strict=True)
-            ]
-    kinds = (*question.dtypes, *question.kinds)
+    exact = Arithmetic(torch, Tape())
+    values = evaluated(exact, question, 0.0)
+    squares, flips = deviations(exact.tape, question, values, runs)
+    unit = amplitudes_of(question)[1]
     expected = [
         _expected(v, s, DTYPES.get(k), unit, runs, question.compute)
-        for v, s, k in zip((*values, *gradients), squares, kinds, strict=True)
+        for v, s, k in zip(values, squares, (*question.dtypes, *question.kinds), strict=True)
     ]
+    count = len(question.dtypes)
     return Truth(
-        tuple(e for e in expected[: len(values)] if e is not None),
-        tuple(expected[len(values) :]),
-        tuple(exact.promoted),
-        flips,
+        tuple(e for e in expected[:count] if e is not None), tuple(expected[count:]), tuple(exact.promoted), flips
     )
 
 
 def exact(noise: Arithmetic, question: Question) -> list[Any]:
     """Gradients without noise, None where none is asked for."""
-    return _evaluated(noise, question, 0.0)[1]
+    return evaluated(noise, question, 0.0)[len(question.dtypes) :]
 
 
-def _amplitudes(floats: Sequence[Dtype], compute: str | None) -> tuple[Amplitudes, float]:
+def deviations(
+    tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN
+) -> tuple[list[Any], int]:
+    """Of every output and gradient the sum over noisy runs of squared deviations; and how many decisions flipped."""
+    import torch
+
+    amplitudes, unit = amplitudes_of(question)
+    squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in values]
+    flips = 0
+    for run in range(runs):
+        noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
+        found = evaluated(noise, question, unit)
+        flips += noise.flips
+        with np.errstate(all="ignore"):
+            squares = [
+                s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
+            ]
+    return squares, flips
+
+
+def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
+    floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
+    compute = question.compute
     interior = min(compute_roundoff(d, compute) for d in floats)
     unit = DELTA / max(interior, *(d.u for d in floats))
     summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
@@ -92,14 +100,15 @@ def _amplitudes(floats: Sequence[Dtype], compute: str | None) -> tuple[Amplitude
     return Amplitudes(unit * interior, unit * summing, tiny), unit
 
 
-def _key(question: Question, run: int) -> int:
+def key_of(question: Question, run: int) -> int:
+    """The seed of a run's noise."""
     shapes = [None if x is None else x.shape for x in question.inputs]
     text = f"{shapes}|{question.kinds}|{question.seed}|{run}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest(), "little")
 
 
-def _evaluated(noise: Arithmetic, question: Question, unit: float) -> tuple[list[Any], list[Any]]:
-    """Outputs and gradients as arrays."""
+def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
+    """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch = noise.torch
     leaves = [None if x is None else torch.from_numpy(np.array(x)) for x in question.inputs]
     leaves = [noise.rounded(x) if x is not None and x.is_floating_point() else x for x in leaves]
@@ -114,8 +123,9 @@ def _evaluated(noise: Arithmetic, question: Question, unit: float) -> tuple[list
             outputs = list(question.outputs(*leaves))
         arrays = [_array(y) for y in outputs]
         if not asked:
-            return arrays, [None] * len(leaves)
+            return arrays + [None] * len(leaves)
         _store(noise, question, outputs, leaves, unit)
+        noise.scattered = scatter
         cotangents = [None if g is None else noise.rounded(torch.from_numpy(g)) for g in question.cotangents]
         pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
         wanted = [x for x, n in zip(leaves, question.needs, strict=True) if n]
@@ -124,7 +134,7 @@ def _evaluated(noise: Arithmetic, question: Question, unit: float) -> tuple[list
             with noisy(noise):
                 ys, gs = zip(*pairs, strict=True)
                 found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
-    return arrays, [_array(next(found)) if n else None for n in question.needs]
+    return arrays + [_array(next(found)) if n else None for n in question.needs]
 
 
 def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves: Sequence[Any], unit: float) -> None:

@@ -6,9 +6,10 @@ PyTorch's own decompositions serve for the others. Where float64 itself cancels,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from opproof.harness.truth.torch.arithmetic import Arithmetic
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
 from opproof.harness.truth.torch.sums import Rule, axes_of, count
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -19,6 +20,14 @@ def sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
     del func
     e = (-x.abs()).exp()
     return noise.torch.where(x >= 0, 1 / (1 + e), e / (1 + e))
+
+
+def sigmoid_backward(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
+    """sigmoid_backward; by way of the complement y has a roundoff of 1, where it is small as where it is not."""
+    del func
+    if not noise.exact and noise.way is Way.OTHER:
+        y = y + _roundoff(noise, lambda: noise.torch.ones_like(y))
+    return g * ((1 - y) * y)
 
 
 def silu(noise: Arithmetic, func: Any, x: Any) -> Any:
@@ -51,6 +60,46 @@ def gelu_backward(noise: Arithmetic, func: Any, g: Any, x: Any, *, approximate: 
         return decomposition_table[func](g, x, approximate=approximate)
     density = (x * x * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
     return g * (_half_plus_erf(noise, x) + x * density)
+
+
+def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
+    """_softmax; by way of a saved logsumexp its roundoff is in every share of the row alike."""
+    from torch._decomp import decomposition_table
+
+    y = decomposition_table[func](x, dim, *rest)
+    return y if noise.exact or noise.way is not Way.OTHER else y + y * _saved(noise, x, dim)
+
+
+def log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
+    """_log_softmax; by way of a saved logsumexp, alike."""
+    from torch._decomp import decomposition_table
+
+    y = decomposition_table[func](x, dim, *rest)
+    return y if noise.exact or noise.way is not Way.OTHER else y + _saved(noise, x, dim)
+
+
+def log_softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
+    """_log_softmax_backward_data; of logits as differences to one of them, the shares' sum stands where 1 stood."""
+    from torch._decomp import decomposition_table
+
+    d = decomposition_table[func](g, y, dim, *rest)
+    if noise.exact or noise.way is not Way.OTHER:
+        return d
+    return d + d * _roundoff(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
+
+
+def _saved(noise: Arithmetic, x: Any, dim: int) -> Any:
+    """The roundoff of a logsumexp along `dim`."""
+    return _roundoff(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
+
+
+def _roundoff(noise: Arithmetic, made: Callable[[], Any]) -> Any:
+    """What rounding a tensor changes; 0 where it is no number. `made` is evaluated without noise."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        plain = made()
+        return (noise.rounded(plain) - plain).nan_to_num_(0.0, 0.0, 0.0)
 
 
 def _moments(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
@@ -130,7 +179,11 @@ def distances_backward(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: 
 
 
 FORMULAS: dict[str, Rule] = {
-    "sigmoid": sigmoid, "silu": silu, "gelu": gelu, "gelu_backward": gelu_backward, "var": var, "var_mean": var_mean,
-    "std": std, "std_mean": std_mean, "linalg_vector_norm": vector_norm, "_cdist_forward": distances,
-    "_cdist_backward": distances_backward,
+    "sigmoid": sigmoid, "sigmoid_backward": sigmoid_backward, "silu": silu, "_softmax": softmax,
+    "_log_softmax": log_softmax, "_log_softmax_backward_data": log_softmax_backward, "gelu": gelu,
+    "gelu_backward": gelu_backward, "var": var, "var_mean": var_mean, "std": std, "std_mean": std_mean,
+    "linalg_vector_norm": vector_norm, "_cdist_forward": distances, "_cdist_backward": distances_backward,
 }  # fmt: skip
+
+#: Formulas whose other honest way is an evaluation of its own.
+MEASURED = frozenset(("sigmoid", "_softmax", "_log_softmax", "_log_softmax_backward_data"))

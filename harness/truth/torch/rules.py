@@ -14,6 +14,9 @@ ROUNDS = frozenset(
     """.split()
 )
 
+#: What saturates: where it is flat, the derivative by another formula has a roundoff of what it is elsewhere.
+SATURATES = frozenset("exp exp2 expm1 tanh erf erfc".split())
+
 #: Movement and selection by positions and conditions, and what is exact by itself.
 MOVES = frozenset(
     """

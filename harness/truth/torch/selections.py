@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from opproof.harness.truth.torch.arithmetic import Arithmetic
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
 from opproof.harness.truth.torch.sums import Rule, axes_of
+
+#: What PyTorch leaves open where elements are equal: which of them comes first.
+_ANY_OF_EQUALS = frozenset(("aten::sort", "aten::topk", "aten::kthvalue", "aten::median", "aten::mode"))
 
 
 def chosen(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
@@ -76,13 +79,19 @@ def maximum(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) ->
 
 def ordered(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
     """sort, topk, kthvalue, median, mode, cummax: values and their positions along an axis."""
-    places = noise.decided("ordered", lambda: func(x, *args, **options)[1])
-    if noise.exact:
+    given = {**dict(zip((a.name for a in func._schema.arguments[1:]), args, strict=False)), **options}
+    dim = given.get("dim", -1)
+
+    def made() -> Any:
+        if noise.way is Way.LAST and x.dim() and func._schema.name in _ANY_OF_EQUALS and not given.get("stable"):
+            return x.shape[dim] - 1 - func(x.flip(dim), *args, **options)[1]
+        return func(x, *args, **options)[1]
+
+    places = noise.decided("ordered", made)
+    if noise.exact and noise.way is not Way.LAST:
         return func(x, *args, **options)
     if not x.dim():
         return x.clone(), places
-    given = {**dict(zip((a.name for a in func._schema.arguments[1:]), args, strict=False)), **options}
-    dim = given.get("dim", -1)
     if places.dim() < x.dim():  # the axis is gone
         return x.gather(dim, places.unsqueeze(dim)).squeeze(dim), places
     return x.gather(dim, places), places

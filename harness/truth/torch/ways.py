@@ -1,0 +1,129 @@
+"""What other honest ways of computing the same may be off by; measured before a failure is believed.
+
+The noise of `truth` is that of the formula in which the reference is written. A candidate may choose another:
+
+- softmax by a logsumexp saved per row, as attention's backward and merged chunks have it: the roundoff of a large
+  logsumexp is in all shares of the row alike, and their sum stands where 1 stood;
+- sigmoid by its complement, so that y (1 - y) has a roundoff of 1 at either end;
+- a backward in other steps. y (g - sum(g y)) of a saturated row cancels where another formula has nothing to cancel, so
+  an element may be off by a roundoff of what its terms amount to. How much that is, a backward tells in which every
+  rounded result draws its sign: nothing cancels, neither of the terms of y (g - sum(g y)) nor of another formula's;
+- where something saturates by a formula that is not known here (1 / (1 + exp(-x)), tanh of its own), the derivative
+  by another is off by a roundoff of the largest one: in float32 y (1 - y) is 0 where exp(-x) y^2 is 1e-9. Of 16 x 32
+  normal numbers times 6 that is the error of sigmoid's own backward, 10^6 times the bound of the formula. It is not
+  given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
+- below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
+- of elements that are equal, sort and topk may take any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.truth.reference import Expected, compute_roundoff
+from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
+from opproof.harness.truth.torch.evaluate import (
+    Question,
+    Truth,
+    amplitudes_of,
+    deviations,
+    evaluated,
+    key_of,
+)
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+
+#: Evaluations in which the other formulas have noise, and in which signs are drawn; and how many roundoffs of what
+#: terms amount to make one unit of scale.
+_NOISY, _SCATTERED = 8, 8
+TERMS = 1 / 2
+#: Interior arithmetic without noise, its decisions from the tape.
+_SILENT = Amplitudes(0.0, 0.0, 0.0)
+
+
+def widened(question: Question, known: Truth) -> Truth:
+    """The truth with the bounds of other honest ways where they are wider, and what equal elements leave open."""
+    import torch
+
+    exact = Arithmetic(torch, Tape())
+    values = evaluated(exact, question, 0.0)
+    squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
+    terms = _terms(exact.tape, question, values)
+    kinds = (*question.dtypes, *question.kinds)
+    unit = amplitudes_of(question)[1]
+    flushed = evaluated(
+        Arithmetic(
+            torch, exact.tape.rewound(), replace(_SILENT, tiny=amplitudes_of(question)[0].tiny), way=Way.FLUSHED
+        ),
+        question,
+        0.0,
+    )
+    if exact.saturates:
+        terms = [None if t is None else np.maximum(t, _largest(v)) for t, v in zip(terms, values, strict=True)]
+    expected = [
+        e
+        if e is None or s is None or not k
+        else _wider(e, np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute)
+        for e, s, t, f, v, k in zip(
+            (*known.outputs, *known.gradients), squares, terms, flushed, values, kinds, strict=True
+        )
+    ]
+    count = len(known.outputs)
+    return replace(
+        known,
+        outputs=tuple(e for e in expected[:count] if e is not None),
+        gradients=tuple(expected[count:]),
+        open=_open(question, values),
+    )
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+
+
+def _wider(
+    e: Expected, rounding: Array, terms: Array | None, flushed: Array, kind: str, compute: str | None
+) -> Expected:
+    dtype = DTYPES[kind]
+    scale = np.maximum(e.scale, np.nan_to_num(rounding / dtype.u, nan=0.0, posinf=0.0))
+    if terms is not None:
+        scale = np.maximum(scale, TERMS * compute_roundoff(dtype, compute) / dtype.u * terms)
+    lost = np.nan_to_num(flushed / dtype.u / 16, nan=0.0, posinf=0.0)
+    return replace(e, scale=np.maximum(scale, lost))
+
+
+def _terms(tape: Tape, question: Question, values: Sequence[Any]) -> list[Array | None]:
+    """Of every gradient, per element, what its terms amount to: the RMS of gradients in which nothing cancels."""
+    import torch
+
+    count = len(question.dtypes)
+    squares: list[Any] = [None] * len(values)
+    if not (any(question.needs) and question.cotangents):
+        return squares
+    for run in range(_SCATTERED):
+        noise = Arithmetic(torch, tape.rewound(), _SILENT, key_of(question, run))
+        found = evaluated(noise, question, 0.0, scatter=True)
+        with np.errstate(all="ignore"):
+            squares[count:] = [
+                None if y is None else np.abs(y) ** 2 + (0.0 if s is None else s)
+                for s, y in zip(squares[count:], found[count:], strict=True)
+            ]
+    return [None if s is None else np.nan_to_num(np.sqrt(s / _SCATTERED), nan=0.0, posinf=0.0) for s in squares]
+
+
+def _open(question: Question, values: Sequence[Any]) -> tuple[Array | None, ...]:
+    """Of every output and gradient the elements that are others where sort and topk take the last of equals."""
+    import torch
+
+    others = evaluated(Arithmetic(torch, Tape(), way=Way.LAST), question, 0.0)
+    with np.errstate(all="ignore"):
+        return tuple(
+            None
+            if x is None or x.shape != y.shape
+            else (np.abs(x - y) > 1e-9 * np.abs(x) if x.dtype.kind in "fc" else x != y)
+            for x, y in zip(values, others, strict=True)
+        )
