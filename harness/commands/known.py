@@ -45,7 +45,8 @@ def check(
 
     Exit status: 0 nothing to object, 1 something, 2 the call is wrong.
     """
-    from opproof.harness.commands.run import _cores, listed
+    from opproof.harness.commands.run import listed
+    from opproof.harness.cores import cores
     from opproof.harness.ledger.check import checks, rewrite
     from opproof.harness.ledger.chosen import entries_for, of_versions
     from opproof.harness.ledger.records import planned, records
@@ -54,7 +55,7 @@ def check(
     from opproof.harness.run.pool import Pool
 
     ops = set(listed(names))
-    with Pool(Limits(_cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
+    with Pool(Limits(cores() if jobs is None else jobs, timeout, 4096 * 2**20)) as pool:
         about = [pool.describe(backend)]
         path, entries = entries_for(backend, ledger)
         _, silent = of_versions((entry for _, entry in entries), about)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +137,7 @@ def command(context: click.Context, /, **options: Any) -> int:
     evidence; 0 otherwise.
     """
     from opproof.cases._file import path_of
+    from opproof.harness.cores import cores
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.results.resume import resumed
@@ -163,7 +163,7 @@ def command(context: click.Context, /, **options: Any) -> int:
     settings = Settings(
         backends=options["backends"],
         selection=selection,
-        jobs=options["jobs"] if options["jobs"] is not None else _cores(),
+        jobs=options["jobs"] if options["jobs"] is not None else cores(),
         timeout=options["timeout"],
         memory=options["memory"],
         judge_memory=options["judge_memory"],
@@ -183,14 +183,6 @@ def command(context: click.Context, /, **options: Any) -> int:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
         settings = resumed(settings, options["resume"], anew=given)
     return runner.run(settings)
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    count = os.cpu_count()
-    return 1 if count is None else count
 
 
 def listed(values: tuple[str, ...]) -> tuple[str, ...]:

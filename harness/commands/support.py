@@ -64,7 +64,7 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
     import io
     import tempfile
 
-    from opproof.harness.commands.run import _cores
+    from opproof.harness.cores import cores
     from opproof.harness.run import runner
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.settings import Settings
@@ -74,7 +74,7 @@ def _run(backends: tuple[str, ...], names: tuple[str, ...], level: str, jobs: in
         settings = Settings(
             backends=backends,
             selection=Selection(ops=names, level=level),
-            jobs=_cores() if jobs is None else jobs,
+            jobs=cores() if jobs is None else jobs,
             out=Path(folder),
             quiet=True,
         )

@@ -25,6 +25,7 @@ from opproof.harness.truth.reference import RUNS, values_of
 from opproof.harness.truth.slices.axes import Block
 from opproof.harness.truth.slices.blocks import blocks, containing, count, cover, region, taken, whole
 from opproof.harness.truth.slices.room import Room
+from opproof.harness.truth.slices.turns import in_turn
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
@@ -51,15 +52,18 @@ def judge_in_slices(posed: Posed, answer: Answer, rules: Rules, room: Room) -> J
 
 
 def _drawn(asked: Asked) -> dict[str, list[Slice]]:
-    """By result, slices drawn from the case's id, judged by themselves."""
+    """By result, slices drawn from the case's id, judged by themselves; first those that others are parts of."""
     axes, slices = asked.room.axes, count(whole(asked.room.axes))
     bits = bits_of(f"{asked.posed.case}|slices")
     done: dict[tuple[Block, int], Slice] = {}
     found: dict[str, list[Slice]] = {name: [] for name in asked.arrays}
-    for name, shape in asked.shapes.items():
+    one_each = tuple((0, 1) for _ in axes)
+    covers = {name: count(cover(axes, one_each, name, shape)) for name, shape in asked.shapes.items()}
+    for name, shape in sorted(asked.shapes.items(), key=lambda item: -covers[item[0]]):
         noise = asked.room.noise[name]
-        number = slices // (2 * RUNS * math.prod(noise.sizes))
-        for _ in range(min(DRAWN, max(1, number))):
+        number = min(DRAWN, max(1, slices // (2 * RUNS * math.prod(noise.sizes))))
+        found[name] += [one for one in done.values() if name in one.expected][:number]
+        for _ in range(number - len(found[name])):
             ranges = []
             for axis, size, raw in zip(axes, noise.sizes, bits(len(axes)), strict=True):
                 start = int(raw) % -(-axis.extent // size) * size
@@ -88,8 +92,9 @@ def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Sca
         expected = [asked.expected(values, scale[name], place) for scale in (narrow, wide)]
         screens[name].add(asked.arrays[name][place], *expected, at=tuple(s.start for s in place))
 
-    for block in blocks(whole(axes), asked.room.values):
-        for name, part in zip(asked.names, values_of(taken(posed, axes, block)), strict=True):
+    parts = in_turn(lambda block: values_of(taken(posed, axes, block)), blocks(whole(axes), asked.room.values))
+    for block, values in parts:
+        for name, part in zip(asked.names, values, strict=True):
             if part is None:
                 continue
             shape = asked.shapes[name]

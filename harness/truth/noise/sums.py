@@ -48,7 +48,11 @@ def source_of(*values: Any) -> Any:
 
 def accumulated(total: Any, squares: Any, terms: Any) -> Any:
     """RMS rounding error, in roundings, of a sequential sum of `terms` terms (derived at the head of array.py)."""
-    return np.sqrt(np.where(np.asarray(terms) > 1, terms, 0) * (np.square(total) / 3 + squares / 2))
+    size = np.square(total)
+    size /= 3
+    size += squares / 2
+    size *= np.where(np.asarray(terms) > 1, terms, 0)
+    return np.sqrt(size)
 
 
 def _axes(x: Any, axis: Any) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from opproof.harness.truth.reference import RUNS, Expected, compute_roundoff, ex
 from opproof.harness.truth.slices.axes import Axis, Block
 from opproof.harness.truth.slices.blocks import Region, blocks, region, taken
 from opproof.harness.truth.slices.room import Noise, Room
+from opproof.harness.truth.slices.turns import in_turn
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
@@ -23,19 +25,30 @@ def expected_in(
 ) -> list[Expected | None]:
     """The expected results of `block`, gradients where needed.
 
-    Where that is more than noise has room for, what its parts share is added up, the sum's roundings too.
+    Where that is more than noise has room for, what its parts share is added up, the sum's roundings too. Of few runs,
+    which settle nothing, the first part's stand for all: data are drawn alike for every part.
     """
     parts = [*blocks(block, noise.sizes)]
 
+    def asked(part: Block) -> Posed:
+        return taken(posed, room.axes, part).given(needs=tuple(needs), runs=noise.runs, together=noise.together)
+
     def expected(part: Block) -> list[Expected | None]:
-        inner = taken(posed, room.axes, part).given(needs=tuple(needs), runs=noise.runs, together=noise.together)
-        return [e if e is None or noise.runs == RUNS else _steadied(e) for e in expected_of(inner, declared)]
+        return [e if e is None or noise.runs == RUNS else _steadied(e) for e in expected_of(asked(part), declared)]
 
     if len(parts) == 1:
         return expected(block)
     sums: list[_Sum | None] = [None for _ in posed.inputs]
-    for part in parts:
-        for i, (name, x, e) in enumerate(zip(posed.names, posed.inputs, expected(part), strict=True)):
+    first = expected(parts[0])
+
+    def alike(part: Block) -> list[Expected | None]:
+        pairs = zip(first, values_of(asked(part)), strict=True)
+        return [None if e is None or v is None else replace(e, values=v) for e, v in pairs]
+
+    settled = noise.runs == RUNS or not _equal(parts)
+    others = ((part, expected(part)) for part in parts[1:]) if settled else in_turn(alike, parts[1:])
+    for part, found in itertools.chain([(parts[0], first)], others):
+        for i, (name, x, e) in enumerate(zip(posed.names, posed.inputs, found, strict=True)):
             if e is not None and name is not None and x is not None:
                 place = region(room.axes, block, name, x.shape)
                 of = sums[i] or _Sum(tuple(s.stop - s.start for s in place))
@@ -64,6 +77,11 @@ def inside(axes: Sequence[Axis], block: Block, part: Block, name: str, shape: tu
     """Where the tensor's share of `part` lies in that of `block`."""
     outer, inner = (region(axes, b, name, shape) for b in (block, part))
     return tuple(slice(i.start - o.start, i.stop - o.start) for o, i in zip(outer, inner, strict=True))
+
+
+def _equal(parts: Sequence[Block]) -> bool:
+    """Whether all parts hold as many slices of every axis."""
+    return len({tuple(stop - start for start, stop in part) for part in parts}) == 1
 
 
 def _steadied(expected: Expected) -> Expected:

@@ -10,7 +10,7 @@ from opproof.harness.truth import posed as whole
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.axes import axes_of
 from opproof.harness.truth.slices.blocks import results_of
-from opproof.harness.truth.slices.room import FEW, MEMORY, Room, room_of, without_axes
+from opproof.harness.truth.slices.room import FEW, MEMORY, Room, room_of, surely, without_axes
 from opproof.harness.truth.slices.stored import elements, stored, templates, with_cotangents
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -32,7 +32,7 @@ class Pair:
 
 def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
     """Draw the data of `case`, to be judged in `memory` bytes. Raises TooLarge."""
-    if elements(case) < FEW:
+    if elements(case) < FEW or surely(elements(case), memory, op):
         return _whole(case, op, mode)
     axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
     asked = stored(case, op, mode) if axes else None
@@ -48,7 +48,7 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
         return _whole(case, op, mode)
     other = stored(case, op, mode, variant=1)
     if mode is Mode.GRADIENT:
-        other = with_cotangents(other, axes, outputs, variant=1)
+        other = with_cotangents(other, axes, outputs, asked.needs)
     return Pair(asked, other, outputs, room)
 
 

@@ -11,6 +11,7 @@ from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import RUNS, values_of
 from opproof.harness.truth.slices.axes import Axis, Block, Shape
 from opproof.harness.truth.slices.blocks import taken
+from opproof.reference_ops import Op, Trait
 
 #: Bytes that a judge may use by default.
 MEMORY = 2**30
@@ -53,6 +54,11 @@ class Room:
         """Whether noise of the whole fits, all runs at once."""
         extents = tuple(axis.extent for axis in self.axes)
         return all(n.sizes == extents and n.together == RUNS for n in self.noise.values())
+
+
+def surely(elements: int, memory: int, op: Op) -> bool:
+    """Whether a case of numbers mapped one by one fits whole, by twice what any has taken: it need not be measured."""
+    return Trait.POINTWISE in op.traits and 2 * elements * (_PLAIN + RUNS * _EACH) <= memory
 
 
 def without_axes(elements: int, memory: int, case: object) -> int:
@@ -110,8 +116,10 @@ class _Measure:
     def noise(self, name: str, shape: Shape) -> Noise:
         """Of blocks in which the result is complete, where that fits; else of single slices, which are added up."""
         least = tuple(axis.sharing(name, shape) for axis in self.axes)
-        if self.peak(least) * (_BESIDE + _RUN) > self.memory:
-            least = tuple(1 for _ in self.axes)
+        ones = tuple(1 for _ in self.axes)
+        at_most = self.peak(ones) * math.prod(least) * (_BESIDE + _RUN)
+        if at_most > 2 * self.memory or self.peak(least) * (_BESIDE + _RUN) > self.memory:
+            least = ones
         sizes = self.largest(least, least, _BESIDE + RUNS * _RUN)
         together = int((self.memory / self.peak(sizes) - _BESIDE) // _RUN)
         share = math.prod(sizes) / math.prod(axis.extent for axis in self.axes)

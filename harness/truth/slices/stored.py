@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._data import ON_KINKS, draw_stored, stored_cotangent
+from opproof.cases._data import HIDDEN, ON_KINKS, draw_stored, stored_cotangent
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import arguments, inputs_of, repeat_slices
 from opproof.harness.truth.posed import Posed, output_names
@@ -30,7 +30,9 @@ def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
 
 def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
     dtype = DTYPES[case.dtype].numpy
-    if op.kinks is not None and (case.fill == "kink" or case.fill not in ON_KINKS):  # values are moved by what all are
+    moved = op.kinks is not None and (case.fill == "kink" or case.fill not in ON_KINKS)
+    hiding = op.hidden is not None and case.fill in HIDDEN
+    if moved or hiding:  # by what all values are
         whole = inputs_of(case, op, variant)
         return {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in whole.items()}
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
@@ -55,16 +57,22 @@ def templates(posed: Posed, axes: Sequence[Axis]) -> tuple[Array, ...] | None:
     return tuple(outputs)
 
 
-def with_cotangents(posed: Posed, axes: Sequence[Axis], outputs: Sequence[Array], variant: int = 0) -> Posed:
-    """`posed` with cotangents of all outputs that are floats, and the gradients that there are."""
-    case = posed.case
+def with_cotangents(
+    posed: Posed, axes: Sequence[Axis], outputs: Sequence[Array], needs: tuple[bool, ...] | None = None
+) -> Posed:
+    """`posed` with cotangents of all outputs that are floats, and the gradients that there are.
+
+    With `needs`, those of the question that is judged, it is the one of other data.
+    """
+    case, variant = posed.case, 0 if needs is None else 1
     drawn = [
         stored_cotangent(case, f"g{i}", y.shape, variant) if y.dtype.kind == "f" else None
         for i, y in enumerate(outputs)
     ]
-    one = taken(posed, axes, tuple((0, 1) for _ in axes))
-    needs = reference.needs_of(case, posed.op, one.inputs, one.outputs)
-    return posed.given(cotangents=tuple(drawn), needs=tuple(needs))
+    if needs is None:
+        one = taken(posed, axes, tuple((0, 1) for _ in axes))
+        needs = tuple(reference.needs_of(case, posed.op, one.inputs, one.outputs))
+    return posed.given(cotangents=tuple(drawn), needs=needs)
 
 
 def elements(case: Case) -> int:

@@ -1,18 +1,26 @@
 """Slices of large cases: which there are, what they hold, what is drawn for them, and how many fit."""
 
+import time
+import warnings
+
 import numpy as np
 import pytest
 
 from opproof.cases import Case
 from opproof.cases._data import PIECE, PIECEWISE, draw_cotangent, draw_stored, draw_tensor, stored_cotangent
 from opproof.harness.run.plan import checked
+from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.posed import pose as pose_whole
 from opproof.harness.truth.reference import expected_of, values_of
+from opproof.harness.truth.slices import expected as expected_module
+from opproof.harness.truth.slices import turns
 from opproof.harness.truth.slices.axes import Axis, axes_of
 from opproof.harness.truth.slices.blocks import blocks, containing, cover, region, results_of, whole
 from opproof.harness.truth.slices.expected import expected_in, values_in
 from opproof.harness.truth.slices.pose import pose
 from opproof.harness.truth.slices.room import Noise, Room, TooLarge
+from opproof.harness.truth.slices.stored import stored
+from opproof.harness.truth.slices.turns import in_turn
 from opproof.reference_ops import load
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
@@ -87,6 +95,41 @@ def test_what_is_added_up_over_parts_has_values_and_scale_of_the_whole(mode):
                 assert 0.9 < np.median(part.scale / want.scale) < 1.1
 
 
+def test_noise_of_few_runs_is_that_of_one_part(monkeypatch):
+    """Four heads that share keys: one is noisy, the values are of all, and the scale is as if all were."""
+    case = Case.parse(GROUPED)
+    posed = pose_whole(case, load(case.op), Mode.GRADIENT).asked
+    axes, made = axes_of(case, posed.op), []
+    room = Room(axes, (1,), {})
+    monkeypatch.setattr(expected_module, "expected_of", lambda *a: made.append(a) or expected_of(*a))
+    parts = expected_in(posed, room, whole(axes), Noise((1,), 8, 8), posed.needs, None)
+    assert len(made) == 1
+    for part, want in zip(parts[:3], expected_of(posed)[:3], strict=True):
+        np.testing.assert_allclose(part.values, want.values, rtol=1e-12, atol=1e-13)
+        assert 0.7 < np.median(part.scale / want.scale) < 1.5
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_blocks_are_made_in_turn(monkeypatch, count):
+    """In their order, two at most in the making, and what one raises is raised."""
+    monkeypatch.setattr(turns, "cores", lambda: count)
+    taken, begun = [], []
+
+    def make(n):
+        begun.append(n)
+        time.sleep(0.002 * (n % 3))
+        return n * n
+
+    for n, made in in_turn(make, range(12)):
+        taken.append((n, made))
+        assert len(begun) - len(taken) < turns.AT_ONCE
+    assert taken == [(n, n * n) for n in range(12)]
+    filters = list(warnings.filters)
+    with pytest.raises(ZeroDivisionError):
+        list(in_turn(lambda n: 1 // n, [2, 1, 0, 3]))
+    assert warnings.filters == filters
+
+
 def test_noise_in_parts_is_as_large_as_all_at_once():
     case = Case.parse("softmax[x=40x50;dim=-1;f32]")
     posed = pose_whole(case, load("softmax"), Mode.GRADIENT).asked
@@ -114,6 +157,37 @@ def test_the_memory_decides_how_a_case_is_posed():
             np.testing.assert_array_equal(x.astype(np.float64), y)
     with pytest.raises(TooLarge, match="give --judge-memory"):
         pose(case, load("matmul"), Mode.FORWARD, 2**10)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scaled_dot_product_attention[query=1x4x40x64;key=1x4x60x64;value=1x4x60x64;is_causal=true;f32;fill={}]",
+        "diag_mask_inf[x=8x40x120;n_past=3;f32;fill={}]",
+    ],
+)
+@pytest.mark.parametrize("fill", ["masked", "masked-special"])
+def test_what_a_mask_hides_is_hidden_in_slices_too(text, fill):
+    """Numbers of 1e30, NaN and infinities where nobody looks: a kernel that adds before it masks must see them."""
+    case = Case.parse(text.format(fill))
+    op = load(case.op)
+    whole = inputs_of(case, op)
+    posed = stored(case, op, Mode.FORWARD)
+    for name, x in zip(posed.names, posed.inputs, strict=True):
+        if name is not None:
+            np.testing.assert_array_equal(x, whole[name].astype(x.dtype))
+    assert axes_of(case, op)
+    assert any(not (np.abs(x) < 1e29).all() for x in posed.inputs if x is not None)
+
+
+def test_what_surely_fits_is_not_measured(monkeypatch):
+    """Chunks of every number of f32 are so many that each is drawn once; in less memory they are measured."""
+    case = Case.parse("gelu[x=512x512;f32;fill=every:9000/16384]")
+    monkeypatch.setattr("opproof.harness.truth.slices.pose.stored", None)
+    for mode in (Mode.FORWARD, Mode.GRADIENT):
+        assert pose(case, load("gelu"), mode).room is None
+    with pytest.raises(TypeError, match="NoneType"):
+        pose(case, load("gelu"), Mode.FORWARD, 2**27)
 
 
 def test_gradients_are_asked_alike():
