@@ -6,7 +6,7 @@ every call, since aidge adds gradients up, and copies laid out row by row, the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,7 +35,7 @@ class Aidge:
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
         with _declining(inputs):
-            found: list[Array] = self._started(op, inputs, params).outputs()
+            found: list[Array] = self._answered(op, inputs, params, lambda run: run.outputs())
         return found
 
     def vjp(
@@ -43,16 +43,23 @@ class Aidge:
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         with _declining(inputs):
-            gradients = self._started(op, inputs, params).gradients(cotangents)
+            gradients = self._answered(op, inputs, params, lambda run: run.gradients(cotangents))
         return [gradients.get(i) if n else None for i, n in enumerate(needs)]
 
-    def _started(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
+    def _answered(
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], answer: Callable[[Any], Any]
+    ) -> Any:
+        """What `answer` takes from a run of the operator."""
+        from opproof.backends.aidge.apart import apart
         from opproof.backends.aidge.run import Run
 
         function = function_of(self.table, op, "aidge")
         if any(x is not None and x.size == 0 for x in inputs):
             raise Unsupported("aidge has no empty tensors: it calls them undefined")
-        return Run(function(*inputs, **params), inputs)
+        told = function(*inputs, **params)
+        if not told.damages:
+            return answer(Run(told, inputs))
+        return apart(lambda: answer(Run(function(*inputs, **params), inputs)))
 
 
 @contextmanager

@@ -21,6 +21,7 @@ class Call:
     inputs it holds, None for a constant. outputs: which of the node's outputs answer. lacks: why not all of the
     operator's outputs are there; its gradients may be. shape: of the answer, where aidge's has other axes.
     last: the node that answers, where it is not the one fed. finish: from aidge's convention to ours.
+    damages: whether the call may write past its memory.
     """
 
     node: Any
@@ -31,6 +32,7 @@ class Call:
     shape: tuple[int, ...] | None = None
     last: Any = None
     finish: Callable[[list[Array]], list[Array]] | None = None
+    damages: bool = False
 
 
 def call(node: Any, *inputs: Array | None, constants: Sequence[Array] = (), **more: Any) -> Call:

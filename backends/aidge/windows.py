@@ -8,7 +8,7 @@ from typing import Any
 import aidge_core as aidge
 
 from opproof.backends.aidge.run import Call, call
-from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.backends.protocol import Unsupported
 from opproof.vocabulary.arrays import Array
 
 Sizes = int | tuple[int, ...]
@@ -91,15 +91,14 @@ def _im2col(x: Array, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, st
 def _col2im(
     x: Array, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> Call:
-    """Not called where it would damage the process, and other cases with it: that is a failure, not a refusal."""
+    """Fold2D writes past its memory where windows overlap."""
     if any(axes_of(padding, 2)):
         raise Unsupported("aidge's Fold2D has no padding")
     output, kernel, steps, dilations = (axes_of(v, 2) for v in (output_size, kernel_size, stride, dilation))
     extent = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
     several = any(o - e >= s for o, e, s in zip(output, extent, steps, strict=True))
-    if several and any(e > s for e, s in zip(extent, steps, strict=True)):
-        raise BackendFailed("not called: aidge's Fold2D writes past its memory where windows overlap")
-    return call(aidge.Fold2D(output, kernel, stride_dims=steps, dilation_dims=dilations), x)
+    overlap = several and any(e > s for e, s in zip(extent, steps, strict=True))
+    return call(aidge.Fold2D(output, kernel, stride_dims=steps, dilation_dims=dilations), x, damages=overlap)
 
 
 def _upsample(mode: Any) -> Callable[..., Call]:

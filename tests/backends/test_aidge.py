@@ -1,5 +1,9 @@
 """The aidge adapter: what it covers, the smoke level, and the Mul of aidge's own history."""
 
+import signal
+import subprocess
+import sys
+
 import pytest
 from _adapters import declared, results, unexpected
 
@@ -7,6 +11,7 @@ pytest.importorskip("aidge_core", reason="the aidge adapter needs pip aidge-core
 pytest.importorskip("aidge_backend_cpu", reason="the aidge adapter needs pip aidge-backend-cpu")
 
 from opproof.backends.aidge import create
+from opproof.backends.aidge.apart import apart
 from opproof.harness.ledger.chosen import built_in
 from opproof.reference_ops import names
 
@@ -68,3 +73,24 @@ def test_an_operator_without_a_backward_is_declined():
         "UNSUPPORTED",
         "aidge: Backward not yet implemented",
     )
+
+
+def test_fold2d_is_called_where_it_damages_its_process():
+    """Of one case three calls may all go unnoticed by the heap, of three hardly."""
+    cases = tuple(f"col2im[x=1x8x130;output_size=(3,66);kernel_size=2;f32;seed={seed}]" for seed in range(1, 4))
+    records = results("aidge", "aidge", cases=cases, modes=("forward",))
+    assert {r.verdict for r in records} <= {"CRASH", "PASS"}
+    assert any(r.verdict == "CRASH" and "Fold2D" in r.known for r in records)
+
+
+def test_what_is_called_apart_answers_raises_and_dies(tmp_path):
+    assert apart(lambda: [1, 2]) == [1, 2]
+    with pytest.raises(RuntimeError, match="no kernel"):
+        apart(_refuses)
+    program = "import os\nfrom opproof.backends.aidge.apart import apart\napart(os.abort)\n"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGABRT
+
+
+def _refuses():
+    raise RuntimeError("no kernel")
