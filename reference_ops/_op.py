@@ -14,7 +14,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from opproof.reference_ops._reference import alone
 from opproof.reference_ops._traits import Trait
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.levels import LEVELS
@@ -165,6 +164,8 @@ def _build(module: ModuleType, path: Path) -> Op:
     forward, vjp = getattr(module, "forward", None), getattr(module, "vjp", None)
     function = None if callable(forward) else getattr(module, "reference", None)
     if callable(function):
+        from opproof.reference_ops._reference import alone  # NumPy, which a list of names does without
+
         of_torch = alone(function, path)
         forward, vjp, doc = of_torch.forward, of_torch.vjp, doc or f"{name}: a function of PyTorch."
         positional = [p for p in of_torch.positional if p.kind is not p.VAR_POSITIONAL]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.harness.judge import ties
+from opproof.harness.judge import beside, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare
@@ -78,6 +78,8 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
     case = posed.case
     compared = [plain(case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
     comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
+    if rules.convention == "any":
+        comparisons = beside.excused(posed, answer.arrays, comparisons, rules.declared)
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)

@@ -43,7 +43,7 @@ GATING = Problem(
         "shares of all experts": Wrong(_shares_rounded(lambda x, w: (x @ w).softmax(-1).topk(2, -1))),
         "order of experts": Wrong(_shares_rounded(lambda x, w: (gating(x, w)[0], gating(x, w)[1].flip(-1)))),
         "one expert for all rows": Wrong(
-            _shares_rounded(lambda x, w: (gating(x, w)[0], gating(x, w)[1][:1].expand(x.shape[0], 2)))
+            _shares_rounded(lambda x, w: (gating(x, w)[0], gating(x, w)[1][:1].repeat(x.shape[0], 1)))
         ),
     },
 )

@@ -119,7 +119,7 @@ def test_what_is_absent_has_no_tensor(drill):
     assert [d is None for d in drill.vjp("linear", [X, X, None], {}, [X @ X.T], [True, True, False])] == [0, 0, 1]
     (gradient,) = drill.vjp("sort", [X], {"dim": 0, "descending": False}, [X, None], [True])
     assert (gradient == X[np.argsort(np.argsort(X, axis=0), axis=0), np.arange(3)]).all()
-    request, tensors = _request("vjp", "linear", [X, X, None], {})
+    request, tensors = _request("vjp", "linear", [X, X, None], {}, 0)
     assert (request["inputs"], set(tensors)) == ("3", {"input.0", "input.1"})
 
 

@@ -223,7 +223,7 @@ def test_every_fill_is_what_it_says():
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
         *("special-rows", "special-columns", "masked", "masked-special", "far", "offset-1e3", "offset-1e4"),
-        *("heavy", "least", "infinite", "branches", "edges", "meet"),
+        *("heavy", "least", "infinite", "branches", "edges", "meet", "every-byte"),
     }
 
 
