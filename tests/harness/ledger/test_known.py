@@ -195,7 +195,7 @@ BAD = {
     "[[known]]\npattern = 'p'\nreason = 1": "{path}, entry 1: reason is 1; expected a str.",
     f"[[known]]\n{SOUND}[[known]]\n{SOUND}why = 'w'": "{path}, entry 2: unknown key 'why'; expected reason, ",
     f"[[known]]\n{REQUIRED}mode = 1": "{path}, entry 1: mode is 1; expected one of double, forward, gradient, jvp",
-    f"[[known]]\n{REQUIRED}mode = 'backward'": "{path}, entry 1: mode is 'backward'; expected one of double, forward, gradient",
+    f"[[known]]\n{REQUIRED}mode = 'backward'": "{path}, entry 1: mode is 'backward'; expected one of double, forward",
     f"[[known]]\n{REQUIRED}units = nan": "{path}, entry 1: units is nan; expected more than 0, the largest ",
     f"[[known]]\n{REQUIRED}units = -1": "{path}, entry 1: units is -1.0; expected more than 0, ",
     f"[[known]]\n{REQUIRED}units = -inf": "{path}, entry 1: units is -inf; expected more than 0, ",
