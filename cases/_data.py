@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
 from opproof.cases._every import EVERY, every, is_every
+from opproof.cases._stored import is_stored, stored
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.meant import meant
@@ -93,6 +94,10 @@ def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Flo
 def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
     """Values of one tensor. Raises CaseError for an unknown fill."""
     bits, dtype = bits_of(f"{case}|{name}|{salt}"), DTYPES[case.dtype]
+    if is_stored(case.fill):
+        as_seen = not case.seed and salt == "variant=0"
+        values = stored(case, name, shape, None if as_seen else np.argsort(bits(math.prod(shape)), kind="stable"))
+        return _array(round_to(values, dtype), shape) if values.dtype.kind == "f" else values
     if isinstance(constraint, range):
         return _integers(bits, shape, constraint)
     if callable(constraint):
@@ -308,4 +313,4 @@ PIECEWISE = frozenset(
 
 def is_on_kinks(fill: str) -> bool:
     """Whether the fill may sit on kinks."""
-    return fill in ON_KINKS or fill in REPORTS or is_every(fill)
+    return fill in ON_KINKS or fill in REPORTS or is_every(fill) or is_stored(fill)

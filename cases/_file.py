@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from opproof.cases._case import Case
+from opproof.cases._stored import beside
 from opproof.vocabulary.errors import CaseError, UsageError
 from opproof.vocabulary.levels import LEVELS
 
@@ -44,10 +45,10 @@ class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     case: tuple[Entry, ...] = ()
     unmapped: dict[str, int] = {}
 
-    def cases(self, level: str) -> list[Case]:
-        """The cases up to `level`, in file order. Raises CaseError for an id that is none."""
+    def cases(self, level: str, folder: Path) -> list[Case]:
+        """The cases up to `level`, in file order, of a file in `folder`. Raises CaseError for an id that is none."""
         known = LEVELS[: LEVELS.index(level) + 1]
-        return [Case.parse(e.id) for e in self.case if e.level in known]
+        return [beside(Case.parse(e.id), folder) for e in self.case if e.level in known]
 
 
 def names() -> list[str]:

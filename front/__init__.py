@@ -108,12 +108,13 @@ def assert_close(actual: Any, *, like: Callable[..., Any], inputs: Sequence[Any]
         raise AssertionError(text)
 
 
-def capture(path: str | Path) -> AbstractContextManager[Calls]:
+def capture(path: str | Path, *, data: bool = False) -> AbstractContextManager[Calls]:
     """A block whose calls of PyTorch become cases in the file at `path`, for `opproof run --cases`.
 
     Its value holds the cases, each with how often it was called, and the functions that are no operator of opproof.
-    Raises UsageError where the file cannot be written.
+    With `data` each case has that of its first call, in a .safetensors beside the file. Raises UsageError where the
+    file cannot be written.
     """
     from opproof.harness.capture.program import capturing
 
-    return capturing(Path(path), Path(path).stem)
+    return capturing(Path(path), Path(path).stem, data=data)

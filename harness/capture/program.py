@@ -5,39 +5,48 @@ from __future__ import annotations
 import contextlib
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import tomlkit
 
 from opproof.cases import Case
+from opproof.cases._stored import fill_of
 from opproof.harness.capture.recorder import Calls, Counts, recording
 from opproof.harness.run.plan import checked
 from opproof.vocabulary.errors import CaseError, OpError, UsageError
 
 
 @contextlib.contextmanager
-def capturing(path: Path, title: str) -> Iterator[Calls]:
-    """A block whose calls of PyTorch become cases in the file at `path`, also where it ends by an exception."""
+def capturing(path: Path, title: str, *, data: bool = False) -> Iterator[Calls]:
+    """A block whose calls of PyTorch become cases in the file at `path`, also where it ends by an exception.
+
+    With `data` each case has that of its first call, in a file beside it, .safetensors.
+    """
     if not path.resolve().parent.is_dir():
         raise UsageError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
     calls = Calls()
     try:
-        with recording() as calls:
+        with recording(data=data) as calls:
             yield calls
     finally:
         _refuse_uncomputable(calls)
-        path.write_text(text_of(calls, title), encoding="utf-8")
+        path.write_text(text_of(calls, title, _kept(calls, path)), encoding="utf-8")
 
 
-def run(script: Path, arguments: Sequence[str], path: Path) -> Calls:
-    """Run a script as python would, and write its cases. Raises UsageError where there is none, or it fails."""
+def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = False) -> Calls:
+    """Run a script as python would, and write its cases, with their `data` too.
+
+    Raises UsageError where there is no script, or it fails.
+    """
     if not script.is_file():
         raise UsageError(f"no script {script}: expected a Python file that runs a PyTorch program.")
     before = sys.argv, sys.path[:]
     sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.resolve().parent)]
     try:
-        with capturing(path, script.name) as calls:
+        with capturing(path, script.name, data=data) as calls:
             try:
                 runpy.run_path(str(script), run_name="__main__")
             except SystemExit:
@@ -61,7 +70,32 @@ def _refuse_uncomputable(calls: Calls) -> None:
             calls.unmapped[case.op] += calls.cases.pop(case).calls
 
 
-def text_of(calls: Calls, title: str) -> str:
+def _kept(calls: Calls, path: Path) -> dict[Case, str]:
+    """The fill of each case whose data lies in the file beside `path`, which is written; gradients need numbers."""
+    import torch
+    from safetensors.torch import save_file
+
+    tensors: dict[str, torch.Tensor] = {}
+    fills: dict[Case, str] = {}
+    beside = path.with_suffix(".safetensors")
+    for case, named in (calls.data or {}).items():
+        if case in calls.cases and all(t.isfinite().all() for t in named.values()):
+            fills[case] = fill_of(beside.name, str(len(fills)))
+            tensors |= {f"{fills[case].rpartition('#')[2]}.{n}": _stored(t) for n, t in named.items()}
+    if tensors:
+        save_file(tensors, beside)
+    return fills
+
+
+def _stored(tensor: Any) -> Any:
+    """The tensor in a type that holds its numbers and that NumPy reads."""
+    import torch
+
+    whole = torch.int64 if not tensor.is_floating_point() else torch.float32
+    return tensor.to(tensor.dtype if tensor.dtype == torch.float64 else whole).contiguous()
+
+
+def text_of(calls: Calls, title: str, fills: Mapping[Case, str]) -> str:
     """The file of cases: the most expensive first, then the most frequent."""
     document = tomlkit.document()
     document.add("title", tomlkit.item(title))
@@ -69,7 +103,7 @@ def text_of(calls: Calls, title: str) -> str:
         document.add("unmapped", tomlkit.item(dict(calls.unmapped.most_common())))
     tables = tomlkit.aot()
     for case, counts in sorted(calls.cases.items(), key=lambda item: (-item[1].flops, -item[1].calls, str(item[0]))):
-        tables.append(_table(case, counts))
+        tables.append(_table(replace(case, fill=fills.get(case, case.fill)), counts))
     document.add("case", tables)
     return tomlkit.dumps(document)
 

@@ -40,6 +40,7 @@ class Calls:
     """What a program called: cases of ours, and functions that are no operator of ours."""
 
     cases: dict[Case, Counts] = field(default_factory=dict)
+    data: dict[Case, Mapping[str, Any]] | None = None  # the tensors of each case's first call, where they are kept
     unmapped: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -49,11 +50,11 @@ class Calls:
 
 
 @contextlib.contextmanager
-def recording() -> Iterator[Calls]:
-    """A block whose calls are recorded. A function that is no operator of ours is looked into."""
+def recording(*, data: bool = False) -> Iterator[Calls]:
+    """A block whose calls are recorded, also their `data`. A function that is no operator of ours is looked into."""
     from torch.overrides import TorchFunctionMode
 
-    seen = Calls()
+    seen = Calls(data={} if data else None)
     inside: list[Callable[..., Any]] = []
 
     class Recorder(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
@@ -108,10 +109,13 @@ def _recorded(
         result = func(*args, **kwargs)
     if not called(func).in_place and _is_move(result, args):
         return result
-    case = next((case for call, case in readings if _agrees(call, result)), None)
-    if case is None:
+    reading = next((r for r in readings if _agrees(r[0], result)), None)
+    if reading is None:
         seen.unmapped[called(func).name] += 1
     else:
+        call, case = reading
+        if seen.data is not None and case not in seen.data:
+            seen.data[case] = {n: t.detach().clone() for n, t in call.tensors.items()}
         counts = seen.cases.setdefault(case, Counts())
         counts.calls += 1
         counts.flops += flops.get_total_flops()

@@ -9,16 +9,19 @@ import click
 
 @click.command("capture", context_settings={"ignore_unknown_options": True})
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The file of cases.")
+@click.option(
+    "--data", is_flag=True, help="Keep the data of each case's first call too, in FILE's name with .safetensors."
+)
 @click.argument("script", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(*, out: Path, script: Path, arguments: tuple[str, ...]) -> int:
+def command(*, out: Path, data: bool, script: Path, arguments: tuple[str, ...]) -> int:
     """Run SCRIPT, a Python program that uses PyTorch, and write what it called to FILE.
 
     `opproof run -b mine --cases FILE` then judges a backend by exactly these shapes.
     """
     from opproof.harness.capture.program import run
 
-    calls = run(script, arguments, out)
+    calls = run(script, arguments, out, data=data)
     total = sum(c.calls for c in calls.cases.values())
     click.echo(f"{out}: {len(calls.cases)} cases of {total} calls; next: opproof run -b BACKEND --cases {out}")
     if calls.unmapped:

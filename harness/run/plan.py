@@ -12,6 +12,7 @@ from pathlib import Path
 from opproof.cases import Case, _file, cases_of
 from opproof.cases._case import RESERVED
 from opproof.cases._data import NOT_FINITE
+from opproof.cases._stored import check_stored, is_stored
 from opproof.harness.run import destination
 from opproof.harness.run.exhaustive import chunks
 from opproof.harness.run.shard import parse, shard_of
@@ -92,7 +93,8 @@ def _listed(selection: Selection) -> list[Case]:
     """The cases of the files, each once, of the operators asked for."""
     if selection.level == EXHAUSTIVE:
         raise UsageError(f"--level {EXHAUSTIVE} has chunks of its own: give it -o and --dtype, not --cases.")
-    read = [c for text in selection.case_files for c in _file.read(_file.path_of(text)).cases(selection.level)]
+    paths = [_file.path_of(text) for text in selection.case_files]
+    read = [c for path in paths for c in _file.read(path).cases(selection.level, path.parent)]
     wanted = [c for c in dict.fromkeys(read) if not selection.ops or c.op in selection.ops]
     return [checked(c, selection.folders) for c in wanted]
 
@@ -140,8 +142,10 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
     if not op.variadic:
         _check_tensors(case, op)
     drawn = replace(op, kinks=None)  # kinks that raise are a fault of the operator, which the judge names
+    if is_stored(case.fill):
+        check_stored(case)
     try:
-        tried = _small(case, op)
+        tried = _small(replace(case, fill="normal") if is_stored(case.fill) else case, op)
         if tried is not None:
             outputs = reference.forward(op, ordered(tried, op, inputs_of(tried, drawn)), parameters(tried, op))
             destination.check(tried, op, outputs[0])

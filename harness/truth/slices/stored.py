@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._data import HIDDEN, ON_KINKS, draw_stored, stored_cotangent
+from opproof.cases._data import HIDDEN, draw_stored, is_on_kinks, stored_cotangent
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import arguments, inputs_of, repeat_slices
 from opproof.harness.truth.posed import Posed, output_names
@@ -30,7 +30,7 @@ def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
 
 def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
     dtype = DTYPES[case.dtype].numpy
-    moved = op.kinks is not None and (case.fill == "kink" or case.fill not in ON_KINKS)
+    moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
     hiding = op.hidden is not None and case.fill in HIDDEN
     if moved or hiding:  # by what all values are
         whole = inputs_of(case, op, variant)

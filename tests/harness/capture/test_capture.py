@@ -170,7 +170,7 @@ def test_models_name_their_source_and_can_be_computed(name):
     file = _file.read(_file.path_of(name))
     assert file.title
     assert file.source
-    assert file.cases("full")
+    assert file.cases("full", _file.MODELS)
     assert cases(Selection(case_files=(name,), level="smoke"))
 
 
