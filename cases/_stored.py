@@ -35,7 +35,7 @@ def beside(case: Case, folder: Path) -> Case:
     """The case with its file, which it names as seen from `folder`, as seen from where we are."""
     if not is_stored(case.fill):
         return case
-    path, _, key = case.fill.removeprefix(_PREFIX).rpartition("#")
+    path, key = _parts(case)
     return replace(case, fill=fill_of(Path(os.path.relpath(folder / path)).as_posix(), key))
 
 
@@ -51,9 +51,7 @@ def stored(case: Case, name: str, shape: Shape, order: NDArray[np.int64] | None)
 
     Raises CaseError where the file, or the tensor in it, is not there, or has another shape.
     """
-    path, hash_, key = case.fill.removeprefix(_PREFIX).rpartition("#")
-    if not hash_ or not path:
-        raise CaseError(f"malformed fill {case.fill!r} in {case}: expected file:PATH#KEY.")
+    path, key = _parts(case)
     changed = Path(path).stat().st_mtime_ns if Path(path).is_file() else 0
     values = _read(path, changed).get(f"{key}.{name}")
     if values is None:
@@ -64,6 +62,13 @@ def stored(case: Case, name: str, shape: Shape, order: NDArray[np.int64] | None)
         )
     wide = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     return wide if order is None else wide.reshape(-1)[order].reshape(shape)
+
+
+def _parts(case: Case) -> tuple[str, str]:
+    path, _, key = case.fill.removeprefix(_PREFIX).rpartition("#")
+    if not path:
+        raise CaseError(f"malformed fill {case.fill!r} in {case}: expected file:PATH#KEY.")
+    return path, key
 
 
 @functools.lru_cache(maxsize=2)
