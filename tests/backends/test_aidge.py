@@ -75,6 +75,18 @@ def test_an_operator_without_a_backward_is_declined():
     )
 
 
+def test_a_depthwise_convolution_of_one_channel_is_one_too():
+    """Conv2D, which answers it as well, has a kernel for f16, and another defect there."""
+    shapes = "x=2x1x3x4;weight=1x1x1x1;bias=1,"
+    records = results("aidge", cases=tuple(f"conv2d_depthwise[{shapes};{dtype}]" for dtype in ("f32", "f16")))
+    assert {(r.dtype, r.mode): r.verdict for r in records} == {
+        ("f32", "forward"): "PASS",
+        ("f32", "gradient"): "UNSUPPORTED",
+        ("f16", "forward"): "UNSUPPORTED",
+        ("f16", "gradient"): "UNSUPPORTED",
+    }
+
+
 def test_fold2d_is_called_where_it_damages_its_process():
     """Of one case three calls may all go unnoticed by the heap, of three hardly."""
     cases = tuple(f"col2im[x=1x8x130;output_size=(3,66);kernel_size=2;f32;seed={seed}]" for seed in range(1, 4))
