@@ -77,7 +77,9 @@ def _conv_transpose(rank: int) -> Callable[..., Call]:
             *weight.shape[:2], list(weight.shape[2:]), stride_dims=axes_of(stride, rank),
             dilation_dims=axes_of(dilation, rank), no_bias=bias is None, **pads,
         )  # fmt: skip
-        return call(node, *((x, weight) if bias is None else (x, weight, bias)))
+        # Asked for it, aidge runs Pad's backward, which may damage the process, before Conv's says that there is none.
+        none = "aidge's transposed convolutions have no backward"
+        return call(node, *((x, weight) if bias is None else (x, weight, bias)), no_backward=none)
 
     return conv_transpose
 
