@@ -63,7 +63,8 @@ def _pad(x: Array, *, pad: tuple[int, ...], mode: str, value: float | None) -> C
     untouched = [0] * (x.ndim - len(pad) // 2)
     pads = [*untouched, *pad[::2][::-1], *untouched, *pad[1::2][::-1]]
     filler = 0.0 if value is None else value
-    return call(aidge.Pad(pads, mode=modes[mode], constant_value=filler), x)
+    both = min(pads, default=0) < 0 < max(pads, default=0)  # then the backward may write past its memory
+    return call(aidge.Pad(pads, mode=modes[mode], constant_value=filler), x, damages=both)
 
 
 def _gather(x: Array, index: Array, *, dim: int) -> Call:

@@ -21,7 +21,7 @@ class Call:
     inputs it holds, None for a constant. outputs: which of the node's outputs answer. lacks: why not all of the
     operator's outputs are there; its gradients may be. shape: of the answer, where aidge's has other axes.
     last: the node that answers, where it is not the one fed. finish: from aidge's convention to ours.
-    damages: whether the call may write past its memory.
+    damages: whether the call, or its backward, may write past its memory. no_backward: why gradients are not asked for.
     """
 
     node: Any
@@ -33,6 +33,7 @@ class Call:
     last: Any = None
     finish: Callable[[list[Array]], list[Array]] | None = None
     damages: bool = False
+    no_backward: str = ""
 
 
 def call(node: Any, *inputs: Array | None, constants: Sequence[Array] = (), **more: Any) -> Call:
@@ -65,6 +66,8 @@ class Run:
 
     def gradients(self, cotangents: Sequence[Array | None]) -> dict[int, Array]:
         """By input of the operator; aidge's shapes, but where the input was fed in another one."""
+        if self._call.no_backward:
+            raise Unsupported(self._call.no_backward)
         for i, g in zip(self._call.outputs, cotangents, strict=False):  # fewer where it `lacks` outputs
             if g is not None:
                 output = self._operator.get_output(i)

@@ -33,15 +33,17 @@ def padded(name: str, padding: list[int]) -> tuple[Callable[..., Any], dict[str,
     return getattr(aidge, f"Padded{name}"), {"padding_dims": padding}
 
 
-def _conv(rank: int) -> Callable[..., Call]:
+def _conv(rank: int, *, depthwise: bool = False) -> Callable[..., Call]:
+    """Depthwise: of one channel too, where aidge has a kernel of its own for it."""
+
     def conv(
         x: Array, weight: Array, bias: Array | None = None,
         *, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int = 1,
     ) -> Call:  # fmt: skip
         channels: tuple[int, ...] = (weight.shape[1], weight.shape[0])
-        if groups == x.shape[1] == weight.shape[0] and groups > 1 and rank < 3:
+        if groups == x.shape[1] == weight.shape[0] and (groups > 1 or depthwise) and rank < 3:
             name, channels = f"ConvDepthWise{rank}D", (groups,)
-        elif groups == 1:
+        elif groups == 1 and not depthwise:
             name = f"Conv{rank}D"
         else:
             raise Unsupported("aidge's convolutions have no groups but one, or one channel each")
@@ -56,7 +58,7 @@ def _conv(rank: int) -> Callable[..., Call]:
 
 
 def _conv2d_depthwise(x: Array, weight: Array, bias: Array | None = None, **how: Any) -> Call:
-    return _conv(2)(x, weight, bias, **how, groups=x.shape[1])
+    return _conv(2, depthwise=True)(x, weight, bias, **how, groups=x.shape[1])
 
 
 def _conv_transpose(rank: int) -> Callable[..., Call]:
@@ -75,7 +77,9 @@ def _conv_transpose(rank: int) -> Callable[..., Call]:
             *weight.shape[:2], list(weight.shape[2:]), stride_dims=axes_of(stride, rank),
             dilation_dims=axes_of(dilation, rank), no_bias=bias is None, **pads,
         )  # fmt: skip
-        return call(node, *((x, weight) if bias is None else (x, weight, bias)))
+        # Asked for it, aidge runs Pad's backward, which may damage the process, before Conv's says that there is none.
+        none = "aidge's transposed convolutions have no backward"
+        return call(node, *((x, weight) if bias is None else (x, weight, bias)), no_backward=none)
 
     return conv_transpose
 

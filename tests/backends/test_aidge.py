@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from _adapters import declared, results, unexpected
 
@@ -73,6 +74,32 @@ def test_an_operator_without_a_backward_is_declined():
         "UNSUPPORTED",
         "aidge: Backward not yet implemented",
     )
+
+
+def test_a_depthwise_convolution_of_one_channel_is_one_too():
+    """Conv2D, which answers it as well, has a kernel for f16, and another defect there."""
+    shapes = "x=2x1x3x4;weight=1x1x1x1;bias=1,"
+    records = results("aidge", cases=tuple(f"conv2d_depthwise[{shapes};{dtype}]" for dtype in ("f32", "f16")))
+    assert {(r.dtype, r.mode): r.verdict for r in records} == {
+        ("f32", "forward"): "PASS",
+        ("f32", "gradient"): "UNSUPPORTED",
+        ("f16", "forward"): "UNSUPPORTED",
+        ("f16", "gradient"): "UNSUPPORTED",
+    }
+
+
+def test_a_transposed_convolution_is_not_asked_for_its_backward():
+    """aidge would run the backward of Pad, which may damage the process, before it says that Conv has none."""
+    case = "conv_transpose2d[x=1x3x2x5;weight=3x3x1x3;stride=(3,2);padding=(0,1);output_padding=(2,1);f32]"
+    said = {r.mode: (r.verdict, r.message) for r in results("aidge", cases=(case,))}
+    assert said["forward"][0] == "PASS"
+    assert said["gradient"] == ("UNSUPPORTED", "aidge's transposed convolutions have no backward")
+
+
+def test_a_pad_that_adds_and_takes_away_is_called_apart():
+    x = np.ones((2, 3), np.float32)
+    pads = {(1, 1): False, (-1, -1): False, (-1, 2): True}
+    assert {p: create().table["pad"](x, pad=p, mode="constant", value=0.0).damages for p in pads} == pads
 
 
 def test_fold2d_is_called_where_it_damages_its_process():
