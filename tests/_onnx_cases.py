@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from _onnx_map import MAP
-from _onnx_shared import NotOurs
 from onnx import TensorProto, helper, load, numpy_helper
 
+from opproof.harness.capture.onnx.shared import NotOurs
+from opproof.harness.capture.onnx.translated import MAP
 from opproof.reference_ops import load as load_op
 
 #: Relative and absolute error allowed, by the dtype of the expected output, which ONNX's own reference rounded so.

@@ -129,7 +129,7 @@ def _call(op: Op, given: Mapping[str, Any]) -> Call | None:
         elif op.variadic and isinstance(value, list | tuple) and all(map(_is_tensor, value)):
             tensors |= {chr(ord("a") + i): t for i, t in enumerate(value)}
         elif ours in op.params:
-            params[ours] = _plain(value, op.params[ours])
+            params[ours] = plain(value, op.params[ours])
         elif _is_number(value) and free and free[0] not in op.optional:
             tensors[free[0]] = _number_like(value, given)
     required = [n for n, d in op.params.items() if d is inspect.Parameter.empty]
@@ -158,7 +158,7 @@ def _number_like(value: float, given: Mapping[str, Any]) -> Any:
     return torch.tensor(value, dtype=floats[0] if floats else None)
 
 
-def _plain(value: Any, default: Any) -> Any:
+def plain(value: Any, default: Any) -> Any:
     """A parameter as a case holds it; one number where all along the axes are equal."""
     if isinstance(value, list | tuple):
         whole = tuple(int(v) if isinstance(v, int) else v for v in value)

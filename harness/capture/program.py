@@ -25,8 +25,7 @@ def capturing(path: Path, title: str, *, data: bool = False) -> Iterator[Calls]:
 
     With `data` each case has that of its first call, in a file beside it, .safetensors.
     """
-    if not path.resolve().parent.is_dir():
-        raise UsageError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
+    _check_folder(path)
     calls = Calls()
     try:
         with recording(data=data) as calls:
@@ -59,6 +58,24 @@ def run(script: Path, arguments: Sequence[str], path: Path, *, data: bool = Fals
     finally:
         sys.argv, sys.path[:] = before
     return calls
+
+
+def of_model(model: Path, dims: Mapping[str, int], path: Path) -> tuple[Calls, list[str]]:
+    """Write the cases of an ONNX model. See onnx/graph.py. Raises UsageError."""
+    from opproof.harness.capture.onnx.graph import captured
+
+    _check_folder(path)
+    if not model.is_file():
+        raise UsageError(f"no model {model}: expected an ONNX file.")
+    calls, ones = captured(model, dims)
+    _refuse_uncomputable(calls)
+    path.write_text(text_of(calls, model.name, {}), encoding="utf-8")
+    return calls, ones
+
+
+def _check_folder(path: Path) -> None:
+    if not path.resolve().parent.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder {path.resolve().parent}.")
 
 
 def _refuse_uncomputable(calls: Calls) -> None:

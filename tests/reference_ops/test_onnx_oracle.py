@@ -6,8 +6,9 @@ import pytest
 pytest.importorskip("onnx", reason="the ONNX oracle needs pip onnx==1.22.0")
 
 from _onnx_cases import EXPLAINED, difference
-from _onnx_map import MAP
 from _onnx_page import PAGE, page, verdicts
+
+from opproof.harness.capture.onnx.translated import MAP
 
 
 @pytest.fixture(scope="module")

@@ -1,43 +1,48 @@
-"""ONNX's operators that move data, by our references. See _onnx_map.py."""
+"""ONNX's operators that move data, by our references. See translated.py."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from _onnx_shared import NotOurs, numbers
+
+from opproof.harness.capture.onnx.shared import NotOurs, Ref, numbers
 
 
-def _reshape(ref, x, shape, *, allowzero=0):
+def _reshape(ref: Ref, x: Any, shape: Any, *, allowzero: Any = 0) -> Any:
     sizes = numbers(shape)
     if not allowzero:
         sizes = [x.shape[i] if n == 0 else n for i, n in enumerate(sizes)]
     return ref("reshape", x, shape=tuple(sizes))
 
 
-def _flatten(ref, x, *, axis=1):
+def _flatten(ref: Ref, x: Any, *, axis: Any = 1) -> Any:
     axis = axis if axis >= 0 else axis + x.ndim
     return ref("reshape", x, shape=(math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
-def _squeeze(ref, x, axes=None):
+def _squeeze(ref: Ref, x: Any, axes: Any = None) -> Any:
     dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
     return ref("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in dims or n != 1))
 
 
-def _unsqueeze(ref, x, axes):
+def _unsqueeze(ref: Ref, x: Any, axes: Any) -> Any:
     rank = x.ndim + len(numbers(axes))
     dims, sizes = [a % rank for a in numbers(axes)], iter(x.shape)
     return ref("reshape", x, shape=tuple(1 if i in dims else next(sizes) for i in range(rank)))
 
 
-def _transpose(ref, x, *, perm=None):
+def _transpose(ref: Ref, x: Any, *, perm: Any = None) -> Any:
     return ref("permute", x, dims=tuple(reversed(range(x.ndim))) if perm is None else tuple(perm))
 
 
-def _expand(ref, x, shape):
+def _expand(ref: Ref, x: Any, shape: Any) -> Any:
     return ref("expand", x, shape=np.broadcast_shapes(x.shape, tuple(numbers(shape))))
 
 
-def _pad(ref, x, pads, value=None, axes=None, *, mode="constant"):
+def _pad(ref: Ref, x: Any, pads: Any, value: Any = None, axes: Any = None, *, mode: Any = "constant") -> Any:
     dims = range(x.ndim) if axes is None else [a % x.ndim for a in numbers(axes)]
     begins, ends = np.split(np.ravel(pads), 2)
     widths = [0, 0] * x.ndim
@@ -48,7 +53,7 @@ def _pad(ref, x, pads, value=None, axes=None, *, mode="constant"):
     return ref("pad", x, pad=tuple(widths), mode=names[mode], value=number if mode == "constant" else None)
 
 
-def _slice(ref, x, starts, ends, axes=None, steps=None):
+def _slice(ref: Ref, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
     dims = range(len(numbers(starts))) if axes is None else numbers(axes)
     strides = [1] * len(numbers(starts)) if steps is None else numbers(steps)
     for d, start, end, step in zip(dims, numbers(starts), numbers(ends), strides, strict=True):
@@ -60,7 +65,16 @@ def _slice(ref, x, starts, ends, axes=None, steps=None):
     return x
 
 
-def _split(ref, x, sizes=None, *, axis=0, num_outputs=None, split=None, count):
+def _split(
+    ref: Ref,
+    x: Any,
+    sizes: Any = None,
+    *,
+    axis: Any = 0,
+    num_outputs: Any = None,
+    split: Any = None,
+    count: Any,
+) -> Any:
     """`count` is the number of the node's outputs."""
     size, given = x.shape[axis], split if split is not None else sizes
     if given is None:
@@ -70,25 +84,25 @@ def _split(ref, x, sizes=None, *, axis=0, num_outputs=None, split=None, count):
     return ref("split", x, sizes=tuple(numbers(given)), dim=axis)
 
 
-def _gather(ref, x, indices, *, axis=0):
+def _gather(ref: Ref, x: Any, indices: Any, *, axis: Any = 0) -> Any:
     axis %= x.ndim
     index = np.asarray(indices) % x.shape[axis]  # ours counts from the beginning only
     y = ref("index_select", x, np.ravel(index), dim=axis)
     return ref("reshape", y, shape=(*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
 
 
-def _gather_elements(ref, x, indices, *, axis=0):
+def _gather_elements(ref: Ref, x: Any, indices: Any, *, axis: Any = 0) -> Any:
     return ref("gather", x, np.asarray(indices) % x.shape[axis], dim=axis % x.ndim)
 
 
-def _scatter_elements(ref, x, indices, updates, *, axis=0, reduction="none"):
+def _scatter_elements(ref: Ref, x: Any, indices: Any, updates: Any, *, axis: Any = 0, reduction: Any = "none") -> Any:
     if reduction not in ("none", "add"):
         raise NotOurs(f"reduction {reduction}")
     index = np.asarray(indices) % x.shape[axis]
     return ref("scatter" if reduction == "none" else "scatter_add", x, index, updates, dim=axis % x.ndim)
 
 
-def _scatter_nd(ref, x, indices, updates, *, reduction="none"):
+def _scatter_nd(ref: Ref, x: Any, indices: Any, updates: Any, *, reduction: Any = "none") -> Any:
     """Rows of x, each as long as all axes but the first, where the indices name the first axis only."""
     if reduction not in ("none", "add"):
         raise NotOurs(f"reduction {reduction}")
@@ -101,11 +115,11 @@ def _scatter_nd(ref, x, indices, updates, *, reduction="none"):
     return ref("reshape", ref("index_add", rows, index, source, dim=0), shape=x.shape)
 
 
-def _top_k(ref, x, k, *, axis=-1, largest=1, sorted=1):  # noqa: A002 - ONNX's name
+def _top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted: Any = 1) -> Any:  # noqa: A002 - ONNX's name
     return ref("topk", x, k=int(np.ravel(k)[0]), dim=axis % x.ndim, largest=bool(largest))
 
 
-def _one_hot(ref, indices, depth, values, *, axis=-1):
+def _one_hot(ref: Ref, indices: Any, depth: Any, values: Any, *, axis: Any = -1) -> Any:
     classes = int(np.ravel(depth)[0])
     hot = ref("one_hot", np.asarray(indices).astype(np.int64) % classes, num_classes=classes)
     off, on = (float(v) for v in values)
@@ -115,14 +129,14 @@ def _one_hot(ref, indices, depth, values, *, axis=-1):
     return ref("permute", y, dims=tuple(order))
 
 
-def _hardmax(ref, x, *, axis=-1):
+def _hardmax(ref: Ref, x: Any, *, axis: Any = -1) -> Any:
     hot = ref("one_hot", ref("argmax", x, dim=axis), num_classes=x.shape[axis])
     order = list(range(x.ndim - 1))
     order.insert(axis % x.ndim, x.ndim - 1)
     return ref("permute", hot, dims=tuple(order)).astype(x.dtype)
 
 
-def _depth_to_space(ref, x, *, blocksize, mode="DCR"):
+def _depth_to_space(ref: Ref, x: Any, *, blocksize: Any, mode: Any = "DCR") -> Any:
     n, c, h, w = x.shape
     if mode == "CRD":
         return ref("pixel_shuffle", x, upscale_factor=blocksize)
@@ -131,19 +145,19 @@ def _depth_to_space(ref, x, *, blocksize, mode="DCR"):
     return ref("reshape", turned, shape=(n, c // blocksize**2, h * blocksize, w * blocksize))
 
 
-def _space_to_depth(ref, x, *, blocksize):
+def _space_to_depth(ref: Ref, x: Any, *, blocksize: Any) -> Any:
     n, c, h, w = x.shape
     cells = ref("reshape", x, shape=(n, c, h // blocksize, blocksize, w // blocksize, blocksize))
     turned = ref("permute", cells, dims=(0, 3, 5, 1, 2, 4))
     return ref("reshape", turned, shape=(n, c * blocksize**2, h // blocksize, w // blocksize))
 
 
-def _range(ref, start, limit, delta):
+def _range(ref: Ref, start: Any, limit: Any, delta: Any) -> Any:
     numbers = [v.item() if v.dtype.kind == "i" else float(v) for v in (start, limit, delta)]
     return ref("arange", start=numbers[0], end=numbers[1], step=numbers[2]).astype(start.dtype)
 
 
-def _constant_of_shape(ref, shape, *, value=None):
+def _constant_of_shape(ref: Ref, shape: Any, *, value: Any = None) -> Any:
     number = np.zeros(1, np.float32) if value is None else value
     return ref("fill", np.empty(numbers(shape), number.dtype), value=number.item())
 
@@ -152,13 +166,13 @@ def _constant_of_shape(ref, shape, *, value=None):
 DTYPES = {1: "f32", 10: "f16", 16: "bf16"}
 
 
-def _cast(ref, x, *, to, saturate=1, round_mode="up"):
+def _cast(ref: Ref, x: Any, *, to: Any, saturate: Any = 1, round_mode: Any = "up") -> Any:
     if to not in DTYPES or x.dtype.kind != "f":
         raise NotOurs("dtypes other than floats of 16 and 32 bits")
     return ref("cast", x, to=DTYPES[to])
 
 
-MOVES = {
+MOVES: dict[str, Callable[..., Any]] = {
     "Cast": _cast,
     "Concat": lambda ref, *xs, axis: ref("concat", *xs, dim=axis),
     "ConstantOfShape": _constant_of_shape,

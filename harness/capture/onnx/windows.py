@@ -1,12 +1,17 @@
-"""ONNX's convolutions, pooling and resizing, by our references. See _onnx_map.py."""
+"""ONNX's convolutions, pooling and resizing, by our references. See translated.py."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from _onnx_shared import NotOurs, numbers
+
+from opproof.harness.capture.onnx.shared import NotOurs, Ref, numbers
 
 
-def _pads(x, kernel, strides, dilations, auto_pad, pads):
+def _pads(x: Any, kernel: Any, strides: Any, dilations: Any, auto_pad: Any, pads: Any) -> Any:
     """Numbers of cells put before and after each axis."""
     n = len(kernel)
     if auto_pad in ("NOTSET", ""):
@@ -19,28 +24,49 @@ def _pads(x, kernel, strides, dilations, auto_pad, pads):
     return (fewer, more) if auto_pad == "SAME_UPPER" else (more, fewer)
 
 
-def _padded(ref, x, before, after, value):
-    """x with its pads made explicit, which ours have alike on both sides only."""
+def _padded(ref: Ref, x: Any, before: Any, after: Any, value: Any) -> Any:
+    """X with its pads made explicit, which ours have alike on both sides only."""
     widths = [n for pair in zip(reversed(before), reversed(after), strict=True) for n in pair]
     return ref("pad", x, pad=tuple(widths), value=value)
 
 
-def _conv(ref, x, w, b=None, *, kernel_shape=None, strides=None, dilations=None, pads=None, auto_pad="NOTSET", group=1):
+def _conv(
+    ref: Ref,
+    x: Any,
+    w: Any,
+    b: Any = None,
+    *,
+    kernel_shape: Any = None,
+    strides: Any = None,
+    dilations: Any = None,
+    pads: Any = None,
+    auto_pad: Any = "NOTSET",
+    group: Any = 1,
+) -> Any:
     n = x.ndim - 2
     strides, dilations = strides or [1] * n, dilations or [1] * n
     before, after = _pads(x, w.shape[2:], strides, dilations, auto_pad, pads)
     if before != after:
         x, before = _padded(ref, x, before, after, 0.0), [0] * n
     name = f"conv{n}d"
-    return ref(
-        name, x, w, b, stride=tuple(strides), padding=tuple(before), dilation=tuple(dilations), groups=group
-    )  # fmt: skip
+    return ref(name, x, w, b, stride=tuple(strides), padding=tuple(before), dilation=tuple(dilations), groups=group)
 
 
 def _conv_transpose(
-    ref, x, w, b=None, *, kernel_shape=None, strides=None, dilations=None, pads=None, output_padding=None,
-    output_shape=None, auto_pad="NOTSET", group=1,
-):  # fmt: skip
+    ref: Ref,
+    x: Any,
+    w: Any,
+    b: Any = None,
+    *,
+    kernel_shape: Any = None,
+    strides: Any = None,
+    dilations: Any = None,
+    pads: Any = None,
+    output_padding: Any = None,
+    output_shape: Any = None,
+    auto_pad: Any = "NOTSET",
+    group: Any = 1,
+) -> Any:
     n = x.ndim - 2
     if n > 2:
         raise NotOurs("three axes; ours has one or two")
@@ -59,16 +85,30 @@ def _conv_transpose(
     else:
         before, after = _pads(x, w.shape[2:], strides, dilations, "NOTSET", pads)
     y = ref(
-        f"conv_transpose{n}d", x, w, b, stride=tuple(strides), output_padding=tuple(extra), groups=group,
+        f"conv_transpose{n}d",
+        x,
+        w,
+        b,
+        stride=tuple(strides),
+        output_padding=tuple(extra),
+        groups=group,
         dilation=tuple(dilations),
-    )  # fmt: skip
+    )
     return _padded(ref, y, [-p for p in before], [-p for p in after], 0.0)
 
 
 def _average_pool(
-    ref, x, *, kernel_shape, strides=None, dilations=None, pads=None, auto_pad="NOTSET", ceil_mode=0,
-    count_include_pad=0,
-):  # fmt: skip
+    ref: Ref,
+    x: Any,
+    *,
+    kernel_shape: Any,
+    strides: Any = None,
+    dilations: Any = None,
+    pads: Any = None,
+    auto_pad: Any = "NOTSET",
+    ceil_mode: Any = 0,
+    count_include_pad: Any = 0,
+) -> Any:
     n = len(kernel_shape)
     if n > 2:
         raise NotOurs("three axes; ours has one or two")
@@ -87,8 +127,17 @@ def _average_pool(
 
 
 def _max_pool(
-    ref, x, *, kernel_shape, strides=None, dilations=None, pads=None, auto_pad="NOTSET", ceil_mode=0, storage_order=0
-):  # fmt: skip
+    ref: Ref,
+    x: Any,
+    *,
+    kernel_shape: Any,
+    strides: Any = None,
+    dilations: Any = None,
+    pads: Any = None,
+    auto_pad: Any = "NOTSET",
+    ceil_mode: Any = 0,
+    storage_order: Any = 0,
+) -> Any:
     n = len(kernel_shape)
     if n > 2:
         raise NotOurs("three axes; ours has one or two")
@@ -107,15 +156,24 @@ def _max_pool(
     return y, within + planes * math.prod(x.shape[2:])  # ONNX counts through the whole tensor
 
 
-def _global(name):
+def _global(name: Any) -> Any:
     return lambda ref, x: ref(name, x, dim=tuple(range(2, x.ndim)), keepdim=True)
 
 
-def _global_average(ref, x):
+def _global_average(ref: Ref, x: Any) -> Any:
     return ref("adaptive_avg_pool2d", x, output_size=1) if x.ndim == 4 else _global("mean")(ref, x)
 
 
-def _col2im(ref, x, image_shape, block_shape, *, dilations=None, pads=None, strides=None):
+def _col2im(
+    ref: Ref,
+    x: Any,
+    image_shape: Any,
+    block_shape: Any,
+    *,
+    dilations: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Any:
     n = len(numbers(image_shape))
     if n != 2:
         raise NotOurs("axes other than two")
@@ -123,21 +181,38 @@ def _col2im(ref, x, image_shape, block_shape, *, dilations=None, pads=None, stri
     if before != after:
         raise NotOurs("uneven pads")
     return ref(
-        "col2im", x, output_size=tuple(numbers(image_shape)), kernel_size=tuple(numbers(block_shape)),
-        dilation=tuple(dilations or [1] * n), padding=tuple(before), stride=tuple(strides or [1] * n),
-    )  # fmt: skip
+        "col2im",
+        x,
+        output_size=tuple(numbers(image_shape)),
+        kernel_size=tuple(numbers(block_shape)),
+        dilation=tuple(dilations or [1] * n),
+        padding=tuple(before),
+        stride=tuple(strides or [1] * n),
+    )
 
 
-def _upsample(ref, x, scales, *, mode="nearest"):
+def _upsample(ref: Ref, x: Any, scales: Any, *, mode: Any = "nearest") -> Any:
     size = tuple(int(n * s) for n, s in zip(x.shape[2:], scales[2:], strict=True))
     return ref("upsample_nearest" if mode == "nearest" else "upsample_bilinear", x, size=size)
 
 
 def _resize(
-    ref, x, roi=None, scales=None, sizes=None, *, mode="nearest", coordinate_transformation_mode="half_pixel",
-    nearest_mode="round_prefer_floor", cubic_coeff_a=-0.75, exclude_outside=0, antialias=0, axes=None,
-    keep_aspect_ratio_policy="stretch", extrapolation_value=0.0,
-):  # fmt: skip
+    ref: Ref,
+    x: Any,
+    roi: Any = None,
+    scales: Any = None,
+    sizes: Any = None,
+    *,
+    mode: Any = "nearest",
+    coordinate_transformation_mode: Any = "half_pixel",
+    nearest_mode: Any = "round_prefer_floor",
+    cubic_coeff_a: Any = -0.75,
+    exclude_outside: Any = 0,
+    antialias: Any = 0,
+    axes: Any = None,
+    keep_aspect_ratio_policy: Any = "stretch",
+    extrapolation_value: Any = 0.0,
+) -> Any:
     if x.ndim != 4 or axes is not None or antialias or exclude_outside or keep_aspect_ratio_policy != "stretch":
         raise NotOurs("axes, antialias, exclude_outside or an aspect ratio policy")
     if scales is not None and scales.size:
@@ -158,11 +233,15 @@ def _resize(
         raise NotOurs(f"coordinates {how}")
     if mode == "cubic" and cubic_coeff_a != -0.75:
         raise NotOurs("a cubic coefficient other than -0.75")
-    return ref("upsample_bicubic" if mode == "cubic" else "upsample_bilinear", x, size=size,
-               align_corners=how == "align_corners")  # fmt: skip
+    return ref(
+        "upsample_bicubic" if mode == "cubic" else "upsample_bilinear",
+        x,
+        size=size,
+        align_corners=how == "align_corners",
+    )
 
 
-WINDOWS = {
+WINDOWS: dict[str, Callable[..., Any]] = {
     "AveragePool": _average_pool,
     "Col2Im": _col2im,
     "Conv": _conv,

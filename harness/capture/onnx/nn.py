@@ -1,19 +1,34 @@
-"""ONNX's normalisations, attention and losses, by our references. See _onnx_map.py."""
+"""ONNX's normalisations, attention and losses, by our references. See translated.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from _onnx_shared import NotOurs
+
+from opproof.harness.capture.onnx.shared import NotOurs, Ref
 
 # Normalisation. None stands for an output that is no output of ours.
 
 
-def _layer_norm(ref, x, weight, bias=None, *, axis=-1, epsilon=1e-5, stash_type=1):
+def _layer_norm(
+    ref: Ref,
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    axis: Any = -1,
+    epsilon: Any = 1e-5,
+    stash_type: Any = 1,
+) -> Any:
     last = tuple(range(axis % x.ndim, x.ndim))
     y = ref("layer_norm", x, weight, bias, normalized_shape=tuple(x.shape[d] for d in last), eps=epsilon)
     variance = ref("var", x, dim=last, correction=0, keepdim=True)
     return y, ref("mean", x, dim=last, keepdim=True), ref("rsqrt", ref("scale", variance, b=epsilon))
 
 
-def _rms_norm(ref, x, weight, *, axis=-1, epsilon=1e-5, stash_type=1):
+def _rms_norm(ref: Ref, x: Any, weight: Any, *, axis: Any = -1, epsilon: Any = 1e-5, stash_type: Any = 1) -> Any:
     """Ours is of the last axis: the axes are joined first."""
     lead = x.shape[: axis % x.ndim]
     joined = ref("reshape", x, shape=(*lead, -1))
@@ -21,23 +36,35 @@ def _rms_norm(ref, x, weight, *, axis=-1, epsilon=1e-5, stash_type=1):
     return ref("reshape", ref("rms_norm", joined, ref("reshape", whole, shape=(-1,)), eps=epsilon), shape=x.shape)
 
 
-def _batch_norm(ref, x, scale, bias, mean, var, *, epsilon=1e-5, momentum=0.9, training_mode=0, spatial=1):
+def _batch_norm(
+    ref: Ref,
+    x: Any,
+    scale: Any,
+    bias: Any,
+    mean: Any,
+    var: Any,
+    *,
+    epsilon: Any = 1e-5,
+    momentum: Any = 0.9,
+    training_mode: Any = 0,
+    spatial: Any = 1,
+) -> Any:
     y = ref("batch_norm", x, mean, var, scale, bias, training=bool(training_mode), eps=epsilon)
     return (y, None, None) if training_mode else y
 
 
-def _lp_norm(ref, x, *, axis=-1, p=2):
+def _lp_norm(ref: Ref, x: Any, *, axis: Any = -1, p: Any = 2) -> Any:
     if p == 2:
         return ref("l2_norm", x, dim=axis)
     length = ref("norm", x, p=float(p), dim=axis, keepdim=True)
     return ref("where", ref("eq", length, np.zeros_like(length)), np.zeros_like(x), ref("div", x, length))
 
 
-def _lrn(ref, x, *, size, alpha=1e-4, beta=0.75, bias=1.0):
+def _lrn(ref: Ref, x: Any, *, size: Any, alpha: Any = 1e-4, beta: Any = 0.75, bias: Any = 1.0) -> Any:
     return ref("local_response_norm", x, size=size, alpha=alpha, beta=beta, k=bias)
 
 
-def _mvn(ref, x, *, axes=(0, 2, 3)):
+def _mvn(ref: Ref, x: Any, *, axes: Any = (0, 2, 3)) -> Any:
     if tuple(axes) != (0, 2, 3):
         raise NotOurs("axes other than 0, 2, 3")
     return ref("batch_norm", x, training=True, eps=0.0)
@@ -46,16 +73,30 @@ def _mvn(ref, x, *, axes=(0, 2, 3)):
 # Attention
 
 
-def _heads(ref, x, count):
+def _heads(ref: Ref, x: Any, count: Any) -> Any:
     """(batch, tokens, heads times size) to (batch, heads, tokens, size)."""
     cut = ref("reshape", x, shape=(*x.shape[:2], count, x.shape[2] // count))
     return ref("permute", cut, dims=(0, 2, 1, 3))
 
 
 def _attention(
-    ref, q, k, v, attn_mask=None, past_key=None, past_value=None, nonpad_kv_seqlen=None, *, is_causal=0,
-    q_num_heads=None, kv_num_heads=None, scale=None, softcap=0.0, softmax_precision=None, qk_matmul_output_mode=0,
-):  # fmt: skip
+    ref: Ref,
+    q: Any,
+    k: Any,
+    v: Any,
+    attn_mask: Any = None,
+    past_key: Any = None,
+    past_value: Any = None,
+    nonpad_kv_seqlen: Any = None,
+    *,
+    is_causal: Any = 0,
+    q_num_heads: Any = None,
+    kv_num_heads: Any = None,
+    scale: Any = None,
+    softcap: Any = 0.0,
+    softmax_precision: Any = None,
+    qk_matmul_output_mode: Any = 0,
+) -> Any:
     if nonpad_kv_seqlen is not None:
         raise NotOurs("lengths of padded keys")
     flat = q.ndim == 3
@@ -77,9 +118,17 @@ def _attention(
         else:
             mask = attn_mask
     y = ref(
-        "scaled_dot_product_attention", q, k, v, mask, keep, is_causal=bool(is_causal), scale=scale,
-        enable_gqa=q.shape[1] != k.shape[1], softcap=softcap,
-    )  # fmt: skip
+        "scaled_dot_product_attention",
+        q,
+        k,
+        v,
+        mask,
+        keep,
+        is_causal=bool(is_causal),
+        scale=scale,
+        enable_gqa=q.shape[1] != k.shape[1],
+        softcap=softcap,
+    )
     if flat:
         y = ref("reshape", ref("permute", y, dims=(0, 2, 1, 3)), shape=(y.shape[0], y.shape[2], -1))
     return y, k, v, None
@@ -88,16 +137,32 @@ def _attention(
 # Losses
 
 
-def _nll(ref, x, target, weight=None, *, ignore_index=-100, reduction="mean"):
+def _nll(
+    ref: Ref,
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    ignore_index: Any = -100,
+    reduction: Any = "mean",
+) -> Any:
     return ref("nll_loss", x, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
-def _cross_entropy(ref, x, target, weight=None, *, ignore_index=-100, reduction="mean"):
+def _cross_entropy(
+    ref: Ref,
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    ignore_index: Any = -100,
+    reduction: Any = "mean",
+) -> Any:
     loss = ref("cross_entropy", x, target, weight, ignore_index=ignore_index, reduction=reduction)
     return loss, ref("log_softmax", x, dim=1)
 
 
-NN = {
+NN: dict[str, Callable[..., Any]] = {
     "Attention": _attention,
     "BatchNormalization": _batch_norm,
     "GroupNormalization": lambda ref, x, scale, bias, *, num_groups, epsilon=1e-5, stash_type=1: ref(

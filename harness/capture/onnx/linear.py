@@ -1,19 +1,35 @@
-"""ONNX's linear attention and causal convolution, by our references. See _onnx_map.py."""
+"""ONNX's linear attention and causal convolution, by our references. See translated.py."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from _onnx_shared import NotOurs
+
+from opproof.harness.capture.onnx.shared import NotOurs, Ref
 
 
-def _packed(x, heads):
+def _packed(x: Any, heads: Any) -> Any:
     return x.reshape(*x.shape[:2], heads, -1)
 
 
 def _linear_attention(
-    ref, q, k, v, past=None, decay=None, beta=None, *, q_num_heads, kv_num_heads, scale=0.0, chunk_size=64,
-    update_rule="gated_delta",
-):  # fmt: skip
+    ref: Ref,
+    q: Any,
+    k: Any,
+    v: Any,
+    past: Any = None,
+    decay: Any = None,
+    beta: Any = None,
+    *,
+    q_num_heads: Any,
+    kv_num_heads: Any,
+    scale: Any = 0.0,
+    chunk_size: Any = 64,
+    update_rule: Any = "gated_delta",
+) -> Any:
     q, k, v = _packed(q, q_num_heads), _packed(k, kv_num_heads), _packed(v, kv_num_heads)
     batch, tokens, _, d = q.shape
     if v.shape[-1] != d:
@@ -37,7 +53,7 @@ def _linear_attention(
     return ref("reshape", y, shape=(batch, tokens, -1)), last
 
 
-def _causal_conv(ref, x, weight, bias=None, past=None, *, activation="none"):
+def _causal_conv(ref: Ref, x: Any, weight: Any, bias: Any = None, past: Any = None, *, activation: Any = "none") -> Any:
     reach = weight.shape[2] - 1
     whole = ref("pad", x, pad=(reach, 0)) if past is None else ref("concat", past, x, dim=2)
     y = ref("ssm_conv", whole, ref("reshape", weight, shape=(weight.shape[0], -1)))
@@ -46,4 +62,4 @@ def _causal_conv(ref, x, weight, bias=None, past=None, *, activation="none"):
     return ref("transpose", y, dim0=1, dim1=2), ref("slice", whole, dim=2, start=whole.shape[2] - reach)
 
 
-LINEAR = {"CausalConvWithState": _causal_conv, "LinearAttention": _linear_attention}
+LINEAR: dict[str, Callable[..., Any]] = {"CausalConvWithState": _causal_conv, "LinearAttention": _linear_attention}

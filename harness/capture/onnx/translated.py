@@ -4,23 +4,28 @@
 combine references; arithmetic of its own it has none. What has no counterpart raises NotOurs, with the reason.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from _onnx_linear import LINEAR
-from _onnx_moves import MOVES
-from _onnx_nn import NN
-from _onnx_shared import NotOurs, axes_of, chain, listed
-from _onnx_windows import WINDOWS
+
+from opproof.harness.capture.onnx.linear import LINEAR
+from opproof.harness.capture.onnx.moves import MOVES
+from opproof.harness.capture.onnx.nn import NN
+from opproof.harness.capture.onnx.shared import NotOurs, Ref, axes_of, chain, listed
+from opproof.harness.capture.onnx.windows import WINDOWS
 
 
-def _named(name, **params):
+def _named(name: Any, **params: Any) -> Any:
     """An operator of the same inputs and no attributes."""
     return lambda ref, *inputs: ref(name, *inputs, **params)
 
 
-def _reduce(name):
-    def entry(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
+def _reduce(name: Any) -> Any:
+    def entry(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
         dims = axes_of(axes, data.ndim)
         if dims is None and noop_with_empty_axes:
             raise NotOurs("a reduction over no axes")
@@ -29,24 +34,24 @@ def _reduce(name):
     return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
 
 
-def _then(name, first):
+def _then(name: Any, first: Any) -> Any:
     """A reduction of an elementwise operator of its input."""
     reduction = _reduce(name)
     return lambda ref, data, axes=None, **attrs: reduction(ref, ref(first, data), axes, **attrs)
 
 
-def _log_sum(ref, data, axes=None, **attrs):
+def _log_sum(ref: Ref, data: Any, axes: Any = None, **attrs: Any) -> Any:
     return ref("log", _reduce("sum")(ref, data, axes, **attrs))
 
 
-def _norm(p):
-    def entry(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
+def _norm(p: Any) -> Any:
+    def entry(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
         return ref("norm", data, p=p, dim=axes_of(axes, data.ndim), keepdim=bool(keepdims))
 
     return lambda ref, data, axes=None, **attrs: entry(ref, data, attrs.pop("axes", axes), **attrs)
 
 
-def _prod(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
+def _prod(ref: Ref, data: Any, axes: Any = None, *, keepdims: Any = 1, noop_with_empty_axes: Any = 0) -> Any:
     """Ours takes one axis at a time, or all."""
     dims = axes_of(axes, data.ndim)
     if dims is None and not keepdims:
@@ -56,8 +61,8 @@ def _prod(ref, data, axes=None, *, keepdims=1, noop_with_empty_axes=0):
     return data
 
 
-def _arg(name):
-    def entry(ref, data, *, axis=0, keepdims=1, select_last_index=0):
+def _arg(name: Any) -> Any:
+    def entry(ref: Ref, data: Any, *, axis: Any = 0, keepdims: Any = 1, select_last_index: Any = 0) -> Any:
         if not select_last_index:
             return ref(name, data, dim=axis, keepdim=bool(keepdims))
         return data.shape[axis] - 1 - ref(name, ref("flip", data, dims=(axis,)), dim=axis, keepdim=bool(keepdims))
@@ -65,8 +70,8 @@ def _arg(name):
     return entry
 
 
-def _scan(name, neutral):
-    def entry(ref, x, axis, *, exclusive=0, reverse=0):
+def _scan(name: Any, neutral: Any) -> Any:
+    def entry(ref: Ref, x: Any, axis: Any, *, exclusive: Any = 0, reverse: Any = 0) -> Any:
         dim = int(axis) % x.ndim
         x = ref("flip", x, dims=(dim,)) if reverse else x
         if exclusive:
@@ -79,27 +84,27 @@ def _scan(name, neutral):
     return entry
 
 
-def _clip(ref, x, low=None, high=None, **attrs):
+def _clip(ref: Ref, x: Any, low: Any = None, high: Any = None, **attrs: Any) -> Any:
     low, high = attrs.get("min", low), attrs.get("max", high)
     number = int if x.dtype.kind in "iu" else float
     return ref("clamp", x, min=None if low is None else number(low), max=None if high is None else number(high))
 
 
-def _hardsigmoid(ref, x, *, alpha=0.2, beta=0.5):
+def _hardsigmoid(ref: Ref, x: Any, *, alpha: Any = 0.2, beta: Any = 0.5) -> Any:
     return ref("clamp", ref("scale", x, s=alpha, b=beta), min=0.0, max=1.0)
 
 
-def _selu(ref, x, *, alpha=None, gamma=None):
+def _selu(ref: Ref, x: Any, *, alpha: Any = None, gamma: Any = None) -> Any:
     return ref("selu", x) if alpha is None else ref("scale", ref("elu", x, alpha=alpha), s=gamma)
 
 
-def _shrink(ref, x, *, lambd=0.5, bias=0.0):
+def _shrink(ref: Ref, x: Any, *, lambd: Any = 0.5, bias: Any = 0.0) -> Any:
     if bias not in (0.0, lambd):
         raise NotOurs("a bias that is neither 0 nor lambd")
     return ref("softshrink" if bias else "hardshrink", x, lambd=lambd)
 
 
-def _prelu(ref, x, slope):
+def _prelu(ref: Ref, x: Any, slope: Any) -> Any:
     if slope.ndim == 1 and x.ndim > 1 and slope.shape[0] == x.shape[-1]:  # ONNX's slope lies along the last axis
         order = (*range(x.ndim)[:1], x.ndim - 1, *range(1, x.ndim - 1))
         y = ref("prelu", ref("permute", x, dims=order), slope)
@@ -107,58 +112,101 @@ def _prelu(ref, x, slope):
     raise NotOurs("a slope per element; ours is one for all or one per channel")
 
 
-def _swish(ref, x, *, alpha=1.0):
+def _swish(ref: Ref, x: Any, *, alpha: Any = 1.0) -> Any:
     if alpha not in (1.0, 1.702):
         raise NotOurs("alpha other than 1 and 1.702")
     return ref("silu" if alpha == 1 else "gelu_quick", x)
 
 
-def _mean(ref, *xs):
+def _mean(ref: Ref, *xs: Any) -> Any:
     return ref("scale", chain(ref, "add", xs), s=1 / len(xs))
 
 
-def _pow(ref, a, b):
+def _pow(ref: Ref, a: Any, b: Any) -> Any:
     if a.dtype != b.dtype:
         raise NotOurs("mixed dtypes")
     return ref("pow", a, b)
 
 
-def _div(ref, a, b):
+def _div(ref: Ref, a: Any, b: Any) -> Any:
     if a.dtype.kind in "iu":
         raise NotOurs("integer division; ours is of floats")
     return ref("div", a, b)
 
 
-def _matmul_gemm(ref, a, b, c=None, *, alpha=1.0, beta=1.0, transA=0, transB=0):
+def _matmul_gemm(
+    ref: Ref,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    alpha: Any = 1.0,
+    beta: Any = 1.0,
+    transA: Any = 0,
+    transB: Any = 0,
+) -> Any:
     a = ref("transpose", a, dim0=0, dim1=1) if transA else a
     b = b if transB else ref("transpose", b, dim0=0, dim1=1)
     y = ref("scale", ref("linear", a, b), s=alpha)
     return y if c is None else ref("add", y, ref("scale", c, s=beta))
 
 
-def _mod(ref, a, b, *, fmod=0):
+def _mod(ref: Ref, a: Any, b: Any, *, fmod: Any = 0) -> Any:
     return ref("fmod" if fmod else "remainder", a, b)
 
 
-def _trilu(ref, x, k=None, *, upper=1):
+def _trilu(ref: Ref, x: Any, k: Any = None, *, upper: Any = 1) -> Any:
     return ref("triu" if upper else "tril", x, diagonal=0 if k is None else int(k))
 
 
-def _softmax(name):
+def _softmax(name: Any) -> Any:
     return lambda ref, x, *, axis=-1: ref(name, x, dim=axis)
 
 
 POINTWISE = {
-    "Abs": "abs", "Acos": "acos", "Asin": "asin", "Atan": "atan", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh",
-    "Erf": "erf", "Exp": "exp", "Floor": "floor", "HardSwish": "hardswish", "Log": "log", "Mish": "mish",
-    "Neg": "neg", "Reciprocal": "reciprocal", "Relu": "relu", "Round": "round", "Sigmoid": "sigmoid",
-    "Sign": "sign", "Sin": "sin", "Sinh": "sinh", "Softsign": "softsign", "Sqrt": "sqrt", "Tan": "tan",
-    "Tanh": "tanh", "Add": "add", "Sub": "sub", "Mul": "mul", "MatMul": "matmul", "Where": "where",
-    "Equal": "eq", "Greater": "gt", "GreaterOrEqual": "ge", "Less": "lt", "LessOrEqual": "le",
-    "And": "logical_and", "Or": "logical_or", "Not": "logical_not", "Xor": "ne", "Identity": "contiguous",
-}  # fmt: skip
+    "Abs": "abs",
+    "Acos": "acos",
+    "Asin": "asin",
+    "Atan": "atan",
+    "Ceil": "ceil",
+    "Cos": "cos",
+    "Cosh": "cosh",
+    "Erf": "erf",
+    "Exp": "exp",
+    "Floor": "floor",
+    "HardSwish": "hardswish",
+    "Log": "log",
+    "Mish": "mish",
+    "Neg": "neg",
+    "Reciprocal": "reciprocal",
+    "Relu": "relu",
+    "Round": "round",
+    "Sigmoid": "sigmoid",
+    "Sign": "sign",
+    "Sin": "sin",
+    "Sinh": "sinh",
+    "Softsign": "softsign",
+    "Sqrt": "sqrt",
+    "Tan": "tan",
+    "Tanh": "tanh",
+    "Add": "add",
+    "Sub": "sub",
+    "Mul": "mul",
+    "MatMul": "matmul",
+    "Where": "where",
+    "Equal": "eq",
+    "Greater": "gt",
+    "GreaterOrEqual": "ge",
+    "Less": "lt",
+    "LessOrEqual": "le",
+    "And": "logical_and",
+    "Or": "logical_or",
+    "Not": "logical_not",
+    "Xor": "ne",
+    "Identity": "contiguous",
+}
 
-MAP = {
+MAP: dict[str, Callable[..., Any]] = {
     **{theirs: _named(ours) for theirs, ours in POINTWISE.items()},
     "Celu": lambda ref, x, *, alpha=1.0: ref("celu", x, alpha=alpha),
     "Clip": _clip,

@@ -1,0 +1,231 @@
+"""The cases of an ONNX model, by shape inference: nothing of it is run, and no weight is read.
+
+Every node whose operator is in the table that the ONNX oracle proves (translated.py) is translated with arrays that
+have a shape and no memory; what our operators make of them is asked of their PyTorch twins on torch's meta device.
+Whole numbers that say shapes, axes and indices are worked out as the model goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases import Case
+from opproof.harness.capture.arguments import plain
+from opproof.harness.capture.onnx.shared import NotOurs
+from opproof.harness.capture.onnx.translated import MAP
+from opproof.harness.capture.recorder import Calls, Counts
+from opproof.reference_ops import Op, load
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.several import tuple_of
+
+#: Values of up to so many elements are worked out, where they follow from shapes and constants.
+_SMALL = 4096
+#: Nodes that compute nothing.
+_WITHOUT_ARITHMETIC = {"Constant", "ConstantOfShape", "Identity", "Dropout", "Shape", "Size", "Reshape", "Flatten"}
+_WITHOUT_ARITHMETIC |= {"Squeeze", "Unsqueeze", "Range", "RandomNormal", "RandomUniform", "EyeLike"}
+_FLOATS = {1: "f32", 10: "f16", 11: "f64", 16: "bf16"}
+
+Values = dict[str, NDArray[Any]]
+
+
+def captured(path: Path, dims: Mapping[str, int]) -> tuple[Calls, list[str]]:
+    """The operators of the model at `path`, and the axes taken to be 1 long, for which `dims` has no length.
+
+    Raises UsageError where it is no model, `dims` names no axis of its inputs, or onnx is not installed.
+    """
+    model = _model(path)
+    free = _free_axes(model)
+    if unknown := [n for n in dims if n not in free]:
+        raise UsageError(f"{path} has no axis {unknown[0]!r}: expected one of {', '.join(free) or 'none'}.")
+    _fix(model, dims)
+    walk = _Walk(model)
+    for node in model.graph.node:
+        walk.visit(node)
+    return walk.calls, [n for n in free if n not in dims]
+
+
+def _model(path: Path) -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise UsageError("--from needs onnx, which is not installed: pip install onnx.") from None
+    try:
+        return onnx.load(path, load_external_data=False)
+    except Exception as error:  # protobuf's own, by version
+        raise UsageError(f"{path} is no ONNX model: {' '.join(str(error).split())}.") from None
+
+
+def _free_axes(model: Any) -> list[str]:
+    """Names of axes of the inputs that have no length, in the order of the inputs."""
+    weights = {w.name for w in model.graph.initializer}
+    inputs = [i for i in model.graph.input if i.name not in weights and i.type.HasField("tensor_type")]
+    named = (d.dim_param for i in inputs for d in i.type.tensor_type.shape.dim if not d.HasField("dim_value"))
+    return [*dict.fromkeys(named)]
+
+
+def _fix(model: Any, dims: Mapping[str, int]) -> None:
+    """Give the axes of the inputs the lengths of `dims`, or 1."""
+    for given in model.graph.input:
+        for dim in given.type.tensor_type.shape.dim:
+            if not dim.HasField("dim_value"):
+                dim.dim_value = dims.get(dim.dim_param, 1)
+
+
+class _Walk:
+    """What is known of a model's tensors, node by node, and the cases so far."""
+
+    def __init__(self, model: Any) -> None:
+        from onnx import numpy_helper, shape_inference
+
+        self.calls = Calls()
+        graph = shape_inference.infer_shapes(model, data_prop=True).graph
+        self.dtypes = {w.name: w.data_type for w in graph.initializer}
+        self.shapes: dict[str, tuple[int, ...]] = {w.name: tuple(w.dims) for w in graph.initializer}
+        for info in (*graph.input, *graph.value_info, *graph.output):
+            self._declare(info)
+        self.values: Values = {
+            w.name: numpy_helper.to_array(w)
+            for w in graph.initializer
+            if math.prod(w.dims) <= _SMALL and w.data_location == w.DEFAULT
+        }
+
+    def _declare(self, info: Any) -> None:
+        kind = info.type.tensor_type
+        self.dtypes.setdefault(info.name, kind.elem_type)
+        if kind.HasField("shape") and all(d.HasField("dim_value") for d in kind.shape.dim):
+            self.shapes.setdefault(info.name, tuple(d.dim_value for d in kind.shape.dim))
+
+    def visit(self, node: Any) -> None:
+        """Count a node as the cases that it is, or as unmapped; what it gives is known afterwards, if it can be."""
+        if self._worked_out(node):
+            return
+        if any(n and n not in self.shapes for n in node.input):
+            self.calls.unmapped[node.op_type] += 1
+            return
+        floats = [self.dtypes.get(n) for n in node.input if self.dtypes.get(n) in _FLOATS]
+        if node.op_type in _WITHOUT_ARITHMETIC or not floats:
+            return
+        try:
+            results = self._translated(node, _FLOATS[floats[0]]) if node.op_type in MAP else None
+        except (NotOurs, TypeError, ValueError, RuntimeError, IndexError):  # RuntimeError: torch's, of shapes
+            results = None
+        if results is None:
+            self.calls.unmapped[node.op_type] += 1
+        for name, result in zip(node.output, results or (), strict=False):
+            if result is not None:
+                self.shapes.setdefault(name, tuple(np.shape(result)))
+                self.dtypes.setdefault(name, floats[0] if np.asarray(result).dtype.kind == "f" else 7)
+
+    def _worked_out(self, node: Any) -> bool:
+        """Whether the node's values follow from shapes and constants, which are then known."""
+        from onnx.reference import ReferenceEvaluator
+
+        if node.op_type == "Shape" and node.input[0] in self.shapes:
+            given = {a.name: a.i for a in node.attribute}
+            whole = slice(given.get("start"), given.get("end"))
+            self._know(node.output[0], np.array(self.shapes[node.input[0]][whole], dtype=np.int64))
+            return True
+        if any(n and n not in self.values for n in node.input) or any(a.HasField("g") for a in node.attribute):
+            return False
+        if any(math.prod(self.shapes.get(n, (_SMALL + 1,))) > _SMALL for n in node.output):
+            return False
+        try:
+            given = {n: self.values[n] for n in node.input if n}
+            for name, value in zip(node.output, ReferenceEvaluator(node).run(None, given), strict=False):
+                self._know(name, np.asarray(value))
+        except Exception:  # whatever a node that nobody checked raises: it stays unknown
+            return False
+        return True
+
+    def _know(self, name: str, value: NDArray[Any]) -> None:
+        self.values[name], self.shapes[name] = value, value.shape
+        self.dtypes.setdefault(name, 1 if value.dtype.kind == "f" else 7)
+
+    def _translated(self, node: Any, dtype: str) -> tuple[Any, ...]:
+        """What the node gives by our operators: arrays without memory; every call of one is counted."""
+        from onnx import helper
+
+        entry = MAP[node.op_type]
+        attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in node.attribute}
+        if "count" in inspect.signature(entry).parameters:
+            attributes["count"] = len(node.output)
+        seen: list[tuple[Case, int]] = []
+
+        def ref(name: str, *tensors: Any, **params: Any) -> Any:
+            op = load(name)
+            result, flops = _shapes(op, tensors, params)
+            if any(t is not None and np.asarray(t).dtype.kind == "f" for t in tensors):
+                seen.append((_case(op, tensors, params, dtype), flops))
+            return result
+
+        results = tuple_of(entry(ref, *(self._array(n) if n else None for n in node.input), **attributes))
+        for case, flops in seen:
+            counts = self.calls.cases.setdefault(case, Counts())
+            counts.calls += 1
+            counts.flops += flops
+        return results
+
+    def _array(self, name: str) -> NDArray[Any]:
+        """A tensor's values where they are known, else zeros that take no memory; floats in float64."""
+        floats = self.dtypes.get(name) in _FLOATS
+        if name in self.values:
+            return self.values[name].astype(np.float64) if floats else self.values[name]
+        kind = np.float64 if floats else np.bool_ if self.dtypes.get(name) == 9 else np.int64
+        return np.broadcast_to(np.zeros((), kind), self.shapes[name])
+
+
+def _plain(value: Any) -> Any:
+    from onnx import TensorProto, numpy_helper
+
+    if isinstance(value, bytes):
+        return value.decode()
+    return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
+
+
+def _case(op: Op, tensors: Sequence[Any], params: Mapping[str, Any], dtype: str) -> Case:
+    names = [chr(ord("a") + i) for i in range(len(tensors))] if op.variadic else [*op.tensors]
+    shapes = tuple((n, tuple(np.shape(t))) for n, t in zip(names, tensors, strict=False) if t is not None)
+    given = {n: plain(v, op.params.get(n)) for n, v in params.items()}
+    apart = tuple((n, given[n]) for n in op.params if n in given and given[n] != op.params[n])
+    return Case(op.name, shapes, apart, dtype)
+
+
+def _shapes(op: Op, tensors: Sequence[Any], params: Mapping[str, Any]) -> tuple[Any, int]:
+    """Arrays without memory in the shapes of the operator's results, and how many FLOPs these take."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    if op.torch is None:
+        raise NotOurs("no PyTorch twin")
+    defaults = {n: d for n, d in op.params.items() if d is not inspect.Parameter.empty}
+    made = [None if t is None else _meta(torch, t) for t in tensors]
+    missing = [] if op.variadic else [None] * (len(op.tensors) - len(made))
+    with FlopCounterMode(display=False) as flops, _on_meta(torch):
+        results = [
+            np.broadcast_to(np.zeros((), np.float64 if y.is_floating_point() else np.int64), tuple(y.shape))
+            for y in tuple_of(op.torch(torch, *made, *missing, **(defaults | dict(params))))
+        ]
+    return results[0] if len(results) == 1 else tuple(results), flops.get_total_flops()
+
+
+def _meta(torch: Any, array: Any) -> Any:
+    """A tensor of the shape alone; of whole numbers, which may say shapes, with its values."""
+    values = np.asarray(array)
+    if values.dtype.kind == "f":
+        return torch.empty(values.shape, dtype=torch.float32, device="meta")
+    return torch.as_tensor(values.copy()).to("meta")
+
+
+@contextlib.contextmanager
+def _on_meta(torch: Any) -> Iterator[None]:
+    """A block in which tensors that are made lie on the meta device too."""
+    with torch.device("meta"):
+        yield
