@@ -61,9 +61,10 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
 
 
 def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
-    """`values` where one sits on a kink already, else with some of the first tensor, or its nearest, moved onto one."""
+    """`values` where some sit on kinks already, else with some of the first tensor, or its nearest, moved onto one."""
     first, distance = values[case.tensors[0][0]], distances(case, op, values)
-    if not np.isfinite(distance).any() or (distance == 0).any():
+    enough = 6 if case.fill == "edges" else first.size  # one in six, or one
+    if not np.isfinite(distance).any() or (distance == 0).sum() * enough >= max(first.size, 1):
         return values
     order = np.arange(first.size).reshape(first.shape)
     for chosen in (order % 3 == 0, order == np.argmin(distance)):
@@ -77,13 +78,19 @@ def _onto_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array
     return values
 
 
+#: How far from a kink, relative to it: less than an input rounded to f16, or to bf16, is off, which is then on it.
+_NEARBY = (2.0**-13, 2.0**-10)
+
+
 def _beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
-    """`values`, of those on kinks a third moved up to the next number, a third down."""
+    """`values`, of those on kinks a third moved up, a third down: to the next number, or as far as `_NEARBY` says."""
     first, dtype = values[case.tensors[0][0]], DTYPES[case.dtype]
     on = distances(case, op, values) == 0
+    order = np.arange(first.size).reshape(first.shape)
     sizes = 2.0 ** np.floor(np.log2(np.maximum(np.abs(first), dtype.tiny)))
-    steps = np.where(on, np.arange(first.size).reshape(first.shape) % 3 - 1.0, 0)
-    moved = round_to(first + steps * 2 * dtype.u * sizes, dtype)
+    step = 2 * dtype.u * sizes
+    lengths = np.choose(order // 9 % 4, [step, step, *(n * np.abs(first) for n in _NEARBY)])
+    moved = round_to(first + np.where(on, order // 3 % 3 - 1.0, 0) * lengths, dtype)
     values = {name: moved if v is first else v for name, v in values.items()}
     repeat_slices(case, values)
     return values
