@@ -17,6 +17,7 @@ from opproof.cases._every import is_every
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, runs_for
+from opproof.harness.truth.noise.pool import Pooled
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -192,7 +193,7 @@ def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | No
     if roundings > MOST:
         return None
     runs = runs_for(roundings)
-    return replace(source, rng=Orthogonal(runs), runs=runs), stored
+    return replace(source, draws=Orthogonal(runs), runs=runs), stored
 
 
 def _roundings(posed: Posed, source: Source, stored: float) -> int:
@@ -203,7 +204,7 @@ def _roundings(posed: Posed, source: Source, stored: float) -> int:
         return tuple(v if v is None or not v.ndim else v[:1] for v in arrays)
 
     few = posed.given(inputs=first(posed.inputs), cotangents=first(posed.cotangents))
-    _noisy(few, replace(source, rng=counting, runs=1), stored)
+    _noisy(few, replace(source, draws=counting, runs=1), stored)
     return counting.count
 
 
@@ -226,12 +227,10 @@ def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[S
     interior = compute_roundoff(dtype, declared)
     larger = max(interior, dtype.u)
     key = int.from_bytes(hashlib.blake2b(f"{case}|noise{first or ''}".encode(), digest_size=16).digest(), "little")
-    rng = np.random.Generator(np.random.Philox(key=key))
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
     stored = DELTA * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
-    drawn = np.float64 if runs == RUNS else np.float32
-    return Source(rng, runs, DELTA * interior / larger, DELTA * summing / larger, tiny, drawn), stored
+    return Source(Pooled(key), runs, DELTA * interior / larger, DELTA * summing / larger, tiny), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
