@@ -18,7 +18,8 @@ from opproof.harness.run.cache.store import Store
 from opproof.harness.truth.data import arguments
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import RUNS
-from opproof.harness.truth.slices.pose import MEMORY, Pair, pose
+from opproof.harness.truth.slices.pose import Pair, pose
+from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
