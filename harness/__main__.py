@@ -22,6 +22,7 @@ COMMANDS = {
     "compare": "Compare a run with a baseline: what is worse, what is better.",
     "baseline": "Keep baselines as small files in git.",
     "merge": "Join the shards of a run.",
+    "cache": "Look after what is kept of cases from run to run.",
     "known": "Check that a ledger of known failures is as narrow as they are.",
     "support": "Operators × backends: what passes, fails, is declined.",
     "check": "Judge a file of yours by PyTorch code in another.",

@@ -1,4 +1,4 @@
-"""What the Python of a host does not let a backend do: read the references, or signal processes that are not its own.
+"""What a host's Python does not let a backend do: read the references or the cache, or signal what it did not start.
 
 A backend that answers with the references would be compared with itself. An audit hook is asked before every import,
 open and kill; it keeps functions and builtins of its own, so nothing that a backend puts in the place of Python's
@@ -15,20 +15,24 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from opproof.vocabulary.places import caches
+
 _PACKAGES = ("opproof.reference_ops", "opproof.cases", "opproof.harness", "opproof.reports")
 
 
 def fence() -> None:
     """Raise it around this process, for good."""
     own: dict[str, Any] = {**globals(), "__builtins__": dict(vars(builtins))}
-    for name in ("_hook", "_refuse_open", "_refuse_kill", "_parent"):
+    for name in ("_hook", "_refuse_open", "_refuse_cache", "_refuse_kill", "_parent"):
         own[name] = FunctionType(own[name].__code__, own, name)
-    own |= {"_references": _identities(), "_keeper": getppid()}
+    own |= {"_references": _identities(), "_caches": _folders(), "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 
 
-#: Device and number of every file of the references, which a link to one has too; and the process that ends this one.
+#: Device and number of every file of the references, which a link to one has too, and of the folders of the cache; and
+#: the process that ends this one.
 _references: frozenset[tuple[int, int]] = frozenset()
+_caches: frozenset[tuple[int, int]] = frozenset()
 _keeper = 0
 
 _INIT, _UNKNOWN = 1, -1
@@ -39,9 +43,18 @@ def _identities() -> frozenset[tuple[int, int]]:
     return frozenset((s.st_dev, s.st_ino) for s in map(os.stat, folder.rglob("*.py*")))
 
 
+def _folders() -> frozenset[tuple[int, int]]:
+    try:
+        found = [caches(), *(f for f in caches().rglob("*") if f.is_dir())]
+        return frozenset((s.st_dev, s.st_ino) for s in map(os.stat, found))
+    except (OSError, RuntimeError):  # there is none, or no home
+        return frozenset()
+
+
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "open":
+    if event in {"open", "sqlite3.connect"}:
         _refuse_open(arguments[0])
+        _refuse_cache(arguments[0])
     elif event == "import":
         if arguments[0].startswith(_PACKAGES):
             raise ImportError(f"a backend cannot import {arguments[0]}: what is expected belongs to the judge")
@@ -56,6 +69,16 @@ def _refuse_open(path: Any) -> None:
         return
     if (status.st_dev, status.st_ino) in _references:
         raise PermissionError(f"a backend cannot read {fsdecode(path)}: what is expected belongs to the judge")
+
+
+def _refuse_cache(path: Any) -> None:
+    """What lies in a folder of the cache, there or not."""
+    try:
+        status = stat(fsdecode(path).rpartition("/")[0] or ".")  # noqa: PTH116 - the function that is kept
+    except (OSError, ValueError, TypeError):
+        return
+    if (status.st_dev, status.st_ino) in _caches:
+        raise PermissionError(f"a backend cannot open {fsdecode(path)}: what is expected belongs to the judge")
 
 
 def _refuse_kill(process: int) -> None:

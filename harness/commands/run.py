@@ -127,6 +127,14 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     is_flag=True,
     help="The backend in the judge's own process: a debugger works, and nothing keeps the backend from the judge.",
 )
+@click.option("--no-cache", is_flag=True, help="Draw and evaluate all anew, and keep nothing of it; see opproof cache.")
+@click.option(
+    "--cache-size",
+    type=MEBIBYTES,
+    default=2048,
+    show_default=True,
+    help="MiB that the cache may take; what was not used for longest goes.",
+)
 @click.option("--quiet", is_flag=True, help="No progress, no table; the failures and the last line only.")
 @click.pass_context
 def command(context: click.Context, /, **options: Any) -> int:
@@ -178,6 +186,8 @@ def command(context: click.Context, /, **options: Any) -> int:
         out=options["out"],
         quiet=options["quiet"],
         proposals=options["proposals"],
+        cache=not options["no_cache"],
+        cache_size=options["cache_size"],
     )
     if options["resume"] is not None:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}

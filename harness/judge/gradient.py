@@ -52,7 +52,7 @@ class Compared:
 
 def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
     """By finite differences, for operators without a vjp."""
-    estimates = differences.gradients(posed)
+    estimates = posed.once("differences", lambda: differences.gradients(posed))
     expected = [None if e is None else e.expected for e in estimates]
     comparisons = [plain(posed.case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
     skipped = total = 0
@@ -123,16 +123,17 @@ def _of_torch(
 
 def _kinked(posed: Posed, comparisons: Sequence[Comparison | None]) -> dict[int, kinks.Kinked]:
     """By argument, the elements at kinks."""
-    values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
-    at_kink = distances(posed.case, posed.op, values) == 0
-    if not at_kink.any():
-        return {}
-    masks = {
-        i: at_kink if i == 0 else _reached(at_kink, comparison.units.shape)
-        for i, comparison in enumerate(comparisons)
-        if comparison is not None
-    }
-    return {i: kinks.intervals(posed, i, mask) for i, mask in masks.items()}
+
+    def kinked() -> dict[int, kinks.Kinked]:
+        values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
+        at_kink = distances(posed.case, posed.op, values) == 0
+        if not at_kink.any():
+            return {}
+        shapes = {i: comparison.units.shape for i, comparison in enumerate(comparisons) if comparison is not None}
+        masks = {i: at_kink if i == 0 else _reached(at_kink, shape) for i, shape in shapes.items()}
+        return {i: kinks.intervals(posed, i, mask) for i, mask in masks.items()}
+
+    return posed.once("kinked", kinked)
 
 
 def _reach(kinked: kinks.Kinked) -> Array:
@@ -172,7 +173,7 @@ def _together(
     if not all(c is None or c.passed.all() for c in comparisons):
         return ""
     u = DTYPES[posed.case.dtype].u
-    for limit in subgradient.limits(posed, kinked):
+    for limit in posed.once("limits", lambda: [*subgradient.limits(posed, kinked)]):
         terms = [np.asarray(answer.arrays[i], dtype=np.float64) * d for i, d in limit.directions.items()]
         total, size = (float(sum(np.sum(f(t)) for t in terms)) for f in (np.asarray, np.abs))
         room = C * u * (size + abs(limit.low) + abs(limit.high)) + 1e-6 * max(abs(limit.low), abs(limit.high))

@@ -71,9 +71,16 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
         verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
         message = objection or compared.note
         return replace(judgement, verdict=verdict, message=message, tensors=tensors, stale=is_stale(answer))
-    if objection := vacuous(posed, compared.expected, rules.declared):
+    if objection := _vacuous(posed, compared.expected, rules.declared, given=expected is not None):
         return replace(judgement, verdict=Verdict.MISTRUSTED, message=objection)
     return replace(judgement, message=compared.note)
+
+
+def _vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None, *, given: bool) -> str:
+    """See `vacuous`; it follows from the question, unless what is expected is `given` from elsewhere."""
+    if given:
+        return vacuous(posed, expected, declared)
+    return posed.once(f"vacuous {declared or ''}", lambda: vacuous(posed, expected, declared))
 
 
 def _of_the_whole(judged: Judged, rules: Rules) -> str:

@@ -63,7 +63,7 @@ def attempt(
 ) -> Attempt:
     """Run and judge `task`. `soft` makes guards readable; `alone` makes only the judged call.
 
-    `posing` draws the question; that of `posing()` keeps it, with what is expected, for the next who is asked.
+    `posing` draws the question; that of run/cache keeps it, with what is expected, for the next who is asked.
 
     Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
     """

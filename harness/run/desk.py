@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from opproof.harness.run.attempt import Attempt, attempt, same_bits
+from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.store import Store
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.start import described, start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import record, settled, with_verdict
 from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprit
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.slices.pose import posing
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.text import plain
@@ -56,12 +58,14 @@ class _Look:
 class Desk:
     """Everything that a judge keeps from one task to the next."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, cache: Place | None = None) -> None:
+        """`cache` is not for a backend in this process, which could read there what is expected."""
         self.limits = limits
+        self._store = None if cache is None or limits.in_process else Store(cache)
         self._seats: dict[str, _Seat] = {}
         self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
         self._traces = 0
-        self._posing = posing()  # of the case that is on the desk
+        self._questions = Questions(self._store)  # of the case that is on the desk
 
     def describe(self, spec: str) -> dict[str, str]:
         """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
@@ -69,7 +73,7 @@ class Desk:
 
     def results(self, tasks: Iterable[Task]) -> list[Result]:
         """The records of tasks of one case, and those of earlier tasks that turn out to be others than they were."""
-        self._posing = posing()
+        self._questions = Questions(self._store)
         records: list[Result] = []
         misshapen = False
         for task in tasks:
@@ -85,12 +89,15 @@ class Desk:
                 reason = f"no host could be started: {error.strerror}"
                 records.append(settled(task, Verdict.HARNESS_ERROR, reason))
             misshapen = records[-1].verdict is Verdict.WRONG_SHAPE and task.mode == "forward"
+        self._questions.keep()
         return records
 
     def close(self) -> None:
         """End all hosts."""
         for spec in list(self._seats):
             self._leave(spec)
+        if self._store is not None:
+            self._store.close()
 
     def _records(self, task: Task) -> list[Result]:
         amended = self._between(task.backend)
@@ -111,7 +118,7 @@ class Desk:
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
         op = op_of(task.case.partition("[")[0], task.ops)
-        made = attempt(seat.host, task, op, self.limits.timeout, posing=self._posing, soft=soft, alone=alone)
+        made = attempt(seat.host, task, op, self.limits.timeout, posing=self._questions, soft=soft, alone=alone)
         seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:
             self._leave(task.backend)

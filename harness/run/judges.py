@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 
 from opproof.backends.host import keeper
+from opproof.harness.run.cache import place
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
@@ -28,8 +29,9 @@ class TooLong(Exception):
     """A judge has been at one case for too long: a reference that does not end, for instance."""
 
 
-def start(limits: Limits) -> None:
+def start(limits: Limits, cache: place.Place | None = None) -> None:
     """Initialise a judge's process."""
+    place.withdraw()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides what an interruption means
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, _too_long)
@@ -37,7 +39,7 @@ def start(limits: Limits) -> None:
     withdraw()
     adopt()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
-    _DESK[:] = [Desk(limits)]
+    _DESK[:] = [Desk(limits, cache)]
 
 
 def describe(spec: str) -> dict[str, str]:

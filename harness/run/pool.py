@@ -19,6 +19,7 @@ from typing import Self
 
 from opproof.backends.host import keeper
 from opproof.harness.run import judges
+from opproof.harness.run.cache.place import Place
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import end, withdrawn
@@ -42,10 +43,10 @@ Case = tuple[Task, ...]
 class Pool:
     """The judges of one run; a context manager."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, cache: Place | None = None) -> None:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # the parallelism is in the processes; sums stay reproducible
-        self.limits = limits
+        self.limits, self._cache = limits, cache
         self._desk = Desk(limits) if limits.in_process else None
         self._executor = None if limits.in_process else self._new(limits.jobs)
         self._reach = ExitStack()
@@ -133,7 +134,8 @@ class Pool:
     def _new(self, jobs: int) -> ProcessPoolExecutor:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
         for tries in range(_TRIES):
-            some = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=judges.start, initargs=(self.limits,))
+            given = (self.limits, self._cache)
+            some = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=judges.start, initargs=given)
             try:
                 some.submit(os.getpid)
             except (OSError, EOFError):  # the fork server was killed, and has not quite ended

@@ -16,6 +16,8 @@ from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
 from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
+from opproof.harness.run.cache.place import Place, place
+from opproof.harness.run.cache.store import Store
 from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
@@ -50,8 +52,10 @@ def run(settings: Settings) -> int:
         return Exit.NO_EVIDENCE
     limits = Limits(settings.jobs, settings.timeout, settings.memory * 2**20, in_process=settings.in_process)
     backends = dict.fromkeys(settings.backends)
+    cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
+    foreign = _foreign(cache)
     with stoppable() as resumption, ExitStack() as claims:
-        with Pool(limits) as pool:
+        with Pool(limits, cache) as pool:
             header = _header(settings, [pool.describe(b) for b in backends], len(planned))
             folder = claims.enter_context(claimed(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
@@ -68,11 +72,34 @@ def run(settings: Settings) -> int:
             quiet=settings.quiet,
             extent=extent(settings.selection),
             complaints=[file.tampering] if file.tampering else [],
-            notes=[*silent, *not_inherited(settings.backends, settings.ledger)],
+            notes=[
+                *_disbelieved(cache, _foreign(cache) - foreign),
+                *silent,
+                *not_inherited(settings.backends, settings.ledger),
+            ],
         )
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _foreign(cache: Place | None) -> int:
+    """Entries of the cache that were not believed so far."""
+    if cache is None:
+        return 0
+    store = Store(cache)
+    count = store.info().foreign
+    store.close()
+    return count
+
+
+def _disbelieved(cache: Place | None, count: int) -> list[str]:
+    if cache is None or count <= 0:
+        return []
+    what = f"{count} {'entry' if count == 1 else 'entries'} of the cache in {cache.folder}"
+    return [
+        f"{what} did not come from this user's opproof, or not so; they were made anew. Does a backend write there?"
+    ]
 
 
 def _planned(settings: Settings) -> list[Task] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opproof.harness.run.cache.place import SIZE
 from opproof.harness.run.plan import Selection
 from opproof.harness.truth.slices.room import MEMORY
 
@@ -32,6 +33,8 @@ class Settings:
     quiet: bool = False
     resume: bool = False
     proposals: Path | None = None  # the ledger that unexpected failures are proposed to
+    cache: bool = True
+    cache_size: int = SIZE // 2**20  # MiB
 
 
 def options(settings: Settings) -> dict[str, Any]:

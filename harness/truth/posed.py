@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from opproof.cases import Case
 from opproof.cases._every import is_every
@@ -16,6 +16,8 @@ from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,23 @@ class Posed:
 
     def expected(self, declared: str | None = None) -> list[Expected | None]:
         """reference.expected_of, evaluated once for each precision that backends declare."""
-        if declared not in self._expected:
-            self._expected[declared] = reference.expected_of(self, declared)
-        return self._expected[declared]
+        return self.once(f"expected {declared or ''}", lambda: reference.expected_of(self, declared))
+
+    def once(self, name: str, found: Callable[[], T]) -> T:
+        """The fact called `name`, by `found` when it is first asked for: one that follows from the question alone."""
+        if name not in self.facts:
+            self.facts[name] = found()
+        fact: T = self.facts[name]
+        return fact
 
     @cached_property
-    def _expected(self) -> dict[str | None, list[Expected | None]]:
+    def facts(self) -> dict[str, Any]:
+        """What is known of the question so far, by name."""
+        return {}
+
+    @cached_property
+    def noisy(self) -> dict[str | None, Any]:
+        """By declared precision the noisy forward that the question of gradients goes on from, where it was kept."""
         return {}
 
     @cached_property
@@ -70,19 +83,33 @@ class Pair:
     other: Posed
 
 
-def pose(case: Case, op: Op, mode: Mode) -> Pair:
-    """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged."""
+def pose(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
+    """Draw the data of `case`. Shapes, dtypes and needs are found out on the other data, which are not judged.
+
+    What the question of the other mode, `beside`, has of them already is taken from there.
+    """
     names = tuple(arguments(case, op))
-    inputs, others = (tuple(ordered(case, op, _drawn(case, op, mode, variant))) for variant in (0, 1))
+    if beside is None or _by_mode(case):
+        inputs, others = (tuple(ordered(case, op, _drawn(case, op, mode, variant))) for variant in (0, 1))
+        beside = None
+    else:
+        inputs, others = beside.asked.inputs, beside.other.inputs
     asked = Posed(case, op, mode, names, inputs, (), tuple(differentiable(case, op, inputs)))
     other = asked.given(inputs=others)
+    if beside is not None:
+        asked, other = _keeping(beside.asked, asked), _keeping(beside.other, other)
     if mode is Mode.FORWARD:
         return Pair(asked, other)
     needs = tuple(reference.needs_of(case, op, others, other.outputs))
     return Pair(
-        asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs),
+        _keeping(asked, asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs)),
         _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
     )
+
+
+def _by_mode(case: Case) -> bool:
+    """Whether the two modes have data of their own."""
+    return is_every(case.fill) or case.fill == "branches"
 
 
 def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
@@ -98,8 +125,10 @@ def _cotangents(case: Case, outputs: Sequence[Array], variant: int) -> tuple[Arr
 
 
 def _keeping(old: Posed, new: Posed) -> Posed:
-    """`new`, with the outputs that `old` has evaluated already for the same inputs."""
-    new.__dict__["outputs"] = old.outputs
+    """`new`, with what `old` has evaluated already of the same inputs."""
+    for name in ("outputs", "noisy"):
+        if name in old.__dict__:
+            new.__dict__[name] = old.__dict__[name]
     return new
 
 

@@ -19,13 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from opproof.harness.truth.noise.moves import assign, indexed, moved
 from opproof.harness.truth.noise.rules import CREATES, DECIDED, EXACT_UFUNCS, JUMPS, MOVES, STEPS
 from opproof.harness.truth.noise.sums import (
     FUNCTIONS,
@@ -35,7 +35,6 @@ from opproof.harness.truth.noise.sums import (
     exact_of,
     mapped,
     matmul,
-    run_of,
     source_of,
 )
 from opproof.harness.truth.noise.transforms import TRANSFORMS
@@ -44,79 +43,38 @@ from opproof.vocabulary.errors import OpError
 Floats = NDArray[Any]
 _RULES = {**FUNCTIONS, **TRANSFORMS}
 
-#: Elements to which noise of float32 is added at once.
-PIECE = 2**16
-
 
 class Draws(Protocol):
-    """Draws of standard deviation 1 that broadcast to a shape."""
+    """Draws of standard deviation 1."""
 
-    def standard_normal(self, shape: tuple[int, ...], dtype: type[np.floating[Any]] = np.float64, /) -> Floats:
-        """Draws for all elements of `shape`, the first axis of which counts the runs."""
+    def added(self, runs: Floats, size: Floats | float, /) -> Floats:
+        """`runs` with draws times `size`, which broadcasts to one run, in a new array."""
+        ...
 
 
 @dataclass(frozen=True)
 class Source:
     """Where noise comes from: how many runs, and the amplitudes of one interior rounding."""
 
-    rng: Draws
+    draws: Draws
     runs: int
     amplitude: float
     summing: float  # amplitude of one addition of a sum or contraction
     tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
-    drawn: type[np.floating[Any]] = np.float64  # of what precision the noise itself is: float32 is as good, and quicker
 
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""
-        if self.drawn is np.float32:
-            return self._streamed(runs, exact, self._rounding)
-        size = np.abs(exact)
-        if np.iscomplexobj(runs):
-            return self.disturbed(runs, self.amplitude * np.where(np.isinf(size), 0.0, size))
-        if self.tiny and size.size and float(np.min(size)) < self.tiny:
-            size = np.where((size == 0) | np.isinf(size), 0.0, np.maximum(size, self.tiny))
-            return self.disturbed(runs, self.amplitude * size)
-        return runs * (1 + self.amplitude * self.rng.standard_normal(runs.shape))
+        return self.disturbed(runs, _rounding(exact, self.tiny, self.amplitude))
 
     def absolute(self, runs: Floats, size: Floats | float) -> Floats:
         """`runs` with the noise of `size` additions."""
         return self.disturbed(runs, self.summing * np.asarray(size))
 
     def disturbed(self, runs: Floats, size: Floats) -> Floats:
-        """`runs` with noise of this size, in one new array: the runs of large cases are gigabytes."""
+        """`runs` with noise of this size."""
         if np.iscomplexobj(runs):  # either part by itself
-            parts = (self.rng.standard_normal(runs.shape) for _ in range(2))
-            return runs + (next(parts) + 1j * next(parts)) * size
-        if self.drawn is np.float32:
-            return self._streamed(runs, size, lambda piece: piece)
-        noise = self.rng.standard_normal(runs.shape)
-        if noise.shape != runs.shape:
-            return noise * size + runs
-        noise *= size
-        noise += runs
-        return noise
-
-    def _rounding(self, exact: Floats) -> Floats:
-        """The size of one interior rounding of the values `exact`."""
-        size = np.abs(exact)
-        none = (size == 0) | np.isinf(size)
-        np.maximum(size, self.tiny, out=size)
-        size *= self.amplitude
-        size[none] = 0
-        return size
-
-    def _streamed(self, runs: Floats, given: Floats, sized: Callable[[Floats], Floats]) -> Floats:
-        """`runs` with noise of the size that `sized` makes of `given`, in pieces that stay in a processor's cache."""
-        flat = np.ascontiguousarray(np.broadcast_to(given, runs.shape[1:])).reshape(-1)
-        result = np.empty(runs.shape)
-        for before, after in zip(runs, result.reshape(len(runs), -1), strict=True):
-            row = np.ascontiguousarray(before).reshape(-1)
-            for start in range(0, flat.size, PIECE):
-                piece = slice(start, start + PIECE)
-                noise = self.rng.standard_normal(flat[piece].shape, np.float32)
-                np.multiply(noise, sized(flat[piece]), out=after[piece])
-                after[piece] += row[piece]
-        return result
+            return self.draws.added(runs.real, size) + 1j * self.draws.added(runs.imag, size)
+        return self.draws.added(runs, size)
 
     def noisy(self, exact: Floats, runs: Floats) -> Noisy:
         """An array of given exact values and runs."""
@@ -127,12 +85,23 @@ class Source:
         noisy = self.absolute(runs, size)
         return Noisy(exact, self.rounded(noisy, exact) if self.summing < self.amplitude else noisy, self)
 
-    def wrap(self, exact: Floats, amplitude: float | None = None) -> Noisy:
-        """`exact` as a noisy array, each element rounded once at `amplitude` (interior when None)."""
+    def wrap(self, exact: Floats) -> Noisy:
+        """`exact` as a noisy array, each element rounded once."""
         exact = np.asarray(exact, dtype=np.float64)
         runs = np.broadcast_to(exact, (self.runs, *exact.shape))
-        delta = self.amplitude if amplitude is None else amplitude
-        return Noisy(exact, runs * (1 + delta * self.rng.standard_normal(runs.shape)), self)
+        return Noisy(exact, self.disturbed(runs, _rounding(exact, 0.0, self.amplitude)), self)
+
+
+def _rounding(exact: Floats, tiny: float, amplitude: float) -> Floats:
+    """The size of one rounding of the values `exact`: absolute below `tiny`, none of zero and infinity."""
+    size = np.absolute(exact, out=np.empty(np.shape(exact)))
+    none = np.isinf(size)
+    if tiny:
+        none |= size == 0
+        np.maximum(size, tiny, out=size)
+    size *= amplitude
+    np.copyto(size, 0.0, where=none)
+    return size
 
 
 class Noisy(NDArrayOperatorsMixin):
@@ -157,13 +126,11 @@ class Noisy(NDArrayOperatorsMixin):
         return len(self.exact)
 
     def __getitem__(self, index: Any) -> Noisy:
-        exact = self.exact[index]
-        return Noisy(exact, np.stack([r[index] for r in self.runs]), self.source)
+        return Noisy(self.exact[index], indexed(self.runs, index), self.source)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.exact[index] = exact_of(value)
-        for i, run in enumerate(self.runs):
-            run[index] = run_of(value, i)
+        assign(self.runs, index, value)
 
     def _part(self, name: str) -> Noisy:
         """The real or the imaginary part: of a real array itself, or zeros."""
@@ -219,7 +186,11 @@ class Noisy(NDArrayOperatorsMixin):
             exact = func(*mapped(exact_of, args), **kwargs)
             return Noisy(exact, np.repeat(exact[None], self.source.runs, axis=0), self.source)
         if func in MOVES:
-            return _each_run(func, args, kwargs, self.source)
+            exact = func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
+            runs = moved(func, args, kwargs, exact, self.source.runs)
+            if isinstance(exact, list | tuple):
+                return [Noisy(e, r, self.source) for e, r in zip(exact, runs, strict=True)]
+            return Noisy(exact, runs, self.source)
         if func in _RULES:
             return _RULES[func](*args, **kwargs)
         raise OpError(_unruled(f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"))
@@ -230,18 +201,6 @@ def _unruled(name: str) -> str:
         f"{name} has no rule under noise: write it with other functions of NumPy, or give the operator as a PyTorch "
         f"function alone (`reference`), or {name} a rule in harness/truth/noise/."
     )
-
-
-def _each_run(func: Callable[..., Any], args: Any, kwargs: Any, source: Source) -> Any:
-    exact = func(*mapped(exact_of, args), **mapped(exact_of, kwargs))
-    if func is np.reshape and len(args) == 2 and not kwargs:  # a view, as NumPy's own
-        return Noisy(exact, args[0].runs.reshape(source.runs, *exact.shape), source)
-    runs = [
-        func(*mapped(partial(run_of, i=i), args), **mapped(partial(run_of, i=i), kwargs)) for i in range(source.runs)
-    ]
-    if isinstance(exact, list | tuple):
-        return [Noisy(e, np.stack([r[k] for r in runs]), source) for k, e in enumerate(exact)]
-    return Noisy(exact, np.stack(runs), source)
 
 
 def _power_of_two(value: Any) -> bool:

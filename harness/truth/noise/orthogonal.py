@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[Any]
+
 #: Roundings of an operator up to which this pays.
 MOST = 32
 #: Runs at least: where errors are not small, signs of one or two runs say little.
@@ -26,10 +28,10 @@ class Counting:
 
     count: int = 0
 
-    def standard_normal(self, shape: tuple[int, ...], _: type[Any] = np.float64, /) -> NDArray[np.float64]:
-        """Zeros that broadcast to `shape`."""
+    def added(self, runs: Floats, _: Floats | float) -> Floats:
+        """See Draws."""
         self.count += 1
-        return np.zeros((1,) * len(shape))
+        return np.array(runs)
 
 
 @dataclass
@@ -45,11 +47,11 @@ class Orthogonal:
         while len(self.matrix) < self.runs:
             self.matrix = np.block([[self.matrix, self.matrix], [self.matrix, -self.matrix]])
 
-    def standard_normal(self, shape: tuple[int, ...], _: type[Any] = np.float64, /) -> NDArray[np.float64]:
-        """The next column along the first axis; it broadcasts to `shape`."""
+    def added(self, runs: Floats, size: Floats | float) -> Floats:
+        """`runs` with the next column, one element a run, times `size`."""
         column = self.matrix[:, self.used % self.runs]
         self.used += 1
-        return column.reshape(-1, *(1 for _ in shape[1:]))
+        return runs + column.reshape(-1, *(1 for _ in runs.shape[1:])) * size
 
 
 def runs_for(roundings: int) -> int:

@@ -30,10 +30,13 @@ class Pair:
     room: Room | None = None
 
 
-def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
-    """Draw the data of `case`, to be judged in `memory` bytes. Raises TooLarge."""
+def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | None = None) -> Pair:
+    """Draw the data of `case`, to be judged in `memory` bytes; `beside` is its question in the other mode.
+
+    Raises TooLarge.
+    """
     if elements(case) < FEW or surely(elements(case), memory, op):
-        return _whole(case, op, mode)
+        return _whole(case, op, mode, beside)
     axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
     asked = stored(case, op, mode) if axes else None
     outputs = None if asked is None else templates(asked, axes)
@@ -60,25 +63,6 @@ class Posing(Protocol):
         ...
 
 
-def posing() -> Posing:
-    """`pose`, which draws the same question once: of one case to several backends, or to one again.
-
-    What is judged in slices is drawn again: to keep it takes more memory than there is.
-    """
-    drawn: dict[tuple[str, Mode, int], Pair] = {}
-
-    def once(case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
-        key = (str(case), mode, memory)
-        if key in drawn:
-            return drawn[key]
-        pair = pose(case, op, mode, memory)
-        if pair.room is None:
-            drawn[key] = pair
-        return pair
-
-    return once
-
-
-def _whole(case: Case, op: Op, mode: Mode) -> Pair:
-    pair = whole.pose(case, op, mode)
+def _whole(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
+    pair = whole.pose(case, op, mode, None if beside is None else whole.Pair(beside.asked, beside.other))
     return Pair(pair.asked, pair.other, pair.other.outputs)

@@ -349,7 +349,9 @@ sys.exit(f"imported {{heavy}}" if heavy else 0)
 """
 
 
-@pytest.mark.parametrize("args", [["--help"], ["list", "ops"], ["list", "ops", "--json"], ["run", "--help"]])
+@pytest.mark.parametrize(
+    "args", [["--help"], ["list", "ops"], ["list", "ops", "--json"], ["run", "--help"], ["cache", "info"]]
+)
 def test_quick_commands_import_nothing_heavy(args):
     command = [sys.executable, "-c", LIGHT.format(args=args)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

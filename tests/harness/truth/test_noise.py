@@ -8,6 +8,7 @@ from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.noise.array import Noisy, Source
+from opproof.harness.truth.noise.pool import Pooled
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.reference_ops import load
@@ -19,7 +20,7 @@ U = 2.0**-24
 
 
 def source(runs=16, amplitude=2.0**-30):
-    return Source(np.random.Generator(np.random.Philox(key=5)), runs, amplitude, summing=amplitude)
+    return Source(Pooled(5), runs, amplitude, summing=amplitude)
 
 
 def noisy(values, runs=16):

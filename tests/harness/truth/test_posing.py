@@ -1,9 +1,9 @@
 """What is true of a case is worked out once, for every backend that is asked."""
 
 from opproof.cases import Case
+from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.truth import reference
-from opproof.harness.truth.slices.pose import posing
 from opproof.reference_ops import load
 from opproof.vocabulary.modes import Mode
 
@@ -11,14 +11,14 @@ CASE = Case.parse("softmax[x=7x33;dim=-1;f32]")
 
 
 def test_a_question_is_drawn_once():
-    once = posing()
+    once = Questions()
     first = once(CASE, load("softmax"), Mode.GRADIENT)
     assert once(CASE, load("softmax"), Mode.GRADIENT) is first
     assert once(CASE, load("softmax"), Mode.FORWARD) is not first
 
 
 def test_what_is_expected_is_evaluated_once_for_each_precision(monkeypatch):
-    posed = posing()(CASE, load("softmax"), Mode.FORWARD).asked
+    posed = Questions()(CASE, load("softmax"), Mode.FORWARD).asked
     evaluated = []
     exact = reference.expected_of
     monkeypatch.setattr(reference, "expected_of", lambda *a: evaluated.append(a[1]) or exact(*a))

@@ -1,0 +1,1 @@
+"""What depends on a case alone, kept on disk from run to run."""

@@ -1,0 +1,133 @@
+"""Questions that are read from the cache in place of being drawn and evaluated, and kept there once they were."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
+from opproof.harness.run.cache.sources import digest
+from opproof.harness.run.cache.store import Store
+from opproof.harness.truth.data import arguments
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.reference import RUNS
+from opproof.harness.truth.slices.pose import Pair, pose
+from opproof.harness.truth.slices.room import MEMORY
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+#: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
+#: takes less room than they do.
+LARGE = 2**13
+
+
+@dataclass
+class Drawn:
+    """A question, the name under which it is kept, and how many of its facts are kept already."""
+
+    pair: Pair
+    name: bytes | None  # None: it is not kept
+    facts: int = 0
+
+
+@dataclass
+class Questions:
+    """The questions of one case, each drawn once: to several backends, or to one again. It is a Posing.
+
+    What is judged in slices is drawn again: to keep it takes more memory than there is.
+    """
+
+    store: Store | None = None
+    drawn: dict[tuple[str, Mode, int], Drawn] = field(default_factory=dict)
+
+    def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
+        """See Posing."""
+        key = (str(case), mode, memory)
+        if key not in self.drawn:
+            one = self._kept(case, op, mode, memory) or self._fresh(case, op, mode, memory)
+            if one.pair.room is not None:
+                return one.pair
+            self.drawn[key] = one
+        return self.drawn[key].pair
+
+    def keep(self) -> None:
+        """Leave in the store what it does not hold yet of the questions drawn, and forget them."""
+        for one in self.drawn.values():
+            facts = one.pair.asked.facts
+            if self.store is not None and one.name is not None and facts and len(facts) > one.facts:
+                try:
+                    self.store.put(one.name, _encoded(one.pair))
+                except NotKept:
+                    continue
+        self.drawn.clear()
+
+    def _kept(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn | None:
+        name = None if self.store is None else _name(case, op, mode, memory)
+        data = None if self.store is None or name is None else self.store.get(name)
+        if data is None:
+            return None
+        try:
+            known = decoded(data)
+            pair = _pair(known, case, op, mode) if "inputs" in known else self._posed(case, op, mode, memory)
+            pair.asked.facts.update(known["facts"])
+        except (NotKept, KeyError, TypeError, ValueError):
+            return None
+        return Drawn(pair, name, len(pair.asked.facts))
+
+    def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
+        pair = self._posed(case, op, mode, memory)
+        whole = pair.room is None and pair.asked.together == pair.asked.runs == RUNS
+        return Drawn(pair, _name(case, op, mode, memory) if whole and self.store is not None else None)
+
+    def _posed(self, case: Case, op: Op, mode: Mode, memory: int) -> Pair:
+        other = self.drawn.get((str(case), Mode.GRADIENT if mode is Mode.FORWARD else Mode.FORWARD, memory))
+        return pose(case, op, mode, memory, None if other is None else other.pair)
+
+
+def _name(case: Case, op: Op, mode: Mode, memory: int) -> bytes | None:
+    """Under which the question is kept: of the case, the mode, the room for it, and the sources that answer it."""
+    made_by = _digest(op.source, op.reference is not None)
+    if made_by is None:
+        return None
+    return blake2b(f"{case}|{mode}|{memory}|".encode() + made_by, digest_size=16).digest()
+
+
+@functools.cache
+def _digest(source: Path, torch: bool) -> bytes | None:
+    return digest(source, torch=torch)
+
+
+def _encoded(pair: Pair) -> bytes:
+    asked, other = pair.asked, pair.other
+    if sum(v.size for v in asked.inputs if v is not None) > LARGE:
+        return encoded({"facts": asked.facts}, asked.case.dtype)
+    question = {
+        "inputs": asked.inputs,
+        "other inputs": other.inputs,
+        "cotangents": asked.cotangents,
+        "other cotangents": other.cotangents,
+        "needs": asked.needs,
+        "outputs": [[y.dtype.name, y.shape] for y in pair.outputs],
+        "facts": asked.facts,
+    }
+    return encoded(question, asked.case.dtype)
+
+
+def _pair(known: Mapping[str, Any], case: Case, op: Op, mode: Mode) -> Pair:
+    names, needs = tuple(arguments(case, op)), known["needs"]
+    asked = Posed(case, op, mode, names, known["inputs"], known["cotangents"], needs)
+    other = Posed(case, op, mode, names, known["other inputs"], known["other cotangents"], needs)
+    return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in known["outputs"]))
+
+
+def _like(dtype: str, shape: Any) -> Array:
+    """An array of this dtype and shape; its values are nobody's to look at."""
+    return np.broadcast_to(np.zeros((), dtype), tuple(shape))

@@ -1,0 +1,93 @@
+"""Which sources an entry was made by, in one number: what another source made is another entry.
+
+An operator's own file, the files of other operators that it imports, what all operators share, and all that draws and
+evaluates: none is asked whether a change of it matters.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import platform
+from collections.abc import Iterable
+from hashlib import blake2b
+from importlib import metadata
+from pathlib import Path
+
+import opproof.cases
+import opproof.harness.judge
+import opproof.harness.run.cache
+import opproof.harness.truth
+import opproof.reference_ops
+import opproof.vocabulary
+
+_PACKAGES = (opproof.harness.truth, opproof.harness.judge, opproof.harness.run.cache, opproof.vocabulary)
+_LIBRARIES = ("numpy", "scipy", "ml_dtypes")
+_OPERATORS = "opproof.reference_ops."
+
+
+def digest(operator: Path, *, torch: bool) -> bytes | None:
+    """Of the operator in the file `operator`; `torch` says that PyTorch evaluates it.
+
+    None of an operator from outside the tree, which may import anything.
+    """
+    if operator.parent != _folder(opproof.reference_ops):
+        return None
+    files = sorted(_with_imports(operator))
+    return _digest([_shared(), *(_version("torch"),) * torch, *map(_content, files)])
+
+
+@functools.cache
+def _shared() -> bytes:
+    """Of what makes every entry."""
+    files = [f for package in _PACKAGES for f in _folder(package).rglob("*.py")]
+    files += [f for package in (opproof.cases, opproof.reference_ops) for f in _folder(package).glob("_*.py")]
+    machine = f"{platform.python_version()} {platform.machine()}".encode()
+    return _digest([machine, *map(_version, _LIBRARIES), *map(_content, sorted(files))])
+
+
+def _with_imports(file: Path) -> set[Path]:
+    """The file of an operator, and those of other operators that it imports, directly or not."""
+    seen: set[Path] = set()
+    left = [file]
+    while left:
+        one = left.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for node in ast.walk(ast.parse(one.read_bytes())):
+            names = _imported(node)
+            candidates = (one.with_name(f"{n[len(_OPERATORS) :]}.py") for n in names if n.startswith(_OPERATORS))
+            left += [c for c in candidates if c.exists()]
+    return seen
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module is not None:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
+
+
+def _folder(package: object) -> Path:
+    return Path(str(getattr(package, "__file__", ""))).parent
+
+
+def _content(file: Path) -> bytes:
+    return file.name.encode() + b"\0" + file.read_bytes()
+
+
+def _version(library: str) -> bytes:
+    try:
+        return f"{library} {metadata.version(library)}".encode()
+    except metadata.PackageNotFoundError:
+        return library.encode()
+
+
+def _digest(parts: Iterable[bytes]) -> bytes:
+    total = blake2b(digest_size=16)
+    for part in parts:
+        total.update(len(part).to_bytes(8, "little"))
+        total.update(part)
+    return total.digest()

@@ -1,0 +1,218 @@
+"""Questions from the cache: the same records, nothing evaluated, and none that another source made."""
+
+import shutil
+from dataclasses import replace
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from opproof import reference_ops
+from opproof.cases import Case
+from opproof.harness.judge import gradient, judgement
+from opproof.harness.run.cache import question, sources
+from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
+from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.store import Store
+from opproof.harness.run.desk import Desk
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.task import Task
+from opproof.harness.truth import kinks, reference
+from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
+
+CASES = (
+    "softmax[x=7x33;dim=-1;f32]",
+    "relu[x=4x33;f32;fill=kink]",
+    "matmul[a=5x7;b=7x3;bf16]",
+    "max_pool2d[x=1x2x6x6;kernel_size=2;stride=2;padding=0;f16]",
+    "add[a=4x33;b=1x33;f32;fill=special]",
+    "silu[x=90x100;f16]",
+    "sort[x=3x8;dim=-1;f32]",
+)
+KEY = b"k" * 32
+
+
+def of_case(text):
+    case = Case.parse(text)
+    return case, load(case.op)
+
+
+@pytest.fixture
+def at(tmp_path):
+    return Place(tmp_path / "cache", KEY)
+
+
+def records(at, backend="numpy", texts=CASES):
+    desk = Desk(Limits(1, 60.0, 4 * 2**30), at)
+    try:
+        tasks = [[Task(backend, text, mode) for mode in ("forward", "gradient")] for text in texts]
+        return [replace(r, seconds=0.0) for some in tasks for r in desk.results(some)]
+    finally:
+        desk.close()
+
+
+def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch):
+    plain = records(None)
+    assert records(at) == plain
+    entries = Store(at).info().entries
+    assert entries == sum(r.verdict != "UNSUPPORTED" for r in plain)
+    small = [t for t in CASES if "90x100" not in t]  # of large ones the data are drawn again
+
+    def evaluated(*_, **__):
+        raise AssertionError("the reference was asked again")
+
+    for module, name in (
+        *((reference, n) for n in ("expected_of", "forward", "vjp")),
+        *((kinks, "intervals"), (judgement, "vacuous"), (gradient, "distances"), (question, "pose")),
+    ):
+        monkeypatch.setattr(module, name, evaluated)
+    assert records(at, texts=small) == [r for r in plain if "90x100" not in r.case]
+
+
+def test_of_a_large_case_only_the_data_are_drawn_again(at, monkeypatch):
+    texts = ("silu[x=90x100;f16]",)
+    plain = records(at, texts=texts)
+    monkeypatch.setattr(reference, "expected_of", None)
+    assert records(at, texts=texts) == plain
+
+
+def test_a_failing_answer_fails_by_what_was_kept(at, tmp_path):
+    backend = tmp_path / "wrong.py"
+    backend.write_text(
+        "import numpy as np\n\n\ndef forward(op, inputs, params):\n    return [inputs[0] * np.float32(1.001)]\n"
+    )
+    texts = ("relu[x=4x33;f32]", "softmax[x=7x33;dim=-1;f32]")
+    plain = records(None, str(backend), texts)
+    assert {str(r.verdict) for r in plain if r.mode == "forward"} == {"WRONG_VALUE"}
+    assert records(at, str(backend), texts) == plain == records(at, str(backend), texts)
+
+
+def test_a_backend_in_the_judges_process_has_no_cache(at):
+    assert Desk(Limits(1, 60.0, 2**30, in_process=True), at)._store is None
+
+
+def test_a_large_case_in_slices_is_not_kept(at):
+    store = Store(at)
+    questions = Questions(store)
+    case, op = of_case("relu[x=600x4000;f32]")
+    assert questions(case, op, Mode.FORWARD, 2**26).room is not None
+    questions.keep()
+    assert not store.names()
+
+
+def test_another_precision_another_memory_and_another_mode_are_others(at):
+    store = Store(at)
+    case, op = of_case(CASES[0])
+    for declared in (None, "bf16"):
+        questions = Questions(store)
+        questions(case, op, Mode.FORWARD).asked.expected(declared)
+        questions.keep()
+    again = Questions(store)
+    assert [*again(case, op, Mode.FORWARD).asked.facts] == ["expected ", "expected bf16"]
+    assert not again(case, op, Mode.GRADIENT).asked.facts
+    assert not again(case, op, Mode.FORWARD, 2**40).asked.facts
+    assert not again(case.with_seed(1), op, Mode.FORWARD).asked.facts
+
+
+def copied(tmp_path):
+    folder = tmp_path / "reference_ops"
+    shutil.copytree(load("relu").source.parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def test_a_changed_operator_is_another_and_so_is_what_it_imports(tmp_path, monkeypatch):
+    folder = copied(tmp_path)
+    where = sources._folder
+    monkeypatch.setattr(sources, "_folder", lambda p: folder if p is reference_ops else where(p))
+    names = ("relu", "geglu", "gelu")
+
+    def digests():
+        sources._shared.cache_clear()
+        return {n: sources.digest(folder / f"{n}.py", torch=False) for n in names}
+
+    def changed(file):
+        before = digests()
+        file.write_text(file.read_text() + "\n# changed\n")
+        after = digests()
+        return {n for n in names if before[n] != after[n]}
+
+    try:
+        assert len({*digests().values()}) == len(names)
+        assert changed(folder / "relu.py") == {"relu"}
+        assert changed(folder / "gelu.py") == {"gelu", "geglu"}
+        assert changed(folder / "_arrays.py") == {*names}
+        assert digests()["relu"] != sources.digest(folder / "relu.py", torch=True)
+    finally:
+        sources._shared.cache_clear()
+
+
+def test_what_a_changed_operator_answers_is_not_that_of_before(at, monkeypatch):
+    texts = (CASES[0],)
+    plain = records(at, texts=texts)
+    question._digest.cache_clear()
+    monkeypatch.setattr(question, "digest", lambda source, *, torch: b"another source")
+    evaluated, exact = [], reference.expected_of
+    monkeypatch.setattr(reference, "expected_of", lambda *a: evaluated.append(a) or exact(*a))
+    try:
+        assert records(at, texts=texts) == plain
+        assert len(evaluated) == 2
+    finally:
+        question._digest.cache_clear()
+
+
+def test_an_operator_from_outside_the_tree_is_not_kept(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import mylibrary\n")
+    assert sources.digest(file, torch=False) is None
+
+
+ARRAYS = [
+    np.array(3.5),
+    np.zeros((3, 0)),
+    np.array([0.0, -0.0, np.inf, -np.inf]),
+    np.random.default_rng(0).standard_normal((3, 5)),
+    np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32).astype(np.float64),
+    np.arange(300.0).astype(ml_dtypes.bfloat16).astype(np.float64)[::2],
+    np.array([True, False]),
+    np.arange(5),
+    np.broadcast_to(np.arange(3.0), (4, 3)),
+    np.full((2, 2), np.nan),
+    np.array([5e-324, 1e308]),
+    -np.zeros(4),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
+def test_arrays_come_back_to_the_bit(dtype):
+    back = decoded(encoded({"arrays": ARRAYS}, dtype))["arrays"]
+    for a, b in zip(ARRAYS, back, strict=True):
+        assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+
+
+def test_what_is_nested_comes_back_as_it_was():
+    x = np.arange(3.0)
+    facts = {"a": [x, x, None], "b": (1, 2.5, "text", True, float("inf")), "c": {0: (x,), 3: []}}
+    back = decoded(encoded(facts, "f32"))
+    assert back["a"][0] is back["a"][1] is back["c"][0][0]
+    assert back["b"] == facts["b"]
+    assert [*back["c"]] == [0, 3]
+
+
+def test_what_has_no_form_is_not_kept():
+    for value in (object(), np.array(["text"]), np.array([1j]), {1, 2}, np.float64):
+        with pytest.raises(NotKept):
+            encoded({"a": value}, "f32")
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 40, b"\xff" * 40, b"\x08" + bytes(7) + b'{"a": 1}', b"pickle"])
+def test_bytes_of_something_else_are_not_read(damage):
+    with pytest.raises(NotKept):
+        decoded(damage)
+
+
+def test_an_array_that_ends_outside_is_not_read():
+    data = encoded({"a": ARRAYS[3]}, "f32")
+    with pytest.raises(NotKept):
+        decoded(data[:-64])
