@@ -16,7 +16,7 @@ from opproof.harness.check.isolated import Located, isolated
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
-from opproof.harness.check.subject import as_call, in_dtype, is_module, name_of, parameters, with_state
+from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial import Manner, Tried, tried
 from opproof.harness.check.variants import variants
@@ -55,11 +55,12 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     """
     names = given_inputs.names_of(like)
     arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
-    labels = tuple(t.name for t in parameters(like, wish.dtype, wish.seed)) if is_module(like) else ()
-    reference = Reference(like, arguments, len(asked), labels)
+    owned = owned_by(like, wish.dtype) if is_module(like) else ()
+    parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
+    reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
 
     def drawn(seed: int) -> tuple[Tensor, ...]:
-        moved = parameters(like, wish.dtype, seed) if is_module(like) else ()
+        moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
         return (*given_inputs.given(inputs, names, wish.dtype, seed)[1], *moved)
 
     if is_module(candidate) and not is_module(like):
@@ -77,7 +78,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
         return report
     if apart:
         raise UsageError("modes= needs the candidate in this process: leave isolate out.")
-    return _further(report, found, reference, lambda request: _there(candidate, reference, request), wish)
+    return _further(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
 
 
 def _further(
@@ -99,11 +100,6 @@ def _further(
     return replace(report, results=(*report.results, *results), not_judged=tuple(notes))
 
 
-def _there(candidate: Any, reference: Reference, request: Request) -> Any:
-    """The candidate for a request: a module in its dtype, with the reference's buffers."""
-    return with_state(in_dtype(candidate, request.tensors), reference.subject) if is_module(candidate) else candidate
-
-
 def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
     """Requests put to a candidate in this process."""
     pull: Pull | None = None
@@ -116,8 +112,7 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
 
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        call = as_call(_there(candidate, reference, request), reference.arguments, reference.count, reference.names)
-        return perform(call, request, pull)
+        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull)
 
     return ask
 

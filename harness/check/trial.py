@@ -11,7 +11,8 @@ from opproof.harness.check.call import Answered, Reply
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
-from opproof.harness.check.sides import Ask, Reference, kind_of, kinds
+from opproof.harness.check.sides import Ask, Reference, kinds
+from opproof.harness.check.tensors import PARTS, kind_of
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.variants import GIVEN, Variant
 from opproof.harness.judge.bound import compare
@@ -79,7 +80,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
 def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
     request = asked.request
     return Question(
-        reference.outputs(request.after),
+        reference.outputs(request),
         tuple(t.values for t in request.tensors),
         request.needs or (False,) * len(request.tensors),
         tuple(kind_of(y.dtype) for y in asked.outputs),
@@ -87,6 +88,7 @@ def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
         request.cotangents,
         manner.compute,
         request.seed,
+        asked.reply.draws,
     )
 
 
@@ -157,7 +159,7 @@ def _overflows(reference: Reference, asked: Facts, known: Truth) -> bool:
         y is not None
         and e is not None
         and y.values.shape == e.values.shape
-        and bool(np.any(~np.isfinite(y.values) & (np.abs(e.values) < most)))
+        and bool(np.any(~np.isfinite(y.values) & ((np.abs(e.values) < most) | (y.dtype in PARTS))))
         for y, e in pairs
     )
 

@@ -14,10 +14,8 @@ from typing import Any
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12
 _POOL = 1 << 20
-#: Decisions that noise flips as a matter of course: equality, and what is drawn at random.
-_UNSTEADY = frozenset(
-    ("eq", "ne", "equal", "chosen", "bernoulli", "bernoulli_", "rand", "randn", "rand_like", "randn_like")
-)
+#: Decisions that noise flips as a matter of course: equality.
+_UNSTEADY = frozenset(("eq", "ne", "equal", "chosen"))
 
 
 class Way(StrEnum):
@@ -74,6 +72,7 @@ class Arithmetic:
     saturates: bool = False  # whether something did that is flat far out
     flips: int = 0
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
+    draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     _generator: Any = None
     _pool: Any = None
 
@@ -94,6 +93,19 @@ class Arithmetic:
             other = made()
             self.flips += int(other.shape != kept.shape or not self.torch.equal(other, kept))
         return copied(kept)
+
+    def random(self, name: str, made: Callable[[], Any]) -> Any:
+        """What was drawn in the reference's own dtype; where it is not known, drawn now."""
+
+        def known() -> Any:
+            if not self.draws or self.draws[0].name != name:
+                return made()
+            values = [v.double() if v.is_floating_point() else v for v in self.draws.pop(0).values]
+            return values[0] if len(values) == 1 else tuple(values)
+
+        if self.exact:
+            return self.decided(name, known)
+        return copied(self.tape.kept(name, known))
 
     def size(self, name: str, made: Callable[[], Any]) -> Any:
         """The size of a sum's error, computed once, by the exact evaluation."""

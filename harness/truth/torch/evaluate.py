@@ -32,6 +32,7 @@ class Question:
     cotangents: tuple[Array | None, ...] = ()
     compute: str | None = None  # a declared lower precision
     seed: int = 0  # of the reference's own random numbers
+    draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
     with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.set_grad_enabled(asked):
         warnings.simplefilter("ignore")
         torch.manual_seed(question.seed)
+        noise.draws = list(question.draws)
         with noisy(noise):
             outputs = list(question.outputs(*leaves))
         arrays = [_array(y) for y in outputs]
