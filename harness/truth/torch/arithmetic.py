@@ -125,8 +125,8 @@ class Arithmetic:
         size = y.abs()
         if tiny and float(size.amin()) < tiny:
             size = self.torch.where((size == 0) | size.isinf(), 0.0, size.clamp_min(tiny))
-            return self.torch.addcmul(y, size, self.drawn(y), value=delta)
-        return self.drawn(y).mul(delta).add_(1).mul_(y)
+            return _laid(self.torch.addcmul(y, size, self.drawn(y), value=delta), y)
+        return _laid(y * self.drawn(y).mul(delta).add_(1), y)
 
     def summed(self, y: Any, size: Any) -> Any:
         """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
@@ -138,7 +138,7 @@ class Arithmetic:
         if y.is_complex():
             y = y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * size * summing
         else:
-            y = self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing)
+            y = _laid(self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing), y)
         return self.rounded(y) if summing < self.amplitudes.interior else y
 
     def signs(self, like: Any) -> Any:
@@ -158,6 +158,11 @@ class Arithmetic:
         starts = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist()
         parts = [self._pool[s : s + _POOL] for s in starts]
         return (parts[0] if len(parts) == 1 else torch.cat(parts))[:count].reshape(shape)
+
+
+def _laid(z: Any, y: Any) -> Any:
+    """`z` with the strides of `y`: by them autograd chooses its backward, and both evaluations are to choose alike."""
+    return z if z.stride() == y.stride() or 0 in y.stride() else z.new_empty_strided(y.shape, y.stride()).copy_(z)
 
 
 def copied(value: Any) -> Any:

@@ -111,7 +111,7 @@ def key_of(question: Question, run: int) -> int:
 def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch = noise.torch
-    leaves = [None if x is None else torch.from_numpy(np.array(x)) for x in question.inputs]
+    leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
     leaves = [noise.rounded(x) if x is not None and x.is_floating_point() else x for x in leaves]
     asked = any(question.needs) and bool(question.cotangents)
     for x, need in zip(leaves, question.needs, strict=True):
