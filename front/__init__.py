@@ -51,6 +51,7 @@ def check(
     compute: str | None = None,
     device: str | None = None,
     neighbours: bool = True,
+    only: str | None = None,
     seed: int = 0,
     modes: Sequence[str] = (),
 ) -> Report:
@@ -67,9 +68,10 @@ def check(
     dtype: f32 (of shapes, where none is given), f16, bf16 or f64. vjp: `vjp(g, *tensors)` gives the gradients, where
     autograd does not see through the candidate; `gradients=False` asks for none. compute: a declared lower precision
     ("storage", "tf32", "f16", "bf16"). neighbours: beside the inputs given, other values, layouts and sizes are tried
-    for `seconds`. isolate: the candidate, a function of a file, runs in a process of its own. device: where the
-    candidate gets its tensors; by default where its parameters, or the tensors given, are. modes: "jvp" (forward mode)
-    and "double" (the gradient of the gradient) are judged too, where they are named.
+    for `seconds`; `only` tries one of them alone, by the name that the report has. isolate: the candidate, a function
+    of a file, runs in a process of its own. device: where the candidate gets its tensors; by default where its
+    parameters, or the tensors given, are. modes: "jvp" (forward mode) and "double" (the gradient of the gradient) are
+    judged too, where they are named.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
@@ -78,7 +80,8 @@ def check(
 
     report = judged(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
-        gradients=gradients, compute=compute, device=device, neighbours=neighbours, seed=seed, modes=modes,
+        gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
+        modes=modes,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

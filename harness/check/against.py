@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.call import Answered, perform
-from opproof.harness.check.sides import Reference, kind_of
+from opproof.harness.check.sides import Reference
 from opproof.harness.check.subject import as_call, in_dtype
+from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial import Tried
 from opproof.harness.judge.bound import compare
 from opproof.harness.truth.reference import Expected
@@ -36,7 +37,7 @@ def _compiled(reference: Reference, tried: Tried) -> Sequence[Answered] | None:
     assert tried.facts is not None
     request = tried.facts.request
     subject = in_dtype(reference.subject, request.tensors)
-    call = as_call(torch.compile(subject), reference.arguments, reference.count, reference.names)
+    call = as_call(torch.compile(subject), reference.form)
     reply = perform(call, request)
     return None if reply.error else reply.outputs
 

@@ -11,9 +11,9 @@ import numpy as np
 from opproof.harness.check.call import flat
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.inputs import given, names_of
-from opproof.harness.check.sides import Reference, kind_of, kinds
-from opproof.harness.check.subject import is_module
-from opproof.harness.check.tensors import as_array, taken
+from opproof.harness.check.sides import Reference, kinds
+from opproof.harness.check.subject import Form, is_module, owned_by
+from opproof.harness.check.tensors import as_array, kind_of
 from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.figures import figures
@@ -68,21 +68,22 @@ def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], comp
 def _expected(
     reference: Callable[..., Any], tensors: Sequence[Any], dtype: str | None, compute: str | None
 ) -> tuple[Sequence[Expected], Facts]:
-    owned: Any = reference
-    params = dict(owned.named_parameters()) if is_module(reference) else {}
     arguments, asked, _ = given(list(tensors), names_of(reference), dtype, 0)
-    moved = tuple(taken(n, p, dtype, param=True) for n, p in params.items())
-    side = Reference(reference, arguments, len(asked), tuple(params))
-    found = facts(side, (*asked, *moved), 0, gradients=False)
+    owned = owned_by(reference, dtype) if is_module(reference) else ()
+    parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
+    side = Reference(reference, Form(arguments, len(asked), parameters, buffers))
+    found = facts(side, (*asked, *owned), 0, gradients=False)
     if isinstance(found, str):
         raise UsageError(f"the reference: {found}: give tensors that it takes.")
     request = found.request
     question = Question(
-        side.outputs(request.after),
+        side.outputs(request),
         tuple(np.asarray(t.values) for t in request.tensors),
         (False,) * len(request.tensors),
         tuple(kind_of(y.dtype) for y in found.outputs),
         kinds(request.tensors),
         compute=compute,
+        seed=request.seed,
+        draws=found.reply.draws,
     )
     return truth(question).outputs, found

@@ -54,6 +54,7 @@ class Reply:
     declined: str = ""  # why there are no gradients
     failed: str = ""  # what asking for gradients raised
     seconds: float = 0.0
+    draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
 
 
 def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
@@ -96,12 +97,10 @@ def _gradients(
     torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, pull: Pull | None
 ) -> tuple[list[Any], str]:
     """A gradient a tensor, None where none is asked for or none came."""
-    if len(raw) != len(request.cotangents):
-        return [None] * len(tensors), f"{len(raw)} outputs came for {len(request.cotangents)} cotangents"
-    gs = [
-        None if g is None or not hasattr(y, "dtype") else torch.from_numpy(g).to(y.dtype).to(y.device)
-        for y, g in zip(raw, request.cotangents, strict=True)
-    ]
+    cotangents = request.cotangents[: len(request.cotangents) - len(request.after)]
+    if len(raw) != len(cotangents):
+        return [None] * len(tensors), f"{len(raw)} outputs came for {len(cotangents)} cotangents"
+    gs = [None if g is None else _cotangent(torch, g, y) for y, g in zip(raw, cotangents, strict=True)]
     if pull is not None:
         found = [*pull(gs, tensors)]
         return found + [None] * (len(tensors) - len(found)), ""
@@ -112,6 +111,12 @@ def _gradients(
     wanted = [t for t, n in zip(tensors, request.needs, strict=True) if n]
     results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
     return [next(results) if n else None for n in request.needs], ""
+
+
+def _cotangent(torch: Any, g: Array, y: Any) -> Any:
+    made = torch.from_numpy(g)
+    made = torch.view_as_complex(made) if y.is_complex() else made
+    return made.to(y.dtype).to(y.device)
 
 
 def flat(outputs: Any) -> list[Any]:

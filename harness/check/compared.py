@@ -16,10 +16,10 @@ from opproof.harness.check.isolated import Located, isolated
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
-from opproof.harness.check.subject import as_call, in_dtype, is_module, name_of, parameters, with_state
+from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial import Manner, Tried, tried
-from opproof.harness.check.variants import variants
+from opproof.harness.check.variants import LAYOUTS, variants
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
@@ -46,6 +46,8 @@ class Wish:
     neighbours: bool = True
     eager: bool = False
     modes: tuple[Mode, ...] = ()  # beside values and gradients
+    only: str | None = None  # the one variant to try, by its name
+    again: str = ""  # the call, to be completed by the name of a variant
 
 
 def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
@@ -55,11 +57,12 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     """
     names = given_inputs.names_of(like)
     arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
-    labels = tuple(t.name for t in parameters(like, wish.dtype, wish.seed)) if is_module(like) else ()
-    reference = Reference(like, arguments, len(asked), labels)
+    owned = owned_by(like, wish.dtype) if is_module(like) else ()
+    parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
+    reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
 
     def drawn(seed: int) -> tuple[Tensor, ...]:
-        moved = parameters(like, wish.dtype, seed) if is_module(like) else ()
+        moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
         return (*given_inputs.given(inputs, names, wish.dtype, seed)[1], *moved)
 
     if is_module(candidate) and not is_module(like):
@@ -77,7 +80,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
         return report
     if apart:
         raise UsageError("modes= needs the candidate in this process: leave isolate out.")
-    return _further(report, found, reference, lambda request: _there(candidate, reference, request), wish)
+    return _further(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
 
 
 def _further(
@@ -99,11 +102,6 @@ def _further(
     return replace(report, results=(*report.results, *results), not_judged=tuple(notes))
 
 
-def _there(candidate: Any, reference: Reference, request: Request) -> Any:
-    """The candidate for a request: a module in its dtype, with the reference's buffers."""
-    return with_state(in_dtype(candidate, request.tensors), reference.subject) if is_module(candidate) else candidate
-
-
 def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
     """Requests put to a candidate in this process."""
     pull: Pull | None = None
@@ -116,8 +114,7 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
 
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        call = as_call(_there(candidate, reference, request), reference.arguments, reference.count, reference.names)
-        return perform(call, request, pull)
+        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull)
 
     return ask
 
@@ -131,9 +128,13 @@ def _tried(
     wish: Wish,
 ) -> list[Tried]:
     start, found, took = time.monotonic(), list[Tried](), 0.0
+    names = []
     rounds = [variants(drawn(seed), drawn(seed + 1), resized=by_shape) for seed in _seeds(wish)]
     for same in zip(*rounds, strict=True):
         begun = time.monotonic()
+        names.append(same[0].name)
+        if wish.only is not None and same[0].name != wish.only:
+            continue
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
@@ -142,12 +143,14 @@ def _tried(
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun
-        if not found and one.declined:
+        if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
         errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
         if errors_first or sum(map(_fails, found)) >= FAILING:
             break
+    if not found:
+        raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return found
 
 
@@ -165,13 +168,14 @@ def _report(
     results: list[Result] = []
     not_judged: list[str] = []
     judged: list[str] = []
+    named: dict[str, str] = {}
     for i, one in enumerate(found):
         where = one.variant.name
         if one.declined:
             not_judged.append(f"{where}: {one.declined}")
             continue
         forward = one.judgements[Mode.FORWARD]
-        if i and forward.verdict is Verdict.ERROR and where not in ("transposed", "sliced", "offset"):
+        if i and forward.verdict is Verdict.ERROR and where not in LAYOUTS:
             not_judged.append(f"{where}: the candidate declines: {forward.message}")
             continue
         judged.append(where)
@@ -180,9 +184,13 @@ def _report(
             if r.verdict is Verdict.UNSUPPORTED:
                 not_judged.append(f"{where}, {r.mode}: {r.message}")
             results.append(r)
+            named[r.case] = where
     first = found[0]
     if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
         not_judged.append("gradients: the reference has none of these inputs")
     promoted = first.truth.promoted if first.truth is not None else ()
     eager = errors(reference, first) if wish.eager else {}
-    return Report(candidate, name, tuple(results), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager)
+    return Report(
+        candidate, name, tuple(results), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager,
+        named, wish.again,
+    )  # fmt: skip

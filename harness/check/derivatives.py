@@ -15,9 +15,9 @@ import numpy as np
 
 from opproof.harness.check.call import Call, Reply, Request, flat, perform
 from opproof.harness.check.facts import Facts, facts
-from opproof.harness.check.sides import Ask, Reference, kind_of, kinds
+from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.subject import as_call, in_dtype, in_float64
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.check.trial import Manner, Tried
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.figures import figures
@@ -53,7 +53,7 @@ class Derivative:
         along = tuple(drawn(f"along_{t.name}", t.values.shape, t.dtype) for t in inputs)
         if self.mode is Mode.JVP:
             return along
-        outputs = [(i, y) for i, (y, g) in enumerate(zip(of.outputs, self.given, strict=True)) if g]
+        outputs = [(i, y) for i, (y, g) in enumerate(zip(of.outputs, self.given, strict=False)) if g]
         return (*(drawn(f"g{i}", y.values.shape, y.dtype) for i, y in outputs), *along)
 
 
@@ -103,20 +103,26 @@ class Derived:
 
     def native(self, request: Request) -> Reply:
         """In the dtypes of the request."""
-        return perform(self.derivative.of(_native(self.reference.subject, self.reference, request)), request)
+        reply = perform(self.derivative.of(_native(self.reference.subject, self.reference, request)), request)
+        return replace(reply, changed=())  # what a module keeps is judged with its values
 
-    def outputs(self, after: Sequence[int]) -> Callable[..., Sequence[Any]]:
+    def outputs(self) -> Callable[..., Sequence[Any]]:
         """In float64."""
-        del after
-        r = self.reference
-        call = in_float64(r.subject, r.arguments, r.count, r.names)
-        derived = self.derivative.of(lambda tensors: call(*tensors))
-        return lambda *tensors: derived(tensors)
+        derived = self.derivative.of(in_float64(self.reference.subject, self.reference.form))
+        buffers = len(self.reference.form.buffers)
+        first = len(self.derivative.needs) - buffers
+
+        def outputs(*tensors: Any) -> Sequence[Any]:
+            kept = [t.clone() if first <= i < first + buffers else t for i, t in enumerate(tensors)]
+            return derived(kept)
+
+        return outputs
 
 
 def _native(subject: Any, reference: Reference, request: Request) -> Call:
-    own = request.tensors[: reference.count + len(reference.names)]
-    return as_call(in_dtype(subject, own), reference.arguments, reference.count, reference.names)
+    form = reference.form
+    own = request.tensors[: form.count + len(form.parameters) + len(form.buffers)]
+    return as_call(in_dtype(subject, own), form)
 
 
 def asking(candidate: Callable[[Request], Any], reference: Reference, derivative: Derivative, device: str) -> Ask:
@@ -146,7 +152,8 @@ def derived(
     of = first.facts
     if of is None or not of.request.cotangents:
         return Tried(first.variant, None, None, Reply(), {}, "the reference has no gradient of these inputs")
-    derivative = Derivative(mode, of.request.needs, tuple(g is not None for g in of.request.cotangents))
+    cotangents = of.request.cotangents[: len(of.request.cotangents) - len(of.request.after)]
+    derivative = Derivative(mode, of.request.needs, tuple(g is not None for g in cotangents))
     side = Derived(reference, derivative)
     tensors = (*of.request.tensors, *derivative.directions(of, manner.seed))
     asked = facts(side, tensors, manner.seed, gradients=False)
@@ -171,7 +178,7 @@ def _judged(side: Derived, asked: Facts, reply: Reply, manner: Manner) -> Judgem
     kind = tuple(kind_of(y.dtype) for y in asked.outputs)
     inputs = tuple(t.values for t in request.tensors)
     question = Question(
-        side.outputs(()), inputs, (False,) * len(inputs), kind, kinds(request.tensors), compute=manner.compute,
+        side.outputs(), inputs, (False,) * len(inputs), kind, kinds(request.tensors), compute=manner.compute,
         seed=request.seed,
     )  # fmt: skip
     found = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from opproof.harness.check.call import Answered, Reply, Request
-from opproof.harness.check.sides import Native, kind_of
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.sides import Native
+from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -33,8 +34,14 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
     request = Request(plain, after=after, seed=seed)
     if after:
         first = reference.native(request)
-    asked = replace(request, cotangents=_cotangents(first.outputs, seed), needs=tuple(bool(t.kind) for t in tensors))
-    if gradients and not after and any(g is not None for g in asked.cotangents):
+    if first.draws and any(t.layout != "contiguous" for t in tensors):
+        laid = reference.native(replace(request, tensors=tensors))
+        if not _same(laid.draws, first.draws):
+            return "it draws other random numbers in another layout"
+    cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed) + (None,) * len(after)
+    asked = replace(request, cotangents=cotangents, needs=tuple(bool(t.kind) and not t.buffer for t in tensors))
+    updated = any(not tensors[i].buffer for i in after)
+    if gradients and not updated and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
             asked = replace(asked, needs=_differentiated(reference, asked))
@@ -43,6 +50,16 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
         if not (reply.error or reply.declined or reply.failed) and any(needs):
             return Facts(replace(asked, tensors=tensors, needs=needs), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether two evaluations drew the same random numbers."""
+    import torch
+
+    return len(a) == len(b) and all(
+        x.name == y.name and len(x.values) == len(y.values) and all(map(torch.equal, x.values, y.values))
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:

@@ -44,7 +44,7 @@ def _exactly(stream: IO[bytes], count: int) -> bytes:
 
 def request_out(stream: IO[bytes], request: Request) -> None:
     """A request."""
-    tensors = [[t.name, t.dtype, t.param, t.layout] for t in request.tensors]
+    tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
               "device": request.device}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
@@ -55,8 +55,8 @@ def request_in(stream: IO[bytes]) -> Request:
     header, arrays = read(stream)
     count = len(header["tensors"])
     tensors = tuple(
-        Tensor(name, np.asarray(a), dtype, param, layout)
-        for (name, dtype, param, layout), a in zip(header["tensors"], arrays[:count], strict=True)
+        Tensor(name, np.asarray(a), dtype, param, buffer, layout)
+        for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
     return Request(tensors, tuple(arrays[count:]), needs, after, header["seed"], header["device"])

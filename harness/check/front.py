@@ -10,7 +10,7 @@ from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.compared import Wish, compared
 from opproof.harness.check.devices import device_of
 from opproof.harness.check.report import Report
-from opproof.harness.check.subject import is_module
+from opproof.harness.check.subject import is_module, name_of
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
@@ -31,6 +31,8 @@ def judged(
             raise UsageError(f"inputs belongs to like=: the operator {op!r} has cases of its own.")
         if further:
             raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
+        if wishes.pop("only", None) is not None:
+            raise UsageError(f"only belongs to like=: the operator {op!r} has cases of its own.")
         asked = {k: v for k, v in wishes.items() if v is not None}
         return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **asked})
     if not callable(candidate) and not _is_symbol(candidate):
@@ -41,6 +43,7 @@ def judged(
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
     if inputs is None:
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
+    wishes["again"] = _again(candidate, like, isolate, wishes)
     if isolate:
         from opproof.harness.check.isolated import function_of
 
@@ -48,6 +51,13 @@ def judged(
         return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
     device = device_of(candidate, inputs, wishes.pop("device", None))
     return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further, device=device))
+
+
+def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any]) -> str:
+    """The call that tries one variant again."""
+    named = {k: wishes[k] for k in ("dtype", "compute", "seed") if wishes.get(k)}
+    options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
+    return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
 
 
 def _further(modes: Sequence[str]) -> tuple[Mode, ...]:

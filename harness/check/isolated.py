@@ -80,10 +80,11 @@ def _started(command: list[str]) -> subprocess.Popen[bytes]:
 def _how(located: Located, reference: Reference, seed: int) -> str:
     from torch.utils._pytree import treespec_dumps
 
-    arguments = reference.arguments
+    form = reference.form
+    arguments = form.arguments
     how = {
         "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
-        "count": reference.count, "names": reference.names, "init": located.init,
+        "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
     }  # fmt: skip
     try:
         return json.dumps(how)

@@ -12,7 +12,8 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
-from opproof.harness.check.sides import Reference, kind_of
+from opproof.harness.check.sides import Reference
+from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial import Tried
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.explain.evidence import evidence
@@ -69,7 +70,7 @@ def _explained(result: Result, posed: Posed, judgement: Judgement, tried: Tried)
 def _case(tried: Tried, name: str) -> Case:
     tensors = tried.variant.asked
     floats = [t.kind for t in tensors if t.kind and not t.param] or [t.kind for t in tensors if t.kind] or ["f32"]
-    shapes = tuple((_label(t.name), t.values.shape) for t in tensors if not t.param)
+    shapes = tuple((_label(t.name), t.shape) for t in tensors if not t.param)
     return Case(name, shapes, dtype=floats[0], fill=tried.variant.fill, layout=tried.variant.layout)
 
 
@@ -84,7 +85,7 @@ def _posed(tried: Tried, case: Case, reference: Reference, mode: Mode) -> Posed 
     request = tried.facts.request
     names = tuple(_label(t.name) for t in request.tensors)
     whole = replace(case, tensors=tuple((n, t.values.shape) for n, t in zip(names, request.tensors, strict=True)))
-    op = _op(case.op, names, reference.outputs(request.after), [kind_of(y.dtype) for y in tried.facts.outputs])
+    op = _op(case.op, names, reference.outputs(request), [kind_of(y.dtype) for y in tried.facts.outputs])
     inputs = tuple(t.values for t in request.tensors)
     needs = request.needs if mode is Mode.GRADIENT else tuple(bool(t.kind) for t in request.tensors)
     return Posed(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)

@@ -29,6 +29,8 @@ class Report:
     not_judged: tuple[str, ...] = ()  # what was not, each with its reason
     promoted: tuple[str, ...] = ()  # lines at which the reference left float64
     eager: dict[str, Any] = field(default_factory=dict)  # PyTorch's own error by mode, in the same units
+    variants: dict[str, str] = field(default_factory=dict)  # the variant of a case
+    again: str = ""  # the call that tries one variant, "{}" where its name stands
 
     @property
     def ok(self) -> bool:
@@ -66,6 +68,11 @@ class Report:
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
         return f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
 
+    def repro(self, result: Result) -> str:
+        """How to see one record again; empty where its case is the operator's own."""
+        variant = self.variants.get(result.case)
+        return "" if variant is None or not self.again else self.again.replace("{}", variant)
+
     def __bool__(self) -> bool:
         return self.ok
 
@@ -73,7 +80,10 @@ class Report:
         failed = [r for rs in self.failures.values() for r in rs]
         shown = [terminal.failure(r) for r in failed[:3]]
         more = [f"… and {plural(len(failed) - 3, 'more failure')}"] * (len(failed) > 3)
-        notes = [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
+        worst = self.worst
+        again = self.repro(worst) if failed and worst is not None else ""
+        notes = [f"again: {again}"] * bool(again)
+        notes += [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
         notes += [f"not judged: {text}" for text in self.not_judged]
         notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
         notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
@@ -95,7 +105,7 @@ class Report:
         failing = worst is not None and worst.verdict in FAILED
         document: dict[str, Any] = {
             "ok": self.ok,
-            "sentence": self.sentence,
+            "sentence": self.sentence[:300],
             "causes": {cause: len(rs) for cause, rs in self.failures.items()},
             "records": len(self.results),
             "largest_units": max((float(r.units) for r in self.results if r.units is not None), default=0.0),
@@ -114,6 +124,7 @@ class Report:
                 "diagnosis": worst.diagnosis[:300],
                 "units": worst.units,
                 "limit": worst.limit,
+                "repro": self.repro(worst)[:600],
                 "element": None if worst.worst is None else {
                     "tensor": worst.worst.tensor,
                     "index": list(worst.worst.index),
@@ -154,6 +165,8 @@ def joined(reports: Sequence[Report]) -> Report:
         tuple(dict.fromkeys(t for one in reports for t in one.not_judged)),
         tuple(dict.fromkeys(t for one in reports for t in one.promoted)),
         first.eager,
+        {case: name for one in reports for case, name in one.variants.items()},
+        first.again,
     )
 
 

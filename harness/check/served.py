@@ -17,12 +17,13 @@ def serve(file: str, name: str, how: str) -> None:
 
     from opproof.harness.check import frames
     from opproof.harness.check.call import Reply, perform
-    from opproof.harness.check.subject import Arguments, as_call, in_dtype
+    from opproof.harness.check.subject import Arguments, Form, as_call, in_dtype
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
     arguments = Arguments(tuple(given["rest"]), tuple(given["places"]), treespec_loads(given["spec"]))
+    form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
     error, subject = "", None
     try:
         torch.manual_seed(given["seed"])
@@ -39,8 +40,7 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
-                called = as_call(in_dtype(subject, request.tensors), arguments, given["count"], given["names"])
-                reply = perform(called, request)
+                reply = perform(as_call(in_dtype(subject, request.tensors), form), request)
             except Exception as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from opproof.harness.check.call import Reply, Request, flat, perform
-from opproof.harness.check.subject import Arguments, as_call, in_dtype, in_float64
-from opproof.harness.check.tensors import KINDS, Tensor
+from opproof.harness.check.subject import Form, as_call, in_dtype, in_float64
+from opproof.harness.check.tensors import PARTS, Tensor, by_parts
+from opproof.harness.truth.torch.draws import recorded
 
 #: How a candidate is asked: in this process, or in its own.
 Ask = Callable[[Request], Reply]
@@ -24,35 +25,41 @@ class Native(Protocol):
 
 @dataclass(frozen=True)
 class Reference:
-    """A function or module of PyTorch, and the arguments that it takes beside tensors."""
+    """A function or module of PyTorch, and what its tensors are."""
 
     subject: Any
-    arguments: Arguments
-    count: int  # of the tensors that are inputs; parameters follow
-    names: tuple[str, ...]  # of the parameters
-    differentiable: tuple[bool, ...] = ()
+    form: Form
 
     def native(self, request: Request) -> Reply:
         """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that."""
-        subject = in_dtype(self.subject, request.tensors)
-        reply = perform(as_call(subject, self.arguments, self.count, self.names), request)
+        reply = self._performed(request)
         narrow = {t.dtype for t in request.tensors if t.kind in ("f16", "bf16")}
         if not reply.error or not narrow:
             return reply
         wide = tuple(replace(t, dtype="float32") if t.dtype in narrow else t for t in request.tensors)
-        subject = in_dtype(self.subject, wide)
-        again = perform(as_call(subject, self.arguments, self.count, self.names), replace(request, tensors=wide))
+        again = self._performed(replace(request, tensors=wide))
         named = min(narrow)
         outputs = tuple(replace(y, dtype=named) if y.dtype == "float32" else y for y in again.outputs)
         return replace(again, outputs=outputs)
 
-    def outputs(self, after: Sequence[int]) -> Callable[..., Sequence[Any]]:
-        """The reference as a function of float64 tensors that gives all outputs, updated tensors among them."""
-        call = in_float64(self.subject, self.arguments, self.count, self.names)
+    def _performed(self, request: Request) -> Reply:
+        with recorded() as draws:
+            reply = perform(as_call(in_dtype(self.subject, request.tensors), self.form), request)
+        return replace(reply, draws=tuple(draws))
+
+    def outputs(self, request: Request) -> Callable[..., Sequence[Any]]:
+        """The reference as a function of float64 tensors that gives all outputs, updated tensors among them.
+
+        Complex tensors are given, and come, by their parts.
+        """
+        import torch
+
+        call = in_float64(self.subject, self.form)
+        whole = [t.dtype in PARTS for t in request.tensors]
 
         def outputs(*tensors: Any) -> Sequence[Any]:
-            given = [t.clone() for t in tensors]
-            return [*flat(call(*given)), *(given[i] for i in after)]
+            given = [torch.view_as_complex(t.clone()) if c else t.clone() for t, c in zip(tensors, whole, strict=True)]
+            return [by_parts(y) for y in (*flat(call(given)), *(given[i] for i in request.after))]
 
         return outputs
 
@@ -60,8 +67,3 @@ class Reference:
 def kinds(tensors: Sequence[Tensor]) -> tuple[str, ...]:
     """Our names of the float dtypes of tensors, "" of those that hold none."""
     return tuple(t.kind for t in tensors)
-
-
-def kind_of(dtype: str) -> str:
-    """Our name of a float dtype, "" for others."""
-    return KINDS.get(dtype, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,16 @@ class Arguments:
         return tuple(tree_unflatten(leaves, self.spec))
 
 
+@dataclass(frozen=True)
+class Form:
+    """What the tensors of a call are: `count` inputs among the arguments, then parameters and buffers by name."""
+
+    arguments: Arguments
+    count: int
+    parameters: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
+
+
 def is_module(subject: Any) -> bool:
     """Whether it is a torch.nn.Module."""
     return hasattr(subject, "named_parameters") and hasattr(subject, "forward")
@@ -47,79 +57,93 @@ def name_of(subject: Any) -> str:
     return kept if kept and not kept[0].isdigit() else f"f_{kept}"
 
 
-def parameters(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
-    """A module's parameters, moved from where they began; floats in `dtype` where one is given."""
+def state_of(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
+    """A module's parameters, moved from where they began, then its buffers as they are; floats in `dtype`."""
     rng = np.random.default_rng([seed, 2])
-    found = []
-    for name, p in module.named_parameters():
-        if str(p.dtype).removeprefix("torch.") not in KINDS:
-            continue
-        tensor = taken(_plain(name), p, dtype, param=True)
-        size = float(np.sqrt(np.mean(np.square(tensor.values)))) if tensor.values.size else 0.0
-        moved = tensor.values + _PERTURBED * (size or 0.5) * rng.standard_normal(tensor.values.shape)
-        found.append(tensor.holding(moved))
-    return tuple(found)
+    return tuple(t if t.buffer or not t.kind else _moved(t, rng) for t in owned_by(module, dtype))
+
+
+def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
+    """A module's parameters, then its buffers; floats in `dtype` where one is given."""
+    return (
+        *(taken(_plain(n), p, dtype, param=True) for n, p in module.named_parameters()),
+        *(taken(_plain(n), b, dtype, param=True, buffer=True) for n, b in module.named_buffers()),
+    )
+
+
+def _moved(tensor: Tensor, rng: np.random.Generator) -> Tensor:
+    size = float(np.sqrt(np.mean(np.square(tensor.values)))) if tensor.values.size else 0.0
+    return tensor.holding(tensor.values + _PERTURBED * (size or 0.5) * rng.standard_normal(tensor.values.shape))
 
 
 def _plain(name: str) -> str:
     return name.replace("_orig_mod.", "")
 
 
-def in_float64(subject: Any, arguments: Arguments, count: int, names: Sequence[str]) -> Callable[..., Any]:
-    """The reference as a function of float64 tensors: `count` inputs, then parameters of these names."""
+def in_float64(subject: Any, form: Form) -> Call:
+    """The reference as a function of float64 tensors."""
+    return as_call(copy.deepcopy(subject).double() if is_module(subject) else subject, form)
+
+
+def as_call(subject: Any, form: Form) -> Call:
+    """A function, or a module with its parameters and buffers set, as it is called with tensors.
+
+    What a module does to a buffer is done to the tensor that was given for it. Raises UsageError where a parameter is
+    missing.
+    """
     if not is_module(subject):
-        return lambda *tensors: subject(*arguments.filled(tensors))
-    import torch
-
-    wide = copy.deepcopy(subject).double()
-    buffers = dict(wide.named_buffers())
-
-    def call(*tensors: Any) -> Any:
-        state = {k: v.clone() for k, v in buffers.items()} | dict(zip(names, tensors[count:], strict=True))
-        return torch.func.functional_call(wide, state, arguments.filled(tensors[:count]))
-
-    return call
-
-
-def as_call(subject: Any, arguments: Arguments, count: int, names: Sequence[str]) -> Call:
-    """A function, or a module with its parameters set, as it is called with tensors of the dtype under test."""
-    if not is_module(subject):
-        return lambda tensors: subject(*arguments.filled(tensors))
-    import torch
-
-    owned = {_plain(n): n for n, _ in subject.named_parameters()}
-    if missing := [n for n in names if n not in owned]:
+        return lambda tensors: subject(*form.arguments.filled(tensors))
+    buffers = {_plain(n): (n, b) for n, b in subject.named_buffers()}
+    owned = {_plain(n): n for n, _ in subject.named_parameters()} | {k: n for k, (n, _) in buffers.items()}
+    if missing := [n for n in form.parameters if n not in owned]:
         raise UsageError(
             f"the candidate has no parameter {missing[0]!r}: expected those of the reference by name, "
             f"got {', '.join(owned) or 'none'}."
         )
 
     def call(tensors: Sequence[Any]) -> Any:
-        state = {owned[n]: t for n, t in zip(names, tensors[count:], strict=True)}
-        state |= {n: b.clone() for n, b in subject.named_buffers()}
-        return torch.func.functional_call(subject, state, arguments.filled(tensors[:count]))
+        state = {n: b.clone() for n, b in buffers.values()}
+        given = []
+        for name, t in zip((*form.parameters, *form.buffers), tensors[form.count :], strict=True):
+            own = state.get(owned.get(name, ""))
+            if own is not None and own.shape == t.shape:
+                state[owned[name]] = t if own.dtype == t.dtype else t.to(own.dtype)
+                given.append((owned[name], t))
+            elif name in owned and name not in buffers:
+                state[owned[name]] = t
+        return _called(subject, state, form.arguments.filled(tensors[: form.count]), given)
 
     return call
 
 
+def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], given: Sequence[tuple[str, Any]]) -> Any:
+    """The module's answer with this state; a buffer that it sets anew is copied to the tensor `given` for it."""
+    import torch
+
+    class Held(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.held = module
+
+        def forward(self, *arguments: Any) -> Any:
+            y = module(*arguments)
+            now = dict(module.named_buffers())
+            with torch.no_grad():
+                for name, t in given:
+                    if now.get(name) is not t and name in now:
+                        t.copy_(now[name])
+            return y
+
+    held = Held().train(module.training)
+    return torch.func.functional_call(held, {f"held.{n}": t for n, t in state.items()}, tuple(arguments))
+
+
 def in_dtype(module: Any, tensors: Sequence[Tensor]) -> Any:
     """A copy of a module in the float dtype of its parameters, or of its inputs where it has none."""
-    kinds = [t.dtype for t in tensors if t.kind and t.param] or [t.dtype for t in tensors if t.kind]
+    floats = [t for t in tensors if t.dtype in KINDS]
+    kinds = [t.dtype for t in floats if t.param] or [t.dtype for t in floats]
     if not is_module(module) or not kinds:
         return module
     import torch
 
     return copy.deepcopy(module).to(getattr(torch, kinds[0]))
-
-
-def with_state(candidate: Any, reference: Any) -> Any:
-    """A copy of the candidate module whose buffers are the reference's, by name."""
-    if not (is_module(candidate) and is_module(reference)):
-        return candidate
-    theirs: Mapping[str, Any] = {_plain(n): b for n, b in reference.named_buffers()}
-    made = copy.deepcopy(candidate)
-    for name, buffer in made.named_buffers():
-        source = theirs.get(_plain(name))
-        if source is not None and source.shape == buffer.shape:
-            buffer.copy_(source)
-    return made

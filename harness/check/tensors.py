@@ -14,6 +14,8 @@ from opproof.vocabulary.errors import UsageError
 #: PyTorch's names of float dtypes, and ours.
 KINDS = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 NAMES = {kind: name for name, kind in KINDS.items()}
+#: Of complex dtypes those of their parts: a last axis of two numbers, real and imaginary, holds their values here.
+PARTS = {"complex64": "f32", "complex128": "f64"}
 
 
 @dataclass(frozen=True)
@@ -23,18 +25,29 @@ class Tensor:
     name: str
     values: Array  # float64, rounded to the dtype; int64; bool
     dtype: str
-    param: bool = False  # a parameter of a module
+    param: bool = False  # a parameter or a buffer of a module
+    buffer: bool = False
     layout: str = "contiguous"
 
     @property
     def kind(self) -> str:
         """Our name of its float dtype, "" where it holds no floats."""
-        return KINDS.get(self.dtype, "")
+        return kind_of(self.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As PyTorch has it."""
+        return self.values.shape[:-1] if self.dtype in PARTS else self.values.shape
 
     def holding(self, values: Array) -> Tensor:
         """The same with other values, rounded where they are floats."""
         rounded = round_to(values, DTYPES[self.kind]) if self.kind else values
         return replace(self, values=np.asarray(rounded))
+
+
+def kind_of(dtype: str) -> str:
+    """Our name of a float dtype, of the parts of a complex one, "" for others."""
+    return KINDS.get(dtype) or PARTS.get(dtype, "")
 
 
 def dtype_name(dtype: str) -> str:
@@ -46,37 +59,45 @@ def dtype_name(dtype: str) -> str:
     return text
 
 
-def taken(name: str, value: Any, dtype: str | None = None, param: bool = False) -> Tensor:
+def taken(name: str, value: Any, dtype: str | None = None, *, param: bool = False, buffer: bool = False) -> Tensor:
     """A tensor of PyTorch's, or an array, as a `Tensor`; floats in `dtype` where one is given."""
     array, own = as_array(value)
-    if array.dtype.kind == "c":
-        raise UsageError(f"{name} holds complex numbers: expected floats, integers or booleans.")
     if array.dtype.kind == "f":
-        kind = dtype_name(dtype) if dtype else own
-        if kind not in KINDS:
-            raise UsageError(f"{name} has dtype {own}: expected one of {', '.join(KINDS)}.")
-        return Tensor(name, np.zeros(0), kind, param).holding(array)
-    return Tensor(name, array, own, param)
+        kind = dtype_name(dtype) if dtype and own not in PARTS else own
+        if not kind_of(kind):
+            raise UsageError(f"{name} has dtype {own}: expected one of {', '.join((*KINDS, *PARTS))}.")
+        return Tensor(name, np.zeros(0), kind, param, buffer).holding(array)
+    return Tensor(name, array, own, param, buffer)
 
 
 def as_array(value: Any) -> tuple[Array, str]:
-    """Values in float64, int64 or bool, and the dtype they came in."""
+    """Values in float64, int64 or bool, complex ones by their parts; and the dtype they came in."""
     if hasattr(value, "detach"):
         own = str(value.dtype).removeprefix("torch.")
         value = value.detach().cpu()
-        value = value.resolve_conj().resolve_neg() if value.is_complex() else value
+        value = by_parts(value)
         array = np.array((value.double() if value.is_floating_point() else value).numpy())
     else:
         array = np.asarray(value)
-        own = {"bfloat16": "bfloat16"}.get(array.dtype.name, array.dtype.name)
+        own = array.dtype.name
+        array = np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
     if array.dtype.kind in "iu":
         return array.astype(np.int64), own
     return (array.astype(np.float64) if array.dtype.kind in "fV" else array), own
 
 
+def by_parts(y: Any) -> Any:
+    """A tensor of PyTorch's, a complex one with its parts along a last axis."""
+    import torch
+
+    return torch.view_as_real(y.resolve_conj()).resolve_neg() if y.is_complex() else y
+
+
 def to_torch(torch: Any, tensor: Tensor, device: str) -> Any:
     """The tensor for a call: a leaf in its dtype and layout, with memory of its own."""
-    plain = torch.from_numpy(np.array(tensor.values)).to(getattr(torch, tensor.dtype)).to(device)
+    plain = torch.from_numpy(np.array(tensor.values))
+    plain = torch.view_as_complex(plain) if tensor.dtype in PARTS else plain
+    plain = plain.to(getattr(torch, tensor.dtype)).to(device)
     if tensor.layout == "transposed" and plain.dim() >= 2:
         return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
     if tensor.layout == "sliced" and plain.dim():
@@ -87,4 +108,6 @@ def to_torch(torch: Any, tensor: Tensor, device: str) -> Any:
         room = torch.full((plain.numel() + 3,), 77, device=device).to(plain.dtype)
         room[3:] = plain.reshape(-1)
         return room[3:].view(plain.shape)
+    if tensor.layout == "broadcast" and plain.dim():
+        return plain[:1].expand(plain.shape)
     return plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,17 @@ from opproof.harness.check.tensors import Tensor
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
-LAYOUTS = ("transposed", "sliced", "offset")
+LAYOUTS = ("transposed", "sliced", "offset", "broadcast")
 #: How values are changed: a factor and an offset.
 FILLS = {"small": (2.0**-9, 0.0), "wide": (6.0, 0.0), "offset": (1.0, 10.0), "large": (100.0, 0.0)}
+#: Sizes in place of n: odd, 1, none, another, aligned.
+_NEW: tuple[Callable[[int], int], ...] = (
+    lambda n: n + 1 if n % 2 == 0 else n + 2,
+    lambda _: 1,
+    lambda _: 0,
+    lambda n: 3 * n // 2 + 1,
+    lambda n: 16 * (-(-n // 16) + 1),
+)
 
 
 @dataclass(frozen=True)
@@ -34,8 +42,10 @@ def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) ->
         yield Variant(
             f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)
         )
+    yield Variant("values of both signs", "signs", "contiguous", _signed(asked), _signed(other))
+    yield Variant("ties", "ties", "contiguous", _tied(asked), _tied(other))
     for layout in LAYOUTS:
-        if layout != "transposed" or any(t.values.ndim >= 2 and not t.param for t in asked):
+        if layout in ("sliced", "offset") or any(len(t.shape) >= 2 and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout), _laid(other, layout))
     if resized:
         for old, new in _sizes(asked):
@@ -48,14 +58,39 @@ def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> tuple[Te
     return tuple(t.holding(t.values * factor + offset) if t.kind and not t.param else t for t in tensors)
 
 
+def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Every third number negated, so that what was of one sign is of both."""
+
+    def signed(t: Tensor) -> Tensor:
+        signs = np.where(np.arange(t.values.size) % 3 == 1, -1.0, 1.0).reshape(t.values.shape)
+        return t.holding(t.values * signs)
+
+    return tuple(signed(t) if t.kind and not t.param else t for t in tensors)
+
+
+def _tied(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not."""
+    return tuple(
+        t.holding(np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)) if t.kind and not t.param else t
+        for t in tensors
+    )
+
+
 def _laid(tensors: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
-    return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
+    if layout != "broadcast":
+        return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
+    return tuple(
+        replace(t, values=np.broadcast_to(t.values[:1], t.values.shape), layout=layout)
+        if len(t.shape) >= 2 and t.kind and not t.param
+        else t
+        for t in tensors
+    )
 
 
 def _sizes(tensors: Sequence[Tensor]) -> Iterator[tuple[int, int]]:
     """Every size among the shapes, and what to try in its place: all axes of one size change together."""
-    sizes = list(dict.fromkeys(n for t in tensors if not t.param for n in t.values.shape if n > 1))
-    for new_of in (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda n: 3 * n // 2 + 1, lambda n: 2 * n):
+    sizes = list(dict.fromkeys(n for t in tensors if not t.param for n in t.shape if n > 1))
+    for new_of in _NEW:
         for n in sizes:
             new = new_of(n)
             if new != n and new not in sizes:
@@ -66,7 +101,8 @@ def _resized(tensors: Sequence[Tensor], old: int, new: int, salt: int) -> tuple[
     rng = np.random.default_rng([old, new, salt])
     made = []
     for t in tensors:
-        shape = tuple(new if n == old else n for n in t.values.shape)
+        parts = t.values.shape[len(t.shape) :]
+        shape = (*(new if n == old else n for n in t.shape), *parts)
         kept = t.param or not t.kind or shape == t.values.shape
         made.append(t if kept else t.holding(rng.standard_normal(shape)))
     return tuple(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -15,13 +16,15 @@ from opproof.harness.commands._values import SECONDS, finite
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
 @click.option("--seconds", type=SECONDS, callback=finite, default=20.0, show_default=True, help="For all variants.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
+@click.option("--only", default=None, metavar="VARIANT", help="Try one variant alone, by the report's name of it.")
 @click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
 @click.option("--against", type=click.Choice(["eager"]), default=None, help="Measure PyTorch's own error too.")
 @click.option("--values-only", is_flag=True, help="Judge no gradients.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
 @click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
 def command(
-    *, reference: Path, candidate: Path, dtype: str | None, seconds: float, seed: int, compute: str | None,
+    *, reference: Path, candidate: Path, dtype: str | None, seconds: float, seed: int, only: str | None,
+    compute: str | None,
     against: str | None, values_only: bool, as_json: bool, html: Path | None,
 ) -> int:  # fmt: skip
     """Judge CANDIDATE by REFERENCE, two Python files; the candidate runs in a process of its own.
@@ -36,9 +39,13 @@ def command(
     from opproof.harness.run.status import status
 
     sides = pair(reference, candidate, seed)
+    given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute}
+    options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
     wish = Wish(
-        dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed, eager=against is not None
-    )
+        dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
+        eager=against is not None, only=only,
+        again=f"opproof check {quote(str(reference))} {quote(str(candidate))} --only '{{}}'{''.join(options)}",
+    )  # fmt: skip
     report = compared(sides.candidate, sides.like, sides.inputs, wish)
     click.echo(report.to_json() if as_json else repr(report))
     if html is not None:

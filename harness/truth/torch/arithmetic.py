@@ -14,10 +14,8 @@ from typing import Any
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12
 _POOL = 1 << 20
-#: Decisions that noise flips as a matter of course: equality, and what is drawn at random.
-_UNSTEADY = frozenset(
-    ("eq", "ne", "equal", "chosen", "bernoulli", "bernoulli_", "rand", "randn", "rand_like", "randn_like")
-)
+#: Decisions that noise flips as a matter of course: equality.
+_UNSTEADY = frozenset(("eq", "ne", "equal", "chosen"))
 
 
 class Way(StrEnum):
@@ -74,6 +72,7 @@ class Arithmetic:
     saturates: bool = False  # whether something did that is flat far out
     flips: int = 0
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
+    draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     _generator: Any = None
     _pool: Any = None
 
@@ -95,6 +94,19 @@ class Arithmetic:
             self.flips += int(other.shape != kept.shape or not self.torch.equal(other, kept))
         return copied(kept)
 
+    def random(self, name: str, made: Callable[[], Any]) -> Any:
+        """What was drawn in the reference's own dtype; where it is not known, drawn now."""
+
+        def known() -> Any:
+            if not self.draws or self.draws[0].name != name:
+                return made()
+            values = [v.double() if v.is_floating_point() else v for v in self.draws.pop(0).values]
+            return values[0] if len(values) == 1 else tuple(values)
+
+        if self.exact:
+            return self.decided(name, known)
+        return copied(self.tape.kept(name, known))
+
     def size(self, name: str, made: Callable[[], Any]) -> Any:
         """The size of a sum's error, computed once, by the exact evaluation."""
         return self.tape.kept(name, made)
@@ -113,8 +125,8 @@ class Arithmetic:
         size = y.abs()
         if tiny and float(size.amin()) < tiny:
             size = self.torch.where((size == 0) | size.isinf(), 0.0, size.clamp_min(tiny))
-            return self.torch.addcmul(y, size, self.drawn(y), value=delta)
-        return self.drawn(y).mul(delta).add_(1).mul_(y)
+            return _laid(self.torch.addcmul(y, size, self.drawn(y), value=delta), y)
+        return _laid(y * self.drawn(y).mul(delta).add_(1), y)
 
     def summed(self, y: Any, size: Any) -> Any:
         """A sum that committed `size` roundings, rounded once more where sums are more precise than what is stored."""
@@ -126,7 +138,7 @@ class Arithmetic:
         if y.is_complex():
             y = y + self.torch.complex(self.drawn(y.real), self.drawn(y.real)) * size * summing
         else:
-            y = self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing)
+            y = _laid(self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing), y)
         return self.rounded(y) if summing < self.amplitudes.interior else y
 
     def signs(self, like: Any) -> Any:
@@ -146,6 +158,11 @@ class Arithmetic:
         starts = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist()
         parts = [self._pool[s : s + _POOL] for s in starts]
         return (parts[0] if len(parts) == 1 else torch.cat(parts))[:count].reshape(shape)
+
+
+def _laid(z: Any, y: Any) -> Any:
+    """`z` with the strides of `y`: by them autograd chooses its backward, and both evaluations are to choose alike."""
+    return z if z.stride() == y.stride() or 0 in y.stride() else z.new_empty_strided(y.shape, y.stride()).copy_(z)
 
 
 def copied(value: Any) -> Any:

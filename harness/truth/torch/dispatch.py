@@ -12,6 +12,7 @@ from typing import Any
 
 from opproof.harness.truth.torch import places
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
+from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
 from opproof.harness.truth.torch.selections import SELECTIONS
@@ -58,9 +59,8 @@ def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs:
 
 def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     name = name_of(func)
-    torch = noise.torch
-    if torch.Tag.nondeterministic_seeded in func.tags and "dropout" not in name and name[0] != "_":
-        return noise.decided(name, lambda: func(*args, **kwargs))
+    if draws(func):
+        return noise.random(func._schema.name, lambda: func(*args, **kwargs))
     floats = any(_is_float(v) for v in _flat((args, kwargs)))
     if name == "_local_scalar_dense":
         return noise.decided(name, lambda: func(*args)) if floats else func(*args)
@@ -122,8 +122,8 @@ def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwar
         y = func(*args, **kwargs)
         source = args[1]
         return target.copy_(noise.decided(name, lambda: y)) if _is_float(source) and not _is_float(target) else y
-    if noise.torch.Tag.nondeterministic_seeded in func.tags:
-        return target.copy_(noise.decided(name, lambda: copied(func(*args, **kwargs))))
+    if draws(func):
+        return target.copy_(noise.random(func._schema.name, lambda: copied(func(*args, **kwargs))))
     if name.endswith("_") and func._schema.returns:
         plain = _overload(noise, name[:-1], func._overloadname)
         if plain is not None:

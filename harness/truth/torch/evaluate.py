@@ -32,6 +32,7 @@ class Question:
     cotangents: tuple[Array | None, ...] = ()
     compute: str | None = None  # a declared lower precision
     seed: int = 0  # of the reference's own random numbers
+    draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def key_of(question: Question, run: int) -> int:
 def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch = noise.torch
-    leaves = [None if x is None else torch.from_numpy(np.array(x)) for x in question.inputs]
+    leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
     leaves = [noise.rounded(x) if x is not None and x.is_floating_point() else x for x in leaves]
     asked = any(question.needs) and bool(question.cotangents)
     for x, need in zip(leaves, question.needs, strict=True):
@@ -119,6 +120,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
     with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.set_grad_enabled(asked):
         warnings.simplefilter("ignore")
         torch.manual_seed(question.seed)
+        noise.draws = list(question.draws)
         with noisy(noise):
             outputs = list(question.outputs(*leaves))
         arrays = [_array(y) for y in outputs]

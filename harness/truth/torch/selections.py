@@ -62,7 +62,7 @@ def extreme(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool
     largest = func._schema.name.endswith("max")  # "aten::max": what the operation is called says which
     axes = axes_of(x, dim)
     kept = [a for a in range(x.dim()) if a not in axes]
-    flat = x.permute(*kept, *axes).reshape(*(x.shape[a] for a in kept), -1)
+    flat = x.permute(*kept, *axes).flatten(len(kept))
     where = noise.decided("extreme", lambda: flat.argmax(-1, True) if largest else flat.argmin(-1, True))
     y = flat.gather(-1, where).squeeze(-1)
     return y.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if keepdim else y

@@ -1,0 +1,52 @@
+"""Random numbers of a reference: those that it draws in its own dtype are those of its evaluation in float64.
+
+Generators give other numbers in float64 than in float32, so a seed alone does not make both alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from opproof.harness.truth.torch.arithmetic import copied
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What one operation drew."""
+
+    name: str
+    values: tuple[Any, ...]
+
+
+def draws(func: Any) -> bool:
+    """Whether an operation draws at random, by itself."""
+    import torch
+
+    name = func._schema.name.partition("::")[2]
+    return torch.Tag.nondeterministic_seeded in func.tags and "dropout" not in name and name[0] != "_"
+
+
+@contextlib.contextmanager
+def recorded() -> Iterator[list[Draw]]:
+    """A block of which the random draws are kept, in order."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found: list[Draw] = []
+
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # skipping would import the compiler, which takes seconds
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            y = func(*args, **(kwargs or {}))
+            if draws(func):
+                found.append(Draw(func._schema.name, copied(y if isinstance(y, tuple) else (y,))))
+            return y
+
+    with Mode():
+        yield found
