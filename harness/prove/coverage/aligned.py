@@ -42,7 +42,7 @@ def extents(case: Case, op: Op) -> list[int]:
     if channels(op):
         return [shapes["x"][1], shapes["weight"][0]]
     axes = 1 if _heads(op) else 2
-    bytes_of = {"b", "weight"} if "type" in op.params else set()
+    bytes_of = {"b", "weight", "scale"} if "type" in op.params else set()
     least = 4 if "state" in op.tensors else 1  # of recurrences, steps and decays have no channels
     floats = [shape for name, shape in shapes.items() if name not in _COUNTED | bytes_of and len(shape) >= least]
     return [n for shape in floats for n in shape[-axes:] if n != 1]
