@@ -30,7 +30,8 @@ def _float8(type: str) -> np.dtype[Any]:
     import ml_dtypes
 
     kinds = {"f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2, "f8e8m0": ml_dtypes.float8_e8m0fnu}
-    return np.dtype(kinds[type])
+    found: np.dtype[Any] = np.dtype(kinds[type])
+    return found
 
 
 def _halves(data: Bytes) -> Bytes:
@@ -46,7 +47,8 @@ def decode(data: Bytes, type: str) -> NDArray[np.float64]:
     if type == "f4e2m1":
         codes = _halves(found)
         return np.where(codes & 8, -1.0, 1.0) * np.asarray(_FP4)[codes & 7]
-    return found.view(_float8(type)).astype(np.float64)  # type: ignore[no-any-return]
+    values: NDArray[np.float64] = found.view(_float8(type)).astype(np.float64)
+    return values
 
 
 def encode(x: Any, type: str) -> Bytes:
@@ -54,11 +56,12 @@ def encode(x: Any, type: str) -> Bytes:
     if type in ENDS:
         return np.clip(np.rint(x), *ENDS[type]).astype(np.int16).astype(np.uint8)
     largest = LARGEST[type]
-    return np.clip(x, -largest, largest).astype(_float8(type)).view(np.uint8)  # type: ignore[no-any-return]
+    found: Bytes = np.clip(x, -largest, largest).astype(_float8(type)).view(np.uint8)
+    return found
 
 
 def weights(type: str) -> Callable[..., Bytes]:
-    """A constraint of `domain`: draws the codes of a weight tensor, of values that hardly reach past 1 but for scale.
+    """A constraint of `domain`: draws the codes of a weight tensor: floats up to 3, i8 up to 96, u8 up to 24, codes of 4 bits all.
 
     Where `every` is asked for, all bytes but those of NaN and infinities, one after the other.
     """
@@ -69,8 +72,10 @@ def weights(type: str) -> Callable[..., Bytes]:
             found = (np.arange(raw.size) + int(raw[0] >> np.uint64(56)) if raw.size else raw).astype(np.uint8)
         elif type in LARGEST:
             found = encode(_thirds(raw) / 2.0**20, type)
-        elif type in ("i8", "u8"):
-            found = (_thirds(raw) >> 14).astype(np.int16).astype(np.uint8)
+        elif type == "i8":
+            found = (_thirds(raw) >> 15).astype(np.int8).view(np.uint8)
+        elif type == "u8":  # small: products have one sign, and their sums would leave f16
+            found = (np.abs(_thirds(raw)) >> 17).astype(np.uint8)
         else:
             found = (raw >> np.uint64(56)).astype(np.uint8)
         with np.errstate(invalid="ignore"):

@@ -44,7 +44,7 @@ def _spread(scale: Array, k: int) -> Array:
 
 def _weights(x: Array, weight: Array, scale: Array, type: str, scales: str) -> Array:
     values = codes.decode(weight, type).astype(np.real(x).dtype)
-    return values * _spread(_scale(scale, scales), values.shape[-1])  # type: ignore[no-any-return]
+    return values * _spread(_scale(scale, scales), values.shape[-1])
 
 
 def forward(x: Array, weight: Array, scale: Array, *, type: str, scales: str = "float") -> Array:
