@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.reference_ops._arrays import unbroadcast
+
 Bytes = NDArray[np.uint8]
 Bits = Callable[[int], NDArray[np.uint64]]
 
@@ -61,9 +63,9 @@ def encode(x: Any, type: str) -> Bytes:
 
 
 def weights(type: str) -> Callable[..., Bytes]:
-    """A constraint of `domain`: draws the codes of a weight tensor: floats up to 3, i8 up to 96, u8 up to 24, codes of 4 bits all.
+    """A constraint of `domain`: draws the codes of a weight tensor.
 
-    Where `every` is asked for, all bytes but those of NaN and infinities, one after the other.
+    Floats up to 3, i8 up to 96, u8 up to 24, codes of 4 bits all. Where `every` is asked for, all bytes but those of NaN and infinities, one after the other.
     """
 
     def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Bytes:
@@ -96,6 +98,20 @@ def scales(type: str) -> Callable[..., Bytes]:
     return draw
 
 
+def spread(scale: Any, shape: tuple[int, ...]) -> Any:
+    """`scale` as it broadcasts to `shape`: along the last axis one scale may stand for a group of neighbours."""
+    if scale.ndim == 0 or scale.shape[-1] in (0, 1, shape[-1]):
+        return scale
+    return np.repeat(scale, shape[-1] // scale.shape[-1], axis=-1)
+
+
+def gathered(d: Any, shape: tuple[int, ...]) -> Any:
+    """The transpose of `spread`, and of what broadcasts: the sums of `d` over what shares a scale of `shape`."""
+    if shape and shape[-1] not in (0, 1, d.shape[-1]):
+        d = np.sum(np.reshape(d, (*d.shape[:-1], shape[-1], d.shape[-1] // shape[-1])), axis=-1)
+    return unbroadcast(d, shape)
+
+
 def _thirds(raw: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Sums of three uniforms, integers between -1.5 and 1.5 times 2^21."""
     parts = [((raw >> np.uint64(21 * i)) & np.uint64(0x1FFFFF)).astype(np.int64) for i in range(3)]
@@ -113,3 +129,10 @@ def torch_values(torch: Any, data: Any, type: str) -> Any:
         return torch.tensor([*_FP4, *(-v for v in _FP4)])[codes]
     kinds = {"f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2, "f8e8m0": torch.float8_e8m0fnu}
     return data.contiguous().view(kinds[type]).to(torch.float32)
+
+
+def torch_spread(scale: Any, shape: tuple[int, ...]) -> Any:
+    """`spread` in PyTorch."""
+    if scale.ndim == 0 or scale.shape[-1] in (0, 1, shape[-1]):
+        return scale
+    return scale.repeat_interleave(shape[-1] // scale.shape[-1], dim=-1)

@@ -1,7 +1,7 @@
 """scaled_mm: the product of two matrices of codes, each with a scale for the whole or for every row.
 
-Shapes: a (m, k) and b (n, k) uint8, codes of `type`: f8e4m3, f8e5m2, i8 or u8; scale_a 0d or (m, 1), scale_b 0d or (n, 1)
-floats; y (m, n) = (scale_a · a) (scale_b · b)ᵀ, in the dtype of the scales.
+Shapes: a (m, k) and b (n, k) uint8, codes of `type`: f8e4m3, f8e5m2, i8 or u8; scale_a 0d or (m, 1), scale_b 0d or
+(n, 1) floats; y (m, n) = (scale_a · a) (scale_b · b)ᵀ, in the dtype of the scales.
 Gradient: dscale_a = the sums of (g b) · a over what shares a scale, g multiplied by scale_b first; dscale_b likewise.
 None for codes.
 Source: Micikevicius et al., FP8 Formats for Deep Learning (2022), section 3; Jacob et al., Quantization and Training of
