@@ -11,8 +11,8 @@ _TYPES = ("f8e4m3", "f8e5m2", "i8", "u8")
 
 def _row(m: int | str, k: int | str, n: int | str, kind: str, scales: str = "rows", rest: str = "") -> str:
     """Scales: of rows, of the whole ("whole"), or of the rows of a or b alone."""
-    left = f"{m}x1" if scales in ("rows", "a") else "0d"
-    right = f"{n}x1" if scales in ("rows", "b") else "0d"
+    left = f"{m}," if scales in ("rows", "a") else "0d"
+    right = f"{n}," if scales in ("rows", "b") else "0d"
     parts = (f"a={m}x{k}", f"b={n}x{k}", f"scale_a={left}", f"scale_b={right}", f"type={kind}", rest)
     return ";".join(p for p in parts if p)
 
@@ -44,7 +44,7 @@ STANDARD = [
 LAID = [
     _row(4, 5, 6, "f8e4m3", "rows", "layout=cropped"),
     "a=1x1;b=3x1;scale_a=0d;scale_b=0d;type=i8;layout=offset",
-    "a=3x1;b=1x1;scale_a=1x1;scale_b=1x1;type=i8;layout=offset",
+    "a=1x1;b=1x1;scale_a=1,;scale_b=1,;type=i8;layout=offset",
 ]
 ALIGNED = aligned(
     _row(64, 64, 64, "f8e4m3"),
@@ -61,10 +61,7 @@ LONG, LONGEST = lengths(
     _row(1, "{n}", 2, "i8"),
     _row(2, 2, "{n}", "f8e4m3"),
 )
-SHORT = {
-    "scale_a.last": Limit(0, "a row has one scale, in one column"),
-    "scale_b.last": Limit(0, "a row has one scale, in one column"),
-}
+SHORT = {f"scale_{m}.first": Limit(0, "it is a vector, whose first axis is its last") for m in "ab"}
 FULL = [_row(8, 12289, 4, "i8"), _row(65537, 3, 2, "f8e4m3")]
 WITHOUT = {
     **PRODUCTS,

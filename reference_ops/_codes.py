@@ -65,7 +65,8 @@ def encode(x: Any, type: str) -> Bytes:
 def weights(type: str) -> Callable[..., Bytes]:
     """A constraint of `domain`: draws the codes of a weight tensor.
 
-    Floats up to 3, i8 up to 96, u8 up to 24, codes of 4 bits all. Where `every` is asked for, all bytes but those of NaN and infinities, one after the other.
+    Floats up to 3, i8 up to 96, u8 up to 24, codes of 4 bits all. Where `every` is asked for, all bytes but those
+    of NaN and infinities, one after the other.
     """
 
     def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Bytes:

@@ -1,7 +1,7 @@
 """quantize_linear: the nearest code of x / scale, moved by a zero point; ties to even, what is too large saturated.
 
-Shapes: x any; scale 0d (per tensor), or with an axis for each of x, of its size or of 1 (per token, per channel), the last
-one also of a number of groups; zero_point as scale, integers, or none; y as x, uint8: codes of `type`, i8 (two's
+Shapes: x any; scale 0d (per tensor), or with an axis for each of x, of its size or of 1 (per token, per channel), the
+last one also of a number of groups; zero_point as scale, integers, or none; y as x, uint8: codes of `type`, i8 (two's
 complement), u8, f8e4m3 or f8e5m2. Computed in float32 at least: x / scale is rounded once, to whole numbers of codes.
 Gradient: none, codes have none.
 Kinks: halfway between two codes (steps).
