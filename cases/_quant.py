@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: type: (values, bytes) of a block; a test compares them with the gguf package's.
+#: type: (values, bytes) of a block; a test compares them with those that decode.
 BLOCKS: dict[str, tuple[int, int]] = {
     "q4_0": (32, 18),
     "q4_1": (32, 20),
@@ -19,10 +19,20 @@ BLOCKS: dict[str, tuple[int, int]] = {
     "iq4_xs": (256, 136),
     "tq1_0": (256, 54),
     "tq2_0": (256, 66),
+    "q8_1": (32, 36),
+    "q1_0": (128, 18),
+    "nvfp4": (64, 36),
+    "iq1_s": (256, 50),
+    "iq1_m": (256, 56),
+    "iq2_xxs": (256, 66),
+    "iq2_xs": (256, 74),
+    "iq2_s": (256, 82),
+    "iq3_xxs": (256, 98),
+    "iq3_s": (256, 110),
 }
 
-#: Those that gguf also encodes.
-ENCODED = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4", "tq1_0", "tq2_0")
+#: Those in which values can be stored, not only read.
+ENCODED = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q8_1", "mxfp4", "tq1_0", "tq2_0")
 
 
 #: Of so many blocks each byte takes all its values.

@@ -1,4 +1,4 @@
-"""Quantised tensors as the bytes that ggml stores, decoded and encoded by the `gguf` package (no formats of our own).
+"""Quantised tensors as the bytes that ggml stores, decoded and encoded by the `gguf` package, or else by `_formats`.
 
 The last axis of such a tensor counts bytes: whole blocks of `block(type)[1]` bytes for `block(type)[0]` values.
 """
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.reference_ops import _formats
 from opproof.vocabulary.arrays import Array
 
 Bytes = NDArray[np.uint8]
@@ -19,16 +20,18 @@ Draw = Callable[..., Bytes]  # of raw bits and a shape
 
 #: Where in a block the scales of all its numbers lie, floats of 16 bits, of which few mean a weight's.
 _SCALES: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("q4_0", "q5_0", "q8_0", "iq4_nl", "iq4_xs"), (0, 1)),
-    **dict.fromkeys(("q4_1", "q5_1", "q4_k", "q5_k"), (0, 1, 2, 3)),
+    **dict.fromkeys(("q4_0", "q5_0", "q8_0", "iq4_nl", "iq4_xs", "q1_0", "iq1_s"), (0, 1)),
+    **dict.fromkeys(("iq2_xxs", "iq2_xs", "iq2_s", "iq3_xxs", "iq3_s"), (0, 1)),
+    **dict.fromkeys(("q4_1", "q5_1", "q8_1", "q4_k", "q5_k"), (0, 1, 2, 3)),
+    "iq1_m": (49, 51, 53, 55),  # four bits of the scale in each
     "q2_k": (80, 81, 82, 83),
     "q3_k": (108, 109),
     "q6_k": (208, 209),
     "tq1_0": (52, 53),
     "tq2_0": (64, 65),
 }
-#: Scales of 8 bits, powers of two up to the largest number of float32: all of them can be stood for, few be added up.
-_POWERS = {"mxfp4": (0,)}
+#: Scales of 8 bits, floats far apart: all of them can be stood for, few be added up.
+_POWERS = {"mxfp4": (0,), "nvfp4": (0, 1, 2, 3)}
 
 #: A block of random bytes stands for a weight tensor's where its largest value lies between these.
 _LEAST, _MOST = 2.0**-3, 2.0**3
@@ -38,6 +41,8 @@ def block(type: str) -> tuple[int, int]:
     """Values and bytes of one block of `type`, as in q4_0 or q6_k. Raises ValueError for an unknown one."""
     import gguf
 
+    if type in _formats.SIZES:
+        return _formats.SIZES[type]
     if type.upper() not in gguf.GGMLQuantizationType.__members__:
         known = ", ".join(m.lower() for m in gguf.GGMLQuantizationType.__members__)
         raise ValueError(f"unknown quantised type {type!r}: gguf knows {known}.")
@@ -46,7 +51,7 @@ def block(type: str) -> tuple[int, int]:
 
 
 def decode(data: Bytes, type: str) -> NDArray[np.float32]:
-    """The values of whole blocks: (..., bytes) to (..., values), in float32 as gguf computes them."""
+    """The values of whole blocks: (..., bytes) to (..., values), in float32 as gguf and ggml compute them."""
     import gguf
 
     values, size = block(type)
@@ -55,12 +60,15 @@ def decode(data: Bytes, type: str) -> NDArray[np.float32]:
         return np.zeros(shape, dtype=np.float32)
     rows = np.ascontiguousarray(data).reshape(-1, data.shape[-1])
     with np.errstate(all="ignore"):
-        found = gguf.quants.dequantize(rows, gguf.GGMLQuantizationType[type.upper()])
+        if type in _formats.SIZES:
+            found = _formats.decode(rows, type)
+        else:
+            found = gguf.quants.dequantize(rows, gguf.GGMLQuantizationType[type.upper()])
     return np.asarray(found, dtype=np.float32).reshape(shape)
 
 
 def encode(x: Array, type: str) -> Bytes:
-    """The blocks of `x`, whose last axis is a multiple of the block. Raises NotImplementedError where gguf cannot."""
+    """The blocks of `x`, whose last axis is a multiple of the block. Raises NotImplementedError if none is."""
     import gguf
 
     values, size = block(type)
@@ -69,14 +77,17 @@ def encode(x: Array, type: str) -> Bytes:
         return np.zeros(shape, dtype=np.uint8)
     rows = np.ascontiguousarray(x, dtype=np.float32).reshape(-1, x.shape[-1])
     with np.errstate(all="ignore"):
-        found = gguf.quants.quantize(rows, gguf.GGMLQuantizationType[type.upper()])
+        if type in _formats.SIZES:
+            found = _formats.encode(rows, type)
+        else:
+            found = gguf.quants.quantize(rows, gguf.GGMLQuantizationType[type.upper()])
     return np.asarray(found, dtype=np.uint8).reshape(shape)
 
 
 def blocks(type: str, *, summed: bool = False) -> Draw:
     """A constraint of `domain`: draws the bytes of a weight tensor of `type` from raw bits.
 
-    Values that gguf quantises, one block in seven all zero; or, for types that it only decodes, random bytes
+    Values that are quantised, one block in seven all zero; or, for types that are only decoded, random bytes
     block by block until they mean finite values of the size of weights. Where `every` is asked for, all bytes run
     through all 256 values from one block to the next, but scales of 16 bits, and of 8 where values are `summed`.
     """

@@ -10,7 +10,7 @@ from opproof.backends.ggml.library import QUANTISED
 
 _FLOATS = ("f32", "f16", "bf16")
 _ANY = (*_FLOATS, "i32", "i64")
-_QUANTISED = tuple(QUANTISED)
+_QUANTISED = tuple(name for name in QUANTISED if name != "q8_1")  # which ggml only writes, for products with it
 
 _THREE = """
     abs sgn neg step tanh elu relu sigmoid hardsigmoid hardswish exp expm1 softplus floor ceil round trunc xielu

@@ -16,6 +16,23 @@ def test_the_table_of_blocks_is_that_of_gguf():
     assert {quant: block(quant) for quant in BLOCKS} == BLOCKS
 
 
+def test_what_gguf_does_not_decode():
+    """By hand: 1.5 and (unused) its sum, then signed bytes; 0.5, then bits from the lowest."""
+    of_bytes = np.array([0x00, 0x3E, 0, 0, 0x80, 0x7F, 0xFF, *[0] * 29], dtype=np.uint8)
+    np.testing.assert_array_equal(decode(of_bytes[None], "q8_1")[0, :4], [-192, 190.5, -1.5, 0])
+    of_bits = np.array([0x00, 0x38, 0b101, *[0] * 14, 0x80], dtype=np.uint8)
+    values = decode(of_bits[None], "q1_0")[0]
+    assert (values[:4].tolist(), values[-1], values.sum()) == ([0.5, -0.5, 0.5, -0.5], 0.5, -61)
+
+
+def test_q8_1_keeps_the_sum_of_its_codes():
+    x = np.array([[127.0, 0.5, -0.5, *[0.0] * 29], [0.0] * 32])
+    found = encode(x, "q8_1")
+    assert found[0, 4:7].view(np.int8).tolist() == [127, 1, -1]
+    assert found[0, :4].view(np.float16).tolist() == [1, 127]
+    assert not found[1].any()
+
+
 def test_an_unknown_type_is_named():
     with pytest.raises(ValueError, match="q9_9"):
         block("q9_9")
@@ -53,6 +70,8 @@ def test_every_value_of_every_byte(quant):
         values = decode(found, quant)
         if quant == "mxfp4" and not summed:
             assert np.isinf(values).any()
+        elif quant == "nvfp4" and not summed:
+            assert np.abs(values).max() == 6 * 480  # the largest code of a scale, whose sign bit counts for nothing
         else:
             assert 2**-3 <= np.abs(values).max() < 2**8
     other = blocks(quant)(bits_of("b"), shape, every=True)

@@ -24,6 +24,8 @@ _CLASSES = {
 }
 #: Tensors of whole numbers, of bytes, or of one number a head.
 _COUNTED = frozenset({"index", "indices", "ids", "target", "positions", "data", "sinks", "freq_factors"})
+#: Of operators of a quantised type, tensors of bytes, and what many of them share.
+_CODED = frozenset({"b", "weight", "scale", "zero_point"})
 
 
 def channels(op: Op) -> bool:
@@ -42,7 +44,7 @@ def extents(case: Case, op: Op) -> list[int]:
     if channels(op):
         return [shapes["x"][1], shapes["weight"][0]]
     axes = 1 if _heads(op) else 2
-    bytes_of = {"b", "weight"} if "type" in op.params else set()
+    bytes_of = _CODED if "type" in op.params else set()
     least = 4 if "state" in op.tensors else 1  # of recurrences, steps and decays have no channels
     floats = [shape for name, shape in shapes.items() if name not in _COUNTED | bytes_of and len(shape) >= least]
     return [n for shape in floats for n in shape[-axes:] if n != 1]
@@ -63,7 +65,7 @@ def _whole(unit: int, case: Case, op: Op) -> bool:
 
 def _tiles(op: Op) -> bool:
     """Whether some tensor of floats has tiles."""
-    return not set(op.tensors) <= _COUNTED | ({"weight"} if "type" in op.params else set())
+    return not set(op.tensors) <= _COUNTED | (_CODED if "type" in op.params else set())
 
 
 def classes(case: Case, op: Op) -> Iterable[str]:

@@ -64,7 +64,7 @@ def _every_byte(case: Case, op: Op) -> list[str]:
     """The quantised type of which the case holds blocks with every value of each byte."""
     del op
     quant = str(case.kwargs["type"])
-    size = BLOCKS[quant][1]
+    size = BLOCKS[quant][1] if quant in BLOCKS else 1  # a code of 8 bits is a block of its own
     blocks = max(math.prod(shape) // size for shape in case.shapes.values() if shape and shape[-1] % size == 0)
     return [quant] if case.fill == EVERY_BYTE and blocks >= BYTES else []
 
