@@ -36,7 +36,7 @@ Shape: TypeAlias = tuple[int, ...]
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _ID = re.compile(rf"({_NAME})\[(.*)\]")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
-_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*|[a-z]*(,[a-z]*)*->[a-z]*")  # the second an equation of einsum
 RESERVED = ("fill", "layout", "into", "inplace", "needs", "seed")
 
 

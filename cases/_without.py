@@ -37,3 +37,7 @@ ITSELF = {"given twice": "of a tensor with itself it is one constant"}
 
 #: What moves numbers or masks them.
 PLACE = {"every value": "where an element stands decides, and its value passes through as it is"}
+
+#: Optimisers of several steps.
+AVERAGES = {"NaN, inf": "moments are moved by a + w (b - a) or by a sum of two shares, which differ at infinity"}
+DECAYS = {"NaN, inf": "a decay of 0 times infinity is NaN, unless a library leaves it out"}

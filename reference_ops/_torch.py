@@ -38,3 +38,10 @@ def autograd(
     else:
         found = iter([torch.zeros_like(t) for t in wanted])
     return [next(found) if n else None for n in needs]
+
+
+def stepped(optimizer: Any, parameter: Any, grads: Any) -> None:
+    """One step of an optimizer of one parameter for each of its gradients."""
+    for grad in grads:
+        parameter.grad = grad
+        optimizer.step()

@@ -20,7 +20,7 @@ OUT = frozenset(
     "abs acos asin atan ceil cos cosh erf exp exp2 expm1 floor log log1p log2 neg reciprocal round rsqrt sigmoid sign "
     "sin sinh sqrt square tan tanh trunc add sub mul div atan2 fmod remainder lerp maximum minimum clamp cumsum "
     "cumprod matmul bmm gather index_select tril triu eq ne lt le gt ge logical_and logical_or logical_not argmax "
-    "argmin amax amin".split()
+    "argmin amax amin addcdiv addcmul".split()
 )
 
 #: Parameters that autograd wants positive where it has the result only to tell the branch of x by: it says so itself.
@@ -45,6 +45,8 @@ IN_PLACE: dict[str, Callable[..., Any]] = {
     **{name: _method(name) for name in _METHODS},
     **{name: _function(name) for name in _FUNCTIONS},
     "add1": lambda _, a, b: a.add_(b.reshape(())),
+    "addcdiv": lambda _, x, a, b, *, value: x.addcdiv_(a, b, value=value),
+    "addcmul": lambda _, x, a, b, *, value: x.addcmul_(a, b, value=value),
     "clamp": lambda _, x, *, min, max: x.clamp_(min, max),
     "cumprod": lambda _, x, *, dim: x.cumprod_(dim),
     "cumsum": lambda _, x, *, dim: x.cumsum_(dim),

@@ -115,6 +115,19 @@ def test_grammar():
     assert (case.dtype, case.fill, case.layout, case.needs, case.seed) == ("bf16", "wide", "x:sliced", ("x", "y"), 7)
 
 
+@pytest.mark.parametrize("equation", ["ij,jk->ik", "i,i->", "bqhd,bkhd->bhqk"])
+def test_an_equation_is_a_value(equation):
+    case = Case.parse(f"einsum[a=3x5;b=5x3;equation={equation};f32]")
+    assert case.kwargs == {"equation": equation}
+    assert Case.parse(str(case)) == case
+
+
+@pytest.mark.parametrize("equation", ["ij,jk", "->ik>", "ij jk->ik", "IJ,jk->ik"])
+def test_what_only_looks_like_an_equation_is_none(equation):
+    with pytest.raises(CaseError, match="expected a number, true, false, None, a tuple or a word"):
+        Case.parse(f"einsum[a=3x5;b=5x3;equation={equation};f32]")
+
+
 def test_defaults_are_left_out_and_order_is_normal():
     assert str(Case.parse(" op[f16;fill=normal;seed=0;p=1;x=3x3;layout=contiguous] ")) == "op[x=3x3;p=1;f16]"
 

@@ -1,4 +1,4 @@
-"""add_rms_norm: (x + residual) / rms(x + residual) × weight over the last axis, and x + residual.
+"""skip_rms_norm: (x + residual) / rms(x + residual) × weight over the last axis, and x + residual.
 
 Shapes: x and residual (..., n), weight (n); y and h as x.
 """

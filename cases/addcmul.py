@@ -1,0 +1,19 @@
+"""Cases of addcmul: every kind of broadcast, factors of either sign, each tensor in place."""
+
+from opproof.cases._rows import BETWEEN
+from opproof.cases._ternary import laid_ternary, long_ternary, ternary
+from opproof.cases._without import PRODUCTS
+
+_NAMES = ("x", "a", "b")
+
+SMOKE = ["x=7x33;a=7x33;b=7x33;value=0.5", "x=4x3;a=4x3;b=0d"]
+STANDARD = [
+    *ternary(_NAMES, ("", "value=-0.5", "value=2.0")),
+    "x=2x3x5;a=3x1;b=5,;value=2.0;fill=exact",
+    "x=9x17;a=9x17;b=9x17;value=-3.0;fill=signs",
+    f"x=5x131;a=5x131;b=5x131;value={8 * BETWEEN};f16,bf16",
+]
+LAID = laid_ternary(_NAMES)
+LONG, LONGEST = long_ternary(_NAMES)
+FULL = ["x=2x12289;a=12289,;b=2x1", "x=65537x3;a=65537x3;b=0d"]
+WITHOUT = PRODUCTS

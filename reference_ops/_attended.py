@@ -1,0 +1,60 @@
+"""What the attentions of several layouts share: queries of (..., heads, q, e) over keys of (..., groups, k, e).
+
+Head h reads group h // (heads / groups); `seen`, which broadcasts to (..., heads, q, k), says which scores count. A
+query that sees no key gives zeros. What no query sees is not multiplied by its probability of zero, since it may be
+anything.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._attention import softmax
+from opproof.reference_ops._torch import widened
+from opproof.vocabulary.arrays import Array
+
+
+def _t(m: Array) -> Array:
+    return np.swapaxes(m, -1, -2)
+
+
+def _grouped(x: Array, heads: int) -> Array:
+    return np.repeat(x, heads // x.shape[-3], axis=-3)
+
+
+def _gathered(dx: Array, shape: tuple[int, ...]) -> Array:
+    split = np.reshape(dx, (*dx.shape[:-3], shape[-3], dx.shape[-3] // shape[-3], *dx.shape[-2:]))
+    return np.sum(split, axis=-3)  # type: ignore[no-any-return]
+
+
+def _scaled(query: Array, scale: float | None) -> float:
+    return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+
+
+def _probabilities(query: Array, key: Array, seen: Array, scale: float | None) -> Array:
+    scores = np.matmul(query, _t(key)) * _scaled(query, scale)
+    return softmax(np.where(seen, scores, -np.inf))[0]
+
+
+def attended(query: Array, key: Array, value: Array, seen: Array, scale: float | None) -> Array:
+    """softmax(scale q kᵀ) v over what is seen: (..., heads, q, f)."""
+    k, v = (_grouped(x, query.shape[-3]) for x in (key, value))
+    return np.matmul(_probabilities(query, k, seen, scale), v)  # type: ignore[no-any-return]
+
+
+def attended_vjp(
+    g: Array, y: Array, query: Array, key: Array, value: Array, seen: Array, scale: float | None
+) -> tuple[Array, Array, Array]:
+    """Gradients of query, key and value."""
+    k, v = (_grouped(x, query.shape[-3]) for x in (key, value))
+    p = _probabilities(query, k, seen, scale)
+    dscores = p * (np.matmul(g, _t(v)) - np.sum(g * y, axis=-1, keepdims=True)) * _scaled(query, scale)
+    dkey, dvalue = np.matmul(_t(dscores), query), np.matmul(_t(p), g)
+    return np.matmul(dscores, k), _gathered(dkey, key.shape), _gathered(dvalue, value.shape)
+
+
+def torch_attended(torch: Any, query: Any, key: Any, value: Any, seen: Any, scale: float | None) -> Any:
+    """The same in PyTorch, nothing rounded to 16 bits between: zeros where nothing is seen."""
+    sdpa, (q, k, v) = torch.nn.functional.scaled_dot_product_attention, widened(torch, query, key, value)
+    return sdpa(q, k, v, seen, scale=scale, enable_gqa=True).to(query.dtype)

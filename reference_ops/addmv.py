@@ -1,0 +1,32 @@
+"""addmv: beta x + alpha a b, a matrix times a vector added to a vector.
+
+Shapes: a (m, k), b (k,), x (m,); y (m,).
+Where beta is 0, x is not looked at, whatever stands in it.
+Gradient: da = alpha g bᵀ, db = alpha aᵀ g and dx = beta g.
+Source: Giles, Collected matrix derivative results for forward and reverse mode AD (2008), 2.2.2; BLAS, gemv.
+PyTorch: torch.addmv. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+from opproof.reference_ops._products import added, added_vjp
+from opproof.vocabulary.arrays import Array
+
+ANALYTIC = True
+MULTILINEAR = True
+TRAITS = ("long sum", "multiplies")
+
+
+def forward(x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.0) -> Array:
+    return added(x[:, None], a, b[:, None], beta, alpha)[:, 0]
+
+
+def vjp(
+    g: Array, y: Array, x: Array, a: Array, b: Array, *, beta: float = 1.0, alpha: float = 1.0
+) -> tuple[Array, Array, Array]:
+    dx, da, db = added_vjp(g[:, None], x[:, None], a, b[:, None], beta, alpha)
+    return dx[:, 0], da, db[:, 0]
+
+
+def torch(torch: Any, x: Any, a: Any, b: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    return torch.addmv(x, a, b, beta=beta, alpha=alpha)
