@@ -10,7 +10,7 @@ _FILLS = ("", ";fill=halves", ";fill=wide", ";fill=extreme")
 SMOKE = ["x=7x33;scale=7x1;type=i8", "x=7x33;scale=0d;type=f8e4m3"]
 STANDARD = [
     *(
-        f"x=7x33;{shared};type={kind};{fill}".rstrip(";")
+        f"x=7x33;{shared};type={kind}{fill}"
         for kind in _TYPES
         for shared, fill in zip(_SHARED, _FILLS, strict=True)
     ),

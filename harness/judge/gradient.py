@@ -89,15 +89,15 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
             if got is not None and want is not None and comparison is not None:
                 comparisons[i], note = ties.in_any_order(got, want, groups, comparison, case.dtype)
                 notes.append(note)
-    kinked = {} if posed.op.ties is not None or rules.convention != "any" else _kinked(posed, comparisons)
-    for i, k in kinked.items():
+    shapes = [None if c is None else c.units.shape for c in comparisons]
+    at_kinks = {} if posed.op.ties is not None or rules.convention != "any" else kinked(posed, shapes)
+    for i, k in at_kinks.items():
         got, comparison = answer.arrays[i], comparisons[i]
         assert got is not None
         assert comparison is not None
-        slack = np.maximum(comparison.bound, C * DTYPES[case.dtype].u * _reach(k)) + 1e-9
-        comparisons[i] = _within(got, comparison, k, slack)
+        comparisons[i] = _within(got, comparison, k, slack(comparison.bound, k, case.dtype))
         notes.append(kinks.convention(got, k))
-    objection = _together(posed, answer, comparisons, kinked)
+    objection = _together(posed, answer, comparisons, at_kinks)
     for i, (want, comparison) in enumerate(zip(expected, comparisons, strict=True)):
         if want is not None and comparison is not None:
             comparisons[i] = _saved(posed, want, comparison, i)
@@ -121,24 +121,25 @@ def _of_torch(
     ]
 
 
-def _kinked(posed: Posed, comparisons: Sequence[Comparison | None]) -> dict[int, kinks.Kinked]:
-    """By argument, the elements at kinks."""
+def kinked(posed: Posed, shapes: Sequence[tuple[int, ...] | None]) -> dict[int, kinks.Kinked]:
+    """By argument, the elements at kinks; `shapes` are those of the gradients, None where none is asked for."""
 
-    def kinked() -> dict[int, kinks.Kinked]:
+    def intervals() -> dict[int, kinks.Kinked]:
         values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
         at_kink = distances(posed.case, posed.op, values) == 0
         if not at_kink.any():
             return {}
-        shapes = {i: comparison.units.shape for i, comparison in enumerate(comparisons) if comparison is not None}
-        masks = {i: at_kink if i == 0 else _reached(at_kink, shape) for i, shape in shapes.items()}
+        of = {i: shape for i, shape in enumerate(shapes) if shape is not None}
+        masks = {i: at_kink if i == 0 else _reached(at_kink, shape) for i, shape in of.items()}
         return {i: kinks.intervals(posed, i, mask) for i, mask in masks.items()}
 
-    return posed.once("kinked", kinked)
+    return posed.once("kinked", intervals)
 
 
-def _reach(kinked: kinks.Kinked) -> Array:
-    """The size of the larger end of every interval."""
-    return np.asarray(np.maximum(np.abs(kinked.left).sum(axis=-1), np.abs(kinked.right).sum(axis=-1)))
+def slack(bound: Array, at: kinks.Kinked, dtype: str) -> Array:
+    """How far a gradient may be from every interval: by the bound, and by the size of the interval's larger end."""
+    reach = np.maximum(np.abs(at.left).sum(axis=-1), np.abs(at.right).sum(axis=-1))
+    return np.asarray(np.maximum(bound, C * DTYPES[dtype].u * reach) + 1e-9)
 
 
 def _reached(at_kink: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:

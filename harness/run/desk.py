@@ -103,7 +103,8 @@ class Desk:
         amended = self._between(task.backend)
         seat = self._seat(task.backend)
         before = list(seat.history)
-        look = self._second_look(task, self._attempt(seat, task), used=bool(before))
+        first = self._attempt(seat, task)
+        look = _Look(first) if seat.host.about.once else self._second_look(task, first, used=bool(before))
         last = look.attempt
         if look.unlike is not None:
             harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
@@ -118,6 +119,7 @@ class Desk:
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
         op = op_of(task.case.partition("[")[0], task.ops)
+        alone = alone or seat.host.about.once
         made = attempt(seat.host, task, op, self.limits.timeout, posing=self._questions, soft=soft, alone=alone)
         seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:

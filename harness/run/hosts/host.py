@@ -22,6 +22,7 @@ class About:
     differentiates: bool = True  # it has a vjp, as far as it tells
     destinations: frozenset[Destination] = frozenset()  # where it can write results, beside memory of their own
     threads: bool = False  # it lets itself be told how many to compute with
+    once: bool = False  # it answers the judged question alone, since the answer is there already
 
 
 @dataclass(frozen=True, slots=True)

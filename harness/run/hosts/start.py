@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from opproof.harness.run.hosts import foreign, inside, placed
+from opproof.harness.run.hosts import filed, foreign, inside, placed
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.limits import Limits
 from opproof.vocabulary.errors import BackendError
@@ -16,6 +16,8 @@ REFERENCES = "OPPROOF_REFERENCES"
 def start(spec: str, limits: Limits) -> Host:
     """A host of `spec`. Raises BackendError, also where loading it kills or hangs the process."""
     kind, _, rest = spec.partition(":")
+    if kind == filed.KIND:
+        return filed.start(rest)
     if kind == "exec":
         if limits.in_process:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")

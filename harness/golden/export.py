@@ -1,0 +1,85 @@
+"""A folder of golden vectors: a safetensors file for every case, and the manifest that says how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from opproof.harness import __version__
+from opproof.harness.golden import manifest
+from opproof.harness.golden.blob import blob_of
+from opproof.harness.golden.manifest import LeftOut, Manifest, Vector
+from opproof.harness.golden.vectors import Unfit, vector
+from opproof.harness.judge.figures import CONSTANTS
+from opproof.harness.run.task import Task
+from opproof.harness.truth.reference import quiet
+from opproof.harness.truth.slices.pose import posing
+from opproof.harness.truth.slices.room import TooLarge
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Room:
+    """How large the files may be, in bytes."""
+
+    largest: int  # one of them
+    total: int  # all of them
+
+
+def export(folder: Path, tasks: Sequence[Task], room: Room) -> Manifest:
+    """Write files of `tasks`, those of one case together, and their manifest. What was there before stays.
+
+    Raises UsageError where `folder` holds anything else than an earlier export, or cannot be written.
+    """
+    _claim(folder)
+    records: list[Vector] = []
+    left: list[LeftOut] = []
+    written = 0
+    for case, group in groupby(tasks, key=lambda t: t.case):
+        tensors: dict[str, Array] = {}
+        made = _vectors(list(group), tensors, room.largest, left)
+        if not made:
+            continue
+        blob = blob_of(tensors, {"case": case})
+        if len(blob) > room.largest or written + len(blob) > room.total:
+            what = f"its file would be larger than {room.largest} bytes"
+            if len(blob) <= room.largest:
+                what = f"all files together would be larger than {room.total} bytes"
+            left += [LeftOut(r.case, r.mode, what) for r in made]
+            continue
+        written += len(blob)
+        path = folder / made[0].file
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(blob)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}; give another folder.") from None
+        records += made
+    whole = Manifest(__version__, CONSTANTS, tasks[0].ops if tasks else (), tuple(records), tuple(left))
+    manifest.write(folder, whole)
+    return whole
+
+
+def _vectors(tasks: Sequence[Task], tensors: dict[str, Array], largest: int, left: list[LeftOut]) -> list[Vector]:
+    drawn = posing()
+    made = []
+    for task in tasks:
+        try:
+            with quiet():
+                made.append(vector(task, drawn, tensors, largest))
+        except (Unfit, TooLarge) as reason:
+            left.append(LeftOut(task.case, task.mode, str(reason)))
+    return made
+
+
+def _claim(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        there = [path.name for path in folder.iterdir()]
+    except OSError as error:
+        raise UsageError(f"{folder} is no folder to write to: {error.strerror}; give another.") from None
+    if there and manifest.FILE not in there:
+        raise UsageError(f"{folder} holds something else than an export: {min(there)}; give a new folder.")

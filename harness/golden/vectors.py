@@ -1,0 +1,182 @@
+"""One case in one mode as tensors and the words of the manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from opproof.backends.host.frames import params_text
+from opproof.backends.host.request import name_of
+from opproof.cases import Case
+from opproof.cases._layouts import layouts_of, row_major, storage_of
+from opproof.harness.golden.manifest import Tensor, Vector, Wanted
+from opproof.harness.judge import gradient
+from opproof.harness.judge.bound import bound_of
+from opproof.harness.run import question
+from opproof.harness.run.layout import poison
+from opproof.harness.run.task import Task, op_of
+from opproof.harness.truth.data import to_dtype
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.slices.pose import Posing
+from opproof.harness.truth.slices.stored import elements
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+
+_ELEMENT = 8  # bytes, of expected values
+
+
+class Unfit(Exception):
+    """A case that no file is made of; the text says why."""
+
+
+@dataclass
+class _Tensors:
+    """Tensors of one file by name; one that is there already is not written twice."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+
+    def add(self, wish: str, array: Array) -> str:
+        """The name under which the file holds `array`: `wish`, or that with "gradient." before it."""
+        for name in (wish, f"gradient.{wish}"):
+            kept = self.arrays.setdefault(name, array)
+            if kept is array or (kept.shape == array.shape and kept.dtype == array.dtype and _same(kept, array)):
+                return name
+        raise AssertionError(wish)
+
+
+def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) -> Vector:
+    """What the manifest says of `task`; its tensors are added to `tensors`, those of the case's other mode.
+
+    Raises Unfit where more than `largest` bytes would be written, or where files cannot say what is right.
+    """
+    case, mode = Case.parse(task.case), Mode(task.mode)
+    op = op_of(case.op, task.ops)
+    if case.destinations:
+        raise Unfit("the result is to be written to memory of the caller's, which a file is not")
+    if mode is Mode.GRADIENT and op.vjp is None:
+        raise Unfit("its gradient is judged by finite differences, which have no bound beforehand")
+    if elements(case) * DTYPES[case.dtype].numpy.itemsize > largest:
+        raise Unfit(f"its inputs alone are larger than {largest} bytes")
+    pair = posing(case, op, mode, task.judge_memory)
+    posed = pair.asked
+    if pair.room is not None:
+        raise Unfit("it is so large that it is judged in slices")
+    if mode is Mode.GRADIENT and not any(posed.needs):
+        raise Unfit("no input of it has a gradient")
+    wanted = question.wanted_of(posed, pair.outputs)
+    if sum(int(np.prod(w.shape)) for w in wanted if w is not None) * 2 * _ELEMENT > largest:
+        raise Unfit(f"what is expected of it is larger than {largest} bytes")
+    file = _Tensors(dict(tensors))
+    stem = f"{case.op}/{hashlib.sha256(task.case.encode()).hexdigest()[:12]}"
+    made = Vector(
+        case=task.case,
+        mode=str(mode),
+        op=case.op,
+        dtype=case.dtype,
+        params=json.loads(params_text(posed.params)),
+        file=f"{stem}.safetensors",
+        answer=f"{stem}-{mode}.safetensors",
+        inputs=tuple(_inputs(posed, file)),
+        cotangents=tuple(_cotangents(posed, file)),
+        results=tuple(_results(posed, wanted, file)),
+        question=digest(posed),
+        note=_note(posed),
+    )
+    tensors.update(file.arrays)
+    return made
+
+
+def digest(posed: Posed) -> str:
+    """SHA-256 of what is asked: inputs and cotangents in their dtype, row by row."""
+    known = hashlib.sha256()
+    for values in (*posed.inputs, *posed.cotangents):
+        known.update(b"-" if values is None else np.ascontiguousarray(to_dtype(values, posed.case.dtype)).tobytes())
+    return known.hexdigest()
+
+
+def _inputs(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
+    layouts = layouts_of(posed.case)
+    for name, values in zip(posed.names, posed.inputs, strict=True):
+        if name is None or values is None:
+            yield None
+        else:
+            same = next(j for j, other in enumerate(posed.inputs) if other is values)
+            yield _laid_out(f"input.{same}", name, to_dtype(values, posed.case.dtype), layouts[name], file)
+
+
+def _cotangents(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
+    layout = question.cotangent_layout(posed.case)
+    names = output_names(posed.op, len(posed.cotangents))
+    for i, (g, name) in enumerate(zip(posed.cotangents, names, strict=True)):
+        yield None if g is None else _laid_out(f"cotangent.{i}", name, to_dtype(g, posed.case.dtype), layout, file)
+
+
+def _laid_out(wish: str, name: str, values: Array, layout: str, file: _Tensors) -> Tensor:
+    storage = storage_of(values.shape, layout)
+    stored = values
+    if (storage.offset, storage.strides) != (0, row_major(values.shape)) or storage.size != values.size:
+        room = np.empty(storage.size * values.dtype.itemsize, np.uint8)
+        poison(room, values.dtype)
+        strides = tuple(s * values.dtype.itemsize for s in storage.strides)
+        np.ndarray(values.shape, values.dtype, room.data, storage.offset * values.dtype.itemsize, strides)[...] = values
+        stored = room.view(values.dtype)
+    kind = name_of(values.dtype)
+    return Tensor(name, file.add(wish, stored), kind, values.shape, storage.strides, storage.offset)
+
+
+def _results(posed: Posed, wanted: Sequence[question.Wanted | None], file: _Tensors) -> Iterator[Wanted | None]:
+    word = "output" if posed.mode is Mode.FORWARD else "gradient"
+    expected = posed.expected()
+    ends = _ends(posed, expected)
+    for i, (want, right) in enumerate(zip(wanted, expected, strict=True)):
+        if want is None or right is None:
+            yield None
+            continue
+        name = f"{word}.{i}"
+        bound = _bound(right, posed.case.dtype)
+        low = high = ""
+        if i in ends:
+            low, high = file.add(f"{name}.low", ends[i][0]), file.add(f"{name}.high", ends[i][1])
+            bound = ends[i][2]
+        values = file.add(f"{name}.expected", right.values)
+        limit = file.add(f"{name}.bound", bound)
+        yield Wanted(want.name, name, name_of(want.dtype), want.shape, values, limit, low, high)
+
+
+def _bound(expected: Expected, dtype: str) -> Array:
+    if expected.values.dtype.kind != "f":
+        return np.zeros(expected.values.shape)
+    with np.errstate(all="ignore"):
+        return bound_of(expected, DTYPES[dtype])
+
+
+def _ends(posed: Posed, expected: Sequence[Expected | None]) -> dict[int, tuple[Array, Array, Array]]:
+    """By argument with elements at kinks: the least and the largest that is right, and the bound beyond them."""
+    if posed.mode is Mode.FORWARD or posed.op.ties is not None:
+        return {}
+    shapes = [None if e is None else e.values.shape for e in expected]
+    found = {}
+    for i, kinked in gradient.kinked(posed, shapes).items():
+        right = expected[i]
+        assert right is not None
+        bound = _bound(right, posed.case.dtype)
+        low, high = (np.where(kinked.mask, end, right.values) for end in (kinked.low, kinked.high))
+        slack = np.where(kinked.mask, gradient.slack(bound, kinked, posed.case.dtype), bound)
+        found[i] = (low, high, slack)
+    return found
+
+
+def _note(posed: Posed) -> str:
+    if posed.mode is Mode.GRADIENT and posed.op.ties is not None:
+        return "gradients of equal elements may come in any order"
+    return "several answers are right" if posed.op.settled is not None else ""
+
+
+def _same(a: Array, b: Array) -> bool:
+    return np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()

@@ -1,0 +1,149 @@
+"""answers:DIR:ANSWERS: a backend that ran elsewhere, and whose answers came back as files.
+
+DIR is what `opproof export` wrote, ANSWERS holds a safetensors file for every case and mode, as the manifest names
+them. There is nothing to load, to guard or to ask twice: a file answers the judged question, and no other.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from opproof.backends.host.frames import FrameError, decode
+from opproof.harness.golden import manifest
+from opproof.harness.golden.manifest import Manifest, Vector
+from opproof.harness.golden.vectors import digest
+from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.question import Question, Returned, Settled, received
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError, UsageError
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import Verdict
+
+KIND = "answers"
+ABOUT = "about.json"
+
+
+class Identity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """about.json beside the answers, where there is one: who gave them, and in which lower precision by operator."""
+
+    name: str = KIND
+    version: str = ""
+    device: str = ""
+    compute: dict[str, str] = {}
+    rounding: dict[str, str] = {}
+
+
+class Filed:
+    """Answers in files."""
+
+    in_process = False
+    alive = True
+
+    def __init__(self, exported: Manifest, answers: Path, identity: Identity) -> None:
+        self._answers, self._identity = answers, identity
+        self._records = {(r.case, r.mode): r for r in exported.records}
+        self._left = {(r.case, r.mode): r.reason for r in exported.left_out}
+        name, version, device = plain(identity.name), plain(identity.version), plain(identity.device)
+        self.about = About(name, version, device, once=True)
+
+    def support(
+        self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
+    ) -> Support:
+        """See Host."""
+        del dtype, mode, params, shapes
+        return Support("", self._identity.compute.get(op), self._identity.rounding.get(op))
+
+    def call(self, question: Question, timeout: float) -> list[Array | None]:
+        """See Host. No file is what nobody wrote: NOT_WRITTEN; one that says nothing is an ERROR."""
+        del timeout
+        record = self._record(question)
+        path = self._answers / record.answer
+        try:
+            metadata, tensors = decode(bytes(8) + _whole(path))
+        except FileNotFoundError:
+            raise Settled(Verdict.NOT_WRITTEN, f"there is no answer: no file {record.answer}") from None
+        except (FrameError, OSError) as error:
+            raise Settled(Verdict.ERROR, f"{record.answer} cannot be read: {plain(str(error))}") from None
+        if metadata.get("kind") == "unsupported":
+            raise Settled(Verdict.UNSUPPORTED, plain(metadata.get("reason", "")) or "it declined, and gave no reason")
+        if metadata.get("kind") == "failed":
+            raise Settled(Verdict.ERROR, plain(metadata.get("message", "")) or "it failed, and gave no message")
+        names = [None if r is None else r.answer for r in record.results]
+        for name in names:
+            if name is not None and name not in tensors:
+                there = ", ".join(sorted(tensors)[:4]) or "none"
+                raise Settled(Verdict.ERROR, f"{record.answer} has no tensor {name}; it has: {plain(there)}")
+        arrays = [None if name is None else tensors[name] for name in names]
+        return received([None if a is None else Returned(a.shape, _dtype(a), a) for a in arrays], question)
+
+    def _record(self, question: Question) -> Vector:
+        posed = question.posed
+        key = (str(posed.case), str(posed.mode))
+        if key in self._left:
+            raise Settled(Verdict.UNSUPPORTED, f"it was not exported: {self._left[key]}")
+        if key not in self._records:
+            raise Settled(Verdict.UNSUPPORTED, "it was not exported")
+        if self._records[key].question != digest(posed):
+            said = "the inputs in the files are not those that this opproof draws: export the cases anew"
+            raise Settled(Verdict.HARNESS_ERROR, said)
+        return self._records[key]
+
+    def fault(self) -> HostFault:
+        """See Host. It does not die."""
+        return HostFault(Verdict.CRASH, "the files are gone")
+
+    def late(self) -> None:
+        """See Host."""
+
+    def close(self) -> None:
+        """See Host."""
+
+
+def start(rest: str) -> Filed:
+    """The answers that `rest`, DIR:ANSWERS, names. Raises BackendError."""
+    exported, colon, given = rest.partition(os.pathsep)
+    if not colon or not exported or not given:
+        raise BackendError(f"{KIND}:{rest} names no answers: expected {KIND}:DIR{os.pathsep}ANSWERS.")
+    answers = Path(given)
+    if not answers.is_dir():
+        raise BackendError(f"there is no folder {answers}: give --answers the folder that holds the answers.")
+    try:
+        whole = _manifest(Path(exported).resolve())
+    except UsageError as error:
+        raise BackendError(str(error)) from None
+    return Filed(whole, answers, _identity(answers))
+
+
+@functools.lru_cache(1)
+def _manifest(folder: Path) -> Manifest:
+    return manifest.read(folder)
+
+
+def _identity(answers: Path) -> Identity:
+    path = answers / ABOUT
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Identity)
+    except FileNotFoundError:
+        return Identity()
+    except (OSError, msgspec.DecodeError) as error:
+        raise BackendError(f"{path} is not as expected: {error}; give name, version, device, compute.") from None
+
+
+def _whole(path: Path) -> bytes:
+    """The bytes of a file that begins as safetensors does. Raises FrameError."""
+    blob = path.read_bytes()
+    if len(blob) < 8 or int.from_bytes(blob[:8], "little") > len(blob) - 8:
+        raise FrameError(f"expected safetensors, got {len(blob)} bytes that end before their header does")
+    return blob
+
+
+def _dtype(array: Array) -> str:
+    return np.dtype(array.dtype).name
