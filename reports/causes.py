@@ -1,4 +1,7 @@
-"""Failures by cause: one operator, mode and verdict with one diagnosis, whatever the dtype, shape and layout."""
+"""Failures by cause: one operator, mode and verdict with one diagnosis, whatever the dtype, shape and layout.
+
+Every rendering has its causes from here, in this order and with these headings.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ from opproof.reports._kinds import severity, share
 from opproof.reports._record import Result
 from opproof.reports._text import line, plural, short_names
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.verdicts import Verdict
+
+#: Verdicts that are worse than a wrong answer: the process or memory that is not the backend's own is at stake.
+_HARMFUL = (Verdict.OUT_OF_BOUNDS, Verdict.CRASH, Verdict.INPUT_CHANGED)
 
 #: Numbers that say which case it was, not what is wrong: a threshold, a factor, an index.
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
@@ -41,13 +48,13 @@ class Cause:
 
 
 def causes(failed: Iterable[Result]) -> list[Cause]:
-    """The causes of failures, that of the most records first."""
+    """The causes of failures, the worst first: one that does harm, then that of the most records."""
     groups: dict[tuple[str, ...], list[Result]] = {}
     for r in failed:
         key = (r.backend, r.op, str(r.mode), str(r.verdict), _NUMBER.sub("#", _explanation(r)))
         groups.setdefault(key, []).append(r)
     found = [Cause(tuple(sorted(some, key=_size))) for some in groups.values()]
-    return sorted(found, key=lambda c: (-len(c.records), c.smallest.op, str(c.smallest.mode)))
+    return sorted(found, key=_badness)
 
 
 def heading(cause: Cause, backends: Sequence[str] = ()) -> str:
@@ -59,6 +66,11 @@ def heading(cause: Cause, backends: Sequence[str] = ()) -> str:
     on = f" on {short_names(backends)[first.backend]}" if len(backends) > 1 else ""
     where = f"{first.op} {first.mode}{on}"
     return line(f"{where}, {first.verdict}: {plural(len(cause.records), 'record')}, {' '.join(cause.dtypes)}")
+
+
+def _badness(cause: Cause) -> tuple[bool, int, str, str]:
+    first = cause.smallest
+    return (first.verdict not in _HARMFUL, -len(cause.records), first.op, str(first.mode))
 
 
 def _explanation(result: Result) -> str:

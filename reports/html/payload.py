@@ -13,7 +13,9 @@ from typing import Any
 
 from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
+from opproof.reports._summary import failures
 from opproof.reports._text import plural, short_names
+from opproof.reports.causes import causes
 from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
 from opproof.reports.changes.text import sentence
 from opproof.reports.html.pictures import pictured
@@ -26,7 +28,7 @@ _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 _CASE = "\x01"
 _NOTHING = 0
 
-_ROOM = 1_900_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 1_800_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
 _PAGE = 5_200_000
 _LEAST = 400_000
@@ -108,6 +110,7 @@ def encode(
         "docs": {visible(op): visible(text) for op, text in docs.items() if op in ops.index},
         "scripts": {visible(case): visible(text) for case, text in scripts.items() if case in cases.index},
         "changes": before,
+        "causes": _causes(results),
         "support": _support(results),
         "strings": list(strings.index),
     }
@@ -160,6 +163,12 @@ def _units(value: float | str | None) -> float | str | None:
 
 def _dtype_order(name: str) -> tuple[int, str]:
     return (_DTYPES.index(name) if name in _DTYPES else len(_DTYPES), name)
+
+
+def _causes(results: Sequence[Result]) -> list[list[int]]:
+    """The places of the records of each cause, in the order of all renderings."""
+    places = {id(r): place for place, r in enumerate(results)}
+    return [[places[id(r)] for r in c.records] for c in causes(failures(results))]
 
 
 def _support(results: Sequence[Result]) -> dict[str, Any]:
