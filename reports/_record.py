@@ -93,6 +93,7 @@ class Result:
     message: str = ""  # what happened, one or two sentences
     diagnosis: str = ""  # the pattern of the error, where one fits
     seconds: float = 0.0  # in the backend: its calls, of which a case has three
+    judging: float | None = None  # seconds of the judge: data, the reference and its noisy runs, the comparison
     repro: str = ""  # one command line
     in_process: bool = False  # the backend ran in the judge's own process, within its reach
     known: str = ""  # why this failure is known, from the ledger; empty otherwise

@@ -193,4 +193,5 @@ def _totals(results: Sequence[Result]) -> str:
     text = f"{plural(count.records, 'record')}: {', '.join(kinds)}"
     if bad:
         text += f"\n{', '.join(bad)}"
-    return f"{text}\nslowest: {line(slowest.case)} {slowest.mode}, {slowest.seconds:.2g} s"
+    judged = "" if slowest.judging is None else f", the reference and judging {number(slowest.judging, 2)} s"
+    return f"{text}\nslowest: {line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"

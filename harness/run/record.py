@@ -32,6 +32,7 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         message="; ".join(filter(None, notes)),
         diagnosis=diagnosis,
         seconds=round(attempt.seconds, 6),
+        judging=round(attempt.judging, 6),
         repro=repro(task),
         in_process=in_process,
         evidence=evidence,

@@ -86,6 +86,7 @@ def encode(
         columns["nonfinite"].append(r.nonfinite)
         columns["rounding"].append(strings.add(visible(r.rounding)))
         columns["seconds"].append(_units(r.seconds))
+        columns["judging"].append(_units(r.judging))
         columns["repro"].append(strings.add(_folded(visible(r.repro), r.case)))
         for name in ("message", "diagnosis", "known"):
             text = getattr(r, name)
@@ -124,7 +125,7 @@ def _json(value: Any) -> str:
 
 
 _COLUMNS = tuple(
-    "case op dtype mode backend verdict kind units limit rms bias rounding nonfinite seconds "
+    "case op dtype mode backend verdict kind units limit rms bias rounding nonfinite seconds judging "
     "message diagnosis known repro worst".split()
 )
 _KIND = {kind: place for place, kind in enumerate(KINDS)}

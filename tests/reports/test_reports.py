@@ -242,6 +242,13 @@ def test_a_known_failure_is_one_short_line():
     assert any(row.endswith("…") for row in rows)
 
 
+def test_the_slowest_stands_beside_what_its_reference_took():
+    one = samples.result("abs[x=3,;f32]", "forward", seconds=2.5)
+    slowest = "slowest: abs[x=3,;f32] forward, 2.5 s"
+    assert f"{slowest}\n" in terminal.summary(HEADER, [replace(one, seconds=1.0), one])
+    assert f"{slowest}, the reference and judging 0.25 s\n" in terminal.summary(HEADER, [replace(one, judging=0.25)])
+
+
 def test_terminal_of_nothing():
     assert terminal.summary(HEADER, []) == sentence(HEADER, [])
 

@@ -134,6 +134,7 @@ function record(i) {
   if (page.strings[col.rounding[i]]) rows.push(["Rounding", page.strings[col.rounding[i]]]);
   if (col.nonfinite[i]) rows.push(["Not finite", plural(col.nonfinite[i], "element")]);
   rows.push(["Time", time(seconds[i])]);
+  if (col.judging[i] !== null) rows.push(["Judging", time(col.judging[i])]);
   if (page.changes) rows.push(["Baseline", baselineText(i)]);
   const texts = [["message", "message"], ["diagnosis", "diagnosis"], ["known", "known"]].filter(([name]) => textOf(name, i));
   return h("article", { "aria-label": `${nameOf(i)}: ${verdictOf(i)}` },
