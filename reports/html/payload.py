@@ -28,7 +28,7 @@ _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 _CASE = "\x01"
 _NOTHING = 0
 
-_ROOM = 1_800_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 1_600_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
 _PAGE = 5_200_000
 _LEAST = 400_000
