@@ -77,6 +77,9 @@ def main(args: list[str] | None = None) -> None:
     """Run the command line and exit with its status: 2 for a wrong call, 128 and a signal's number for a stop."""
     from opproof.harness.run.stop import Stopped
 
+    if sys.platform == "win32":
+        click.echo("opproof: it guards memory as POSIX systems do, and Windows has none of that: use WSL.", err=True)
+        sys.exit(2)
     try:
         status: Any = cli.main(args=args, prog_name="opproof", standalone_mode=False)
     except click.ClickException as error:
