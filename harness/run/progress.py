@@ -27,7 +27,7 @@ _STYLES = {Kind.FAILED: "red", Kind.KNOWN: "yellow", Kind.HARNESS_ERROR: "magent
 class Observer(Protocol):
     """Who is told of each record as it comes; `earlier` is the one that it replaces."""
 
-    def __call__(self, result: Result, earlier: Result | None) -> None:
+    def __call__(self, result: Result, earlier: Result | None) -> object:
         """Take note."""
 
 

@@ -111,7 +111,7 @@ def encode(
         "docs": {visible(op): visible(text) for op, text in docs.items() if op in ops.index},
         "scripts": {visible(case): visible(text) for case, text in scripts.items() if case in cases.index},
         "changes": before,
-        "causes": _causes(results),
+        "causes": _causes(results, strings),
         "support": _support(results),
         "strings": list(strings.index),
     }
@@ -166,10 +166,13 @@ def _dtype_order(name: str) -> tuple[int, str]:
     return (_DTYPES.index(name) if name in _DTYPES else len(_DTYPES), name)
 
 
-def _causes(results: Sequence[Result]) -> list[list[int]]:
-    """The places of the records of each cause, in the order of all renderings."""
+def _causes(results: Sequence[Result], strings: _Texts) -> list[list[Any]]:
+    """[why, the places of its records] of each cause, in the order of all renderings."""
     places = {id(r): place for place, r in enumerate(results)}
-    return [[places[id(r)] for r in c.records] for c in causes(failures(results))]
+    return [
+        [strings.add_message(_folded(plain(c.explanation), c.smallest.case)), [places[id(r)] for r in c.records]]
+        for c in causes(failures(results))
+    ]
 
 
 def _support(results: Sequence[Result]) -> dict[str, Any]:

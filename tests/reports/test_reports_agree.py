@@ -169,8 +169,10 @@ def check_causes(after, page, comment, xml):
     assert [row for row in everything.splitlines() if re.match(r"\S.*: [\d,]+ records?, \S+", row)] == headings
     assert [re.sub(r"\\", "", t) for t in re.findall("<summary><b>(.*?)</b>", comment)] == headings
     counted = [int(re.search(r": ([\d,]+) record", t)[1].replace(",", "")) for t in headings]
-    assert [len(places) for places in page["causes"]] == counted
-    assert [[after[k] for k in places] for places in page["causes"]] == [[*c.records] for c in causes(failures(after))]
+    assert [len(places) for _, places in page["causes"]] == counted
+    assert [[after[k] for k in places] for _, places in page["causes"]] == [
+        [*c.records] for c in causes(failures(after))
+    ]
     texts = "\n".join(e.text for tag in ("failure", "error") for e in xml.iter(tag))
     told = re.findall(r"^\S.*: [\d,]+ records?, .+$", texts, re.MULTILINE)
     assert sorted(told) == sorted(re.sub(r" on \w+", "", h) for h in headings)

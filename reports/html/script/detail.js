@@ -117,8 +117,8 @@ function relatives(i) {
 function neighbours(i) {
   const order = [...new Set(matching({ ...BLANK, op: opOf(i) }).sort(worstFirst).map((j) => groupOf[j]))];
   const at = order.indexOf(groupOf[i]);
-  const link = (g, text) => (g === undefined ? "" : h("a", { href: caseLink(groups[g][0]) }, text));
-  return h("span", { class: "neighbours" }, link(order[at - 1], "← Worse"), ` ${at + 1} of ${order.length} `, link(order[at + 1], "Better →"));
+  const link = (g, text, name) => (g === undefined ? "" : h("a", { href: caseLink(groups[g][0]), class: name }, text));
+  return h("span", { class: "neighbours" }, link(order[at - 1], "← Worse", "previous"), ` ${at + 1} of ${order.length} `, link(order[at + 1], "Better →", "next"));
 }
 
 function record(i) {

@@ -19,12 +19,12 @@ function failureList(records, state) {
 // The causes that all reports have, of these records alone; the smallest case of each comes first.
 function byCause(records) {
   const chosen = new Set(records);
-  return page.causes.map((list) => ({ first: list[0], some: list.filter((i) => chosen.has(i)) }))
+  return page.causes.map(([text, list]) => ({ text, first: list[0], some: list.filter((i) => chosen.has(i)) }))
     .filter((cause) => cause.some.length);
 }
 
 // "conv2d gradient, WRONG_GRADIENT: 41 records, f32 f16", why, and the picture of the smallest case.
-const whyOf = (cause) => textOf("diagnosis", cause.first) || textOf("message", cause.first);
+const whyOf = ({ text, first }) => page.strings[text].replaceAll("\u0001", () => caseOf(first));
 function causeRow(cause) {
   const { some } = cause;
   const why = whyOf(cause);
