@@ -30,6 +30,9 @@ COMMANDS = {
     "support": "Operators × backends: what passes, fails, is declined.",
     "check": "Judge a file of yours by PyTorch code in another.",
     "check-backend": "Tell what is wrong with the frames of an exec backend.",
+    "init": "Write a backend to begin with: one operator and its test.",
+    "header": "Print the path of opproof.h.",
+    "completion": "Print what completes opproof's words in bash, zsh or fish.",
     "selfcheck": "Let the references prove each other.",
     "precision": "Measure which lower precision a backend has to declare, and write it.",
     "mutate": "Run the cases against mutants of the reference backend.",
@@ -74,6 +77,9 @@ def main(args: list[str] | None = None) -> None:
     """Run the command line and exit with its status: 2 for a wrong call, 128 and a signal's number for a stop."""
     from opproof.harness.run.stop import Stopped
 
+    if sys.platform == "win32":
+        click.echo("opproof: it guards memory as POSIX systems do, and Windows has none of that: use WSL.", err=True)
+        sys.exit(2)
     try:
         status: Any = cli.main(args=args, prog_name="opproof", standalone_mode=False)
     except click.ClickException as error:

@@ -92,7 +92,9 @@ class Result:
     worst: Worst | None = None
     message: str = ""  # what happened, one or two sentences
     diagnosis: str = ""  # the pattern of the error, where one fits
+    also: tuple[str, ...] = ()  # other patterns that fit: what explains all records of a cause may be one of these
     seconds: float = 0.0  # in the backend: its calls, of which a case has three
+    judging: float | None = None  # seconds of the judge: data, the reference and its noisy runs, the comparison
     repro: str = ""  # one command line
     in_process: bool = False  # the backend ran in the judge's own process, within its reach
     known: str = ""  # why this failure is known, from the ledger; empty otherwise

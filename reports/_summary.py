@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from opproof.reports._kinds import LABELS, Kind, allowed, kind, severity, share, worst_first
 from opproof.reports._record import Header, Result
-from opproof.reports._text import line, number, plural, short_names
+from opproof.reports._text import line, number, plural, short_names, telling
+from opproof.reports.causes import causes
 from opproof.vocabulary.verdicts import MEANING
 
 
@@ -82,7 +83,7 @@ def of_arrays(some: Tally) -> list[str]:
 def largest(some: Tally, *, failing: bool) -> list[str]:
     """The largest errors for a table: of those that pass, and of those that are `failing` where they have a column."""
     records = [some.passing, *[some.failing] * failing]
-    return ["" if r is None else number(r.units, 2) for r in records]
+    return ["" if r is None or r.units is None else number(r.units, telling(r.units, allowed(r), 2)) for r in records]
 
 
 def grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
@@ -154,7 +155,8 @@ def _outcome(name: str, results: Sequence[Result]) -> str:
         ops = sorted({r.op for r in _of(results, Kind.FAILED)})
         named = ", ".join(map(line, ops[:3])) + (", …" if len(ops) > 3 else "")
         # The other counts stand elsewhere in a report of failures.
-        return f"{name} fails {failed:,} of {records}, in {plural(len(ops), 'operator')} ({named})"
+        found = plural(len(causes(_of(results, Kind.FAILED))), "cause")
+        return f"{name} fails {failed:,} of {records}: {found} in {plural(len(ops), 'operator')} ({named})"
     text = f"{name} passes none of {records}"
     if passed:
         ops = sorted({r.op for r in _of(results, Kind.PASSED)})
@@ -171,7 +173,8 @@ def _nearest(result: Result) -> str:
     most = allowed(result)
     if not most:
         return "bit for bit"
-    return f"its largest error {number(result.units, 2)} of {number(most, 3)} units allowed"
+    digits = 2 if result.units is None else telling(result.units, most, 2)
+    return f"its largest error {number(result.units, digits)} of {number(most, max(3, digits))} units allowed"
 
 
 _REST = {

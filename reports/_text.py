@@ -23,9 +23,15 @@ def units(result: Result, digits: int = 3) -> str:
     """The largest error and its limit: 2.7 units of 2 allowed"""
     if result.limit is None or result.units is None:
         return f"{number(result.units, digits)} units"
-    if float(result.units) > result.limit:  # by how little, too
-        digits = next((n for n in range(digits, 9) if number(result.units, n) != number(result.limit, n)), digits)
+    digits = telling(result.units, result.limit, digits)
     return f"{number(result.units, digits)} units of {number(result.limit, digits)} allowed"
+
+
+def telling(value: float | str, limit: float, digits: int) -> int:
+    """How many digits tell a value from its limit: 15.7 of 16, not 16 of 16."""
+    if float(value) == limit:
+        return digits
+    return next((n for n in range(digits, 9) if number(value, n) != number(limit, n)), digits)
 
 
 def whole(result: Result, digits: int = 3) -> str:

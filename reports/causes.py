@@ -1,19 +1,27 @@
-"""Failures by cause: one operator, mode and verdict with one diagnosis, whatever the dtype, shape and layout."""
+"""Failures by cause: one operator, mode and verdict with one diagnosis, whatever the dtype, shape and layout.
+
+Every rendering has its causes from here, in this order and with these headings.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opproof.reports._kinds import severity, share
 from opproof.reports._record import Result
 from opproof.reports._text import line, plural, short_names
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.verdicts import Verdict
+
+#: Verdicts that are worse than a wrong answer: the process or memory that is not the backend's own is at stake.
+_HARMFUL = (Verdict.OUT_OF_BOUNDS, Verdict.CRASH, Verdict.INPUT_CHANGED)
 
 #: Numbers that say which case it was, not what is wrong: a threshold, a factor, an index.
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
+_NUMBER = re.compile(r"(?<!multiple of )(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
 _EXTENTS = re.compile(r"=(\d+(?:x\d+)+|\d+,|0d)(?=[;\]])")
 
 
@@ -22,16 +30,12 @@ class Cause:
     """Records that fail alike, the smallest case first."""
 
     records: tuple[Result, ...]
+    explanation: str = ""  # what is wrong, in the words of the smallest record; empty where no pattern fits
 
     @property
     def smallest(self) -> Result:
         """The record to begin with."""
         return self.records[0]
-
-    @property
-    def explanation(self) -> str:
-        """What is wrong, in the words of the smallest record; empty where no pattern fits."""
-        return _explanation(self.smallest)
 
     @property
     def dtypes(self) -> list[str]:
@@ -41,13 +45,35 @@ class Cause:
 
 
 def causes(failed: Iterable[Result]) -> list[Cause]:
-    """The causes of failures, that of the most records first."""
+    """The causes of failures, the worst first: one that does harm, then that of the most records."""
     groups: dict[tuple[str, ...], list[Result]] = {}
     for r in failed:
-        key = (r.backend, r.op, str(r.mode), str(r.verdict), _NUMBER.sub("#", _explanation(r)))
-        groups.setdefault(key, []).append(r)
-    found = [Cause(tuple(sorted(some, key=_size))) for some in groups.values()]
-    return sorted(found, key=lambda c: (-len(c.records), c.smallest.op, str(c.smallest.mode)))
+        groups.setdefault((r.backend, r.op, str(r.mode), str(r.verdict)), []).append(r)
+    return sorted((cause for some in groups.values() for cause in _explained(some)), key=_badness)
+
+
+def _explained(records: Sequence[Result]) -> Iterator[Cause]:
+    """Records by the fewest patterns that explain them all: again and again the one that explains the most of the rest.
+
+    Of patterns that explain as many the one wins that is the first choice of the most.
+    """
+    texts = {id(r): _texts(r) for r in records}
+    left = list(records)
+    while left:
+        votes: Counter[str] = Counter(key for r in left for key in texts[id(r)])
+        first: Counter[str] = Counter(next(iter(texts[id(r)])) for r in left)
+        key = max(votes, key=lambda k: (votes[k], first[k]))
+        some = sorted((r for r in left if key in texts[id(r)]), key=_size)
+        yield Cause(tuple(some), texts[id(some[0])][key])
+        left = [r for r in left if key not in texts[id(r)]]
+
+
+def _texts(result: Result) -> dict[str, str]:
+    """What explains a record, by what of it is not the case's own, the most telling first."""
+    found: dict[str, str] = {}
+    for text in (_explanation(result), *result.also):
+        found.setdefault(_NUMBER.sub("#", text), text)
+    return found
 
 
 def heading(cause: Cause, backends: Sequence[str] = ()) -> str:
@@ -59,6 +85,11 @@ def heading(cause: Cause, backends: Sequence[str] = ()) -> str:
     on = f" on {short_names(backends)[first.backend]}" if len(backends) > 1 else ""
     where = f"{first.op} {first.mode}{on}"
     return line(f"{where}, {first.verdict}: {plural(len(cause.records), 'record')}, {' '.join(cause.dtypes)}")
+
+
+def _badness(cause: Cause) -> tuple[bool, int, str, str]:
+    first = cause.smallest
+    return (first.verdict not in _HARMFUL, -len(cause.records), first.op, str(first.mode))
 
 
 def _explanation(result: Result) -> str:

@@ -1,104 +1,97 @@
-"""JUnit XML, which CI servers show: a suite per backend and operator, a test case per record."""
+"""JUnit XML, which CI servers show: a suite per backend, a test per operator and mode, its causes as its text."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from opproof.reports._kinds import Kind, kind
+from opproof.reports._kinds import KINDS, LABELS, Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, reach, sentence
-from opproof.reports._text import line, number, place, units, whole
-from opproof.vocabulary.text import plain, visible
+from opproof.reports._summary import failures, grouped, own_faults, reach, reasons, sentence, tally
+from opproof.reports._text import line, number, plural
+from opproof.reports.causes import causes, heading
+from opproof.reports.terminal import failure, told
 from opproof.vocabulary.verdicts import MEANING, Verdict
 
 # JUnit knows a failure (wrong answer) from an error (no answer).
-_ERRORS = (Verdict.ERROR, Verdict.CRASH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY, Verdict.HARNESS_ERROR)
-_JUDGED = (Kind.FAILED, Kind.HARNESS_ERROR)
+_ERRORS = frozenset({Verdict.ERROR, Verdict.CRASH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY})
+_SKIPPED = (Kind.KNOWN, Kind.NO_EVIDENCE, Kind.UNSUPPORTED)
+
+#: Harness errors of one test that are told one by one.
+_MOST = 5
 
 
 def render(header: Header, results: Sequence[Result]) -> str:
-    """The XML as text. Known failures, unsupported cases and no evidence are `skipped`, with the reason."""
+    """The XML as text. A test of which nothing passes or fails is `skipped`, with the reasons."""
     name = "; ".join([f"opproof {line(header.opproof)}", *[reach(results)] * bool(reach(results))])
-    root = ET.Element("testsuites", {"name": name, **_counts(results)})
-    del root.attrib["skipped"]  # which Jenkins' schema has for a suite only
-    for group in grouped(results, lambda r: f"{r.backend}\0{r.op}").values():
+    root = ET.Element("testsuites", {"name": name})
+    for group in grouped(results, lambda r: r.backend).values():
         root.append(_suite(header, group))
     if not results:
         # A file without tests is green in most viewers, and nothing run is never success.
-        suite = ET.SubElement(root, "testsuite", name="opproof", tests="1", failures="0", errors="1", skipped="0")
+        suite = ET.SubElement(root, "testsuite", name="opproof")
         case = ET.SubElement(suite, "testcase", name="run", classname="opproof")
         ET.SubElement(case, "error", type="NOTHING_RAN", message=sentence(header, results))
-        root.attrib.update(tests="1", errors="1")
+        suite.attrib.update(_counts(suite), time="0")
+    total = _counts(root)
+    del total["skipped"]  # which Jenkins' schema has for a suite only
+    root.attrib.update(total, time=_time(results))
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _suite(header: Header, results: Sequence[Result]) -> ET.Element:
-    first = results[0]
-    name = line(f"{first.backend}.{first.op}")
-    suite = ET.Element("testsuite", {"name": name, **_counts(results)})
+    name = line(results[0].backend)
+    suite = ET.Element("testsuite", {"name": name})
     if header.started:
         suite.set("timestamp", line(header.started)[:19])  # the schema has no time zone
-    for result in results:
-        title = line(f"{result.case} {result.mode}")
-        case = ET.SubElement(suite, "testcase", name=title, classname=name, time=f"{result.seconds:.6f}")
-        _measured(case, result)
-        _outcome(case, result)
+    for some in grouped(results, lambda r: f"{r.op}\0{r.mode}").values():
+        first = some[0]
+        case = ET.SubElement(suite, "testcase", name=line(f"{first.op} {first.mode}"), classname=name, time=_time(some))
+        _measured(case, some)
+        _outcome(case, some)
+    suite.attrib.update(_counts(suite), time=_time(results))
     return suite
 
 
-def _measured(case: ET.Element, result: Result) -> None:
-    """The numbers of a record as properties, which come before its outcome."""
-    values = {"units": result.units, "limit": result.limit, "rms": result.rms, "bias": result.bias}
-    shown = {name: number(value, 4) for name, value in values.items() if value is not None}
-    if shown:
-        properties = ET.SubElement(case, "properties")
-        for name, text in shown.items():
-            ET.SubElement(properties, "property", name=name, value=text)
+def _measured(case: ET.Element, results: Sequence[Result]) -> None:
+    """Counts of records, and the figures of the largest error that passes, as properties, which come first."""
+    count = tally(results)
+    values = {LABELS[k]: count.kinds[k] for k in reversed(KINDS) if count.kinds[k]}
+    figures: dict[str, float | str | None] = {"rms": count.rms, "bias": count.bias}
+    if count.passing is not None:
+        figures = {"units": count.passing.units, "limit": count.passing.limit, **figures}
+    texts = {"records": str(count.records), **{name: str(value) for name, value in values.items()}}
+    texts |= {name: number(value, 4) for name, value in figures.items() if value is not None}
+    properties = ET.SubElement(case, "properties")
+    for name, text in texts.items():
+        ET.SubElement(properties, "property", name=name, value=text)
 
 
-def _outcome(case: ET.Element, result: Result) -> None:
-    what = kind(result)
-    if what is Kind.PASSED:
-        return
-    if what in _JUDGED:
-        message = line(result.diagnosis) or line(result.message)
-        ET.SubElement(case, _tag(result), type=result.verdict, message=message).text = _details(result)
-    else:
-        reason = result.known if what is Kind.KNOWN else result.message
-        ET.SubElement(case, "skipped", message=f"{result.verdict}: {line(reason)}")
+def _outcome(case: ET.Element, results: Sequence[Result]) -> None:
+    found, faults = causes(failures(results)), [r for r in results if kind(r) is Kind.HARNESS_ERROR]
+    if found:
+        verdicts = list(dict.fromkeys(c.smallest.verdict for c in found))
+        tag = "error" if _ERRORS.issuperset(verdicts) else "failure"
+        message = "; ".join(heading(c) + (f": {line(c.explanation)}" if c.explanation else "") for c in found)
+        texts = [*(told(c) for c in found), *map(failure, faults[:_MOST])]
+        ET.SubElement(case, tag, type=" ".join(verdicts), message=message).text = "\n\n".join(texts)
+    elif faults:
+        left = len(faults) - _MOST
+        more = [f"… and {plural(left, 'more record')}"] * (left > 0)
+        texts = [MEANING[Verdict.HARNESS_ERROR], *map(failure, faults[:_MOST]), *more]
+        ET.SubElement(case, "error", type=Verdict.HARNESS_ERROR, message=own_faults(results)).text = "\n\n".join(texts)
+    elif all(kind(r) in _SKIPPED for r in results):
+        why = [f"{len(some):,} {LABELS[k]}: {text}" for k in _SKIPPED for text, some in reasons(results, k)]
+        ET.SubElement(case, "skipped", message=line("; ".join(why)))
 
 
-def _tag(result: Result) -> str:
-    return "error" if result.verdict in _ERRORS else "failure"
+def _counts(element: ET.Element) -> dict[str, str]:
+    """Tests, and how they ended, below an element."""
+    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    return {name: str(sum(1 for _ in element.iter(tag))) for name, tag in tags.items()}
 
 
-def _details(result: Result) -> str:
-    rows = [plain(result.message), plain(result.diagnosis)]
-    if kind(result) is Kind.HARNESS_ERROR:
-        rows.insert(0, MEANING[result.verdict])
-    if result.worst is not None:
-        w = result.worst
-        rows.append(f"at {place(w.tensor, w.index)}")
-        rows += [
-            f"expected {number(w.expected, 17)}",
-            f"got      {number(w.got, 17)}",
-            f"bound    {number(w.bound, 3)}",
-        ]
-        rows.append(units(result))
-    rows.append(whole(result))
-    return "\n".join(row for row in [*rows, visible(result.repro)] if row)
-
-
-def _counts(results: Sequence[Result]) -> dict[str, str]:
-    tags = [_tag(r) for r in results if kind(r) in _JUDGED]
-    passed = sum(kind(r) is Kind.PASSED for r in results)
-    return {
-        "tests": str(len(results)),
-        "failures": str(tags.count("failure")),
-        "errors": str(tags.count("error")),
-        "skipped": str(len(results) - len(tags) - passed),
-        "time": f"{sum(r.seconds for r in results):.6f}",
-    }
+def _time(results: Sequence[Result]) -> str:
+    return f"{sum(r.seconds for r in results):.6f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from opproof.reports import rounding
@@ -16,15 +16,21 @@ from opproof.vocabulary.verdicts import MEANING, Verdict
 
 #: Columns of a terminal that the table of operators keeps to.
 _WIDTH = 100
+#: Rows of the table from which on operators that pass whole are only counted.
+_ROWS = 24
 
 
 def summary(
     header: Header, results: Sequence[Result], *, folder: Path | str | None = None, limit: int | None = 8
 ) -> str:
-    """The summary as text without a final line end. `folder` holds results.jsonl; `limit` causes are shown, or all."""
+    """The summary as text without a final line end.
+
+    `folder` holds results.jsonl. `limit` causes are shown, and of operators that pass or are declined whole only how
+    many there are; None shows everything.
+    """
     most = len(results) if limit is None else limit
     where = "results.jsonl" if folder is None else str(folder)
-    parts = [_table(results)] if results else []
+    parts = [_table(results) if limit is None else _short_table(results, where)] if results else []
     parts += _causes(results, most, where)
     parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
     if tally(results).kinds[Kind.KNOWN]:
@@ -40,10 +46,10 @@ def _causes(results: Sequence[Result], limit: int, where: str) -> list[str]:
     more = (
         f"… and {plural(len(found) - limit, 'more cause')} of {plural(left, 'failure')}: opproof report {where} --all"
     )
-    return [*(_cause(c, backends) for c in found[:limit]), *[more] * bool(left)]
+    return [*(told(c, backends) for c in found[:limit]), *[more] * bool(left)]
 
 
-def _cause(cause: Cause, backends: Sequence[str]) -> str:
+def told(cause: Cause, backends: Sequence[str] = ()) -> str:
     """One cause: what fails, why, and its smallest case."""
     rows = [heading(cause, backends)]
     if cause.explanation:
@@ -58,9 +64,46 @@ def _some(results: Sequence[Result], noun: str, limit: int, where: str) -> list[
     return [*map(failure, results[:limit]), *more]
 
 
-def _table(results: Sequence[Result]) -> str:
-    """A row an operator; RMS and bias have columns where there is room."""
+def _short_table(results: Sequence[Result], where: str) -> str:
+    """The table of the operators of which there is more to say than one word, and a line of the others."""
     rows = table(results)
+    declined = [row for row in rows if set(row.tally.kinds) == {Kind.UNSUPPORTED}]
+    passed = [row for row in rows if Kind.PASSED in set(row.tally.kinds) <= {Kind.PASSED, Kind.UNSUPPORTED}]
+    passed = passed if len(rows) - len(declined) > _ROWS else []
+    left = [row for row in rows if row not in declined and row not in passed]
+    parts = [_table(results, left)] if left else []
+    if passed:
+        records = plural(sum(row.tally.kinds[Kind.PASSED] for row in passed), "record")
+        more = plural(len(passed), "operator" if not left else "more operator")
+        verb = "passes" if len(passed) == 1 else "pass"
+        parts.append(f"{more} {verb}, {records}: opproof report {where} --all lists them")
+    if declined:
+        parts.append(_declined(results, declined))
+    return "\n\n".join(parts)
+
+
+def _declined(results: Sequence[Result], rows: Sequence[Row]) -> str:
+    """How many operators are declined whole, and the most frequent reasons."""
+    whole = {(row.op, row.backend) for row in rows}
+    why: dict[str, set[str]] = {}
+    for reason, some in reasons([r for r in results if (r.op, r.backend) in whole], Kind.UNSUPPORTED):
+        for r in some:
+            why.setdefault(_short(reason.replace(r.op, "…"), 60), set()).add(r.op)
+    most = sorted(why.items(), key=lambda pair: -len(pair[1]))
+    told = [f"{reason} ({_named(ops)})" for reason, ops in most[:3]]
+    return f"{plural(len(rows), 'operator')} declined whole: {', '.join([*told, *['…'] * (len(most) > 3)])}"
+
+
+def _named(ops: Collection[str], most: int = 3) -> str:
+    """The first few names, and how many there are more: batch_norm, fmod, remainder and 32 more"""
+    left = len(ops) - most
+    names = ", ".join(map(line, sorted(ops)[:most]))
+    return f"{names} and {left:,} more" if left > 0 else names
+
+
+def _table(results: Sequence[Result], rows: Sequence[Row] | None = None) -> str:
+    """A row an operator; RMS and bias have columns where there is room."""
+    rows = table(results) if rows is None else rows
     known = any(row.tally.rms is not None for row in rows)
     texts = [_tabulated(results, rows, arrays) for arrays in ((2, 1, 0) if known else (0,))]
     return next((text for text in texts if max(map(len, text.splitlines())) <= _WIDTH), texts[-1])
@@ -128,16 +171,15 @@ def _known(results: Sequence[Result], limit: int, where: str) -> str:
     """Why failures are known, a line a reason."""
     most = reasons(results, Kind.KNOWN)
     count = sum(len(some) for _, some in most)
-    rows = [f"  {len(some):>5,}  {_short(reason)}" for reason, some in most[:limit]]
+    rows = [f"  {len(some):>5,}  {_short(reason, _WIDTH - 9)}" for reason, some in most[:limit]]
     left = len(most) - limit
     others = sum(len(some) for _, some in most[limit:])
     more = f"  {others:>5,}  of {plural(left, 'more reason')}: opproof report {where} --all"
     return "\n".join([f"{plural(count, 'known failure')}:", *rows, *[more] * (left > 0)])
 
 
-def _short(text: str) -> str:
-    """What fits in a line beside a count."""
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _totals(results: Sequence[Result]) -> str:
@@ -151,4 +193,5 @@ def _totals(results: Sequence[Result]) -> str:
     text = f"{plural(count.records, 'record')}: {', '.join(kinds)}"
     if bad:
         text += f"\n{', '.join(bad)}"
-    return f"{text}\nslowest: {line(slowest.case)} {slowest.mode}, {slowest.seconds:.2g} s"
+    judged = "" if slowest.judging is None else f", the reference and judging {number(slowest.judging, 2)} s"
+    return f"{text}\nslowest: {line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"

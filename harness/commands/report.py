@@ -28,6 +28,7 @@ def command(*, folder: Path, github: bool, everything: bool, baseline: Path | No
 
     Exit status: as of run; 1 also where planned records did not run.
     """
+    from opproof.harness.run.colour import coloured
     from opproof.harness.run.status import status
     from opproof.reports import read_results, terminal
     from opproof.vocabulary.errors import UsageError
@@ -42,7 +43,7 @@ def command(*, folder: Path, github: bool, everything: bool, baseline: Path | No
         _github(header, results)
     else:
         limit = {"limit": None} if everything else {}
-        click.echo(terminal.summary(header, results, folder=folder, **limit))
+        click.echo(coloured(terminal.summary(header, results, folder=folder, **limit)))
     return status(results, missing=max(0, header.cases - len(results)))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from opproof.harness.commands import _complete
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, counts, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
@@ -22,9 +23,18 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--backend",
     "backends",
     multiple=True,
+    shell_complete=_complete.backends,
     help="Name, ./file.py, ./library.so or exec:COMMAND; several times for several.",
 )
-@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option(
+    "-o",
+    "--op",
+    "names",
+    multiple=True,
+    metavar="OP[,OP...]",
+    shell_complete=_complete.operators,
+    help="Only these operators.",
+)
 @click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
 @click.option(
     "--level",
@@ -34,7 +44,14 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="exhaustive: every number of a dtype, for operators that map numbers; give -o and --dtype.",
 )
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
+@click.option(
+    "--dtype",
+    "dtypes",
+    multiple=True,
+    metavar="f32,f16,...",
+    shell_complete=_complete.dtypes,
+    help="Only these dtypes.",
+)
 @click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
 @click.option(
     "--cases",

@@ -63,9 +63,27 @@ WEAKER: tuple[tuple[str, Pattern], ...] = (
 )
 
 
+#: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
+_SMALL, _MOST = 2**12, 6
+
+
 def diagnose(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> str:
     """What the error looks like; empty where no pattern fits. `rules`: by which it was judged."""
     return explain(posed, answer, judgement, rules)[1]
+
+
+def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[str, ...]:
+    """What fits beside `said`, the most telling first: of several records the one that explains all is right."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tensors = [w for w in wrongs(posed, answer, judgement) if w.got.size <= _SMALL]
+        found = [s for label, pattern in PATTERNS for w in tensors if (s := _sentence(label, pattern, w))]
+        found += [f"only {r.said} of {w.what} are wrong" for w in tensors for r in where.as_good(w)]
+    return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]
+
+
+def _sentence(label: str, pattern: Pattern, wrong: Wrong) -> str:
+    return _first([(label, pattern)], [wrong])[1]
 
 
 def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> tuple[str, str]:

@@ -24,6 +24,14 @@ def only_there(w: Wrong) -> tuple[str, str] | None:
     return best.label, f"only {best.said} of {w.what} are wrong"
 
 
+def as_good(w: Wrong) -> list[Region]:
+    """The tails that hold the same elements as the region that fills best, which is one: other multiples of it."""
+    best = _best(w, known(w))
+    if best is None or best.label != "tail":
+        return []
+    return [r for r in known(w) if r.label == "tail" and np.array_equal(r.mask, best.mask)]
+
+
 def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:
     """Outside, every element must be right without doubt: an error that grows smoothly has no region."""
     best: tuple[float, Region] | None = None

@@ -46,6 +46,7 @@ class Attempt:
     fault: HostFault | None = None  # after which the host is of no more use
     rules: Rules | None = None  # by which it was judged
     seconds: float = 0.0
+    judging: float = 0.0  # seconds of everything but the backend: data, reference, noise, comparison
 
 
 @dataclass
@@ -67,7 +68,7 @@ def attempt(
 
     Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
     """
-    clock, fault = _Clock(), None
+    clock, fault, started = _Clock(), None, time.perf_counter()
     try:
         judgement = _judged(host, task, op, timeout, clock, posing, soft=soft, alone=alone)
     except Settled as settled:
@@ -78,7 +79,8 @@ def attempt(
         judgement = Judgement(Verdict.HARNESS_ERROR, plain(str(error)))
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
         judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
-    return Attempt(judgement, clock.posed, clock.answer, fault, clock.rules, clock.seconds)
+    judging = time.perf_counter() - started - clock.seconds
+    return Attempt(judgement, clock.posed, clock.answer, fault, clock.rules, clock.seconds, judging)
 
 
 def _judged(

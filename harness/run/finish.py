@@ -8,6 +8,7 @@ from pathlib import Path
 
 from opproof.harness.ledger.findings import findings, news, objections
 from opproof.harness.ledger.known import Known
+from opproof.harness.run.colour import coloured
 from opproof.harness.run.exhaustive import lines, ranges, table
 from opproof.harness.run.extent import Extent
 from opproof.harness.run.status import Exit, status
@@ -47,7 +48,7 @@ def finish(
         if worst:
             write(folder / RANGES, table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
     finally:
-        print(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text)
+        print(coloured(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text))
         for sentence in (*lines(worst), *complaints, *notes, *news(found)):
             print(sentence)
     print(f"{folder / 'report.html'}  {folder / 'report.md'}  {folder / FILE}")

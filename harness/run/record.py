@@ -18,8 +18,10 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
     """The record of a task after its last look."""
     judgement, notes = attempt.judgement, [attempt.judgement.message]
     diagnosis, evidence = "", None
+    also: tuple[str, ...] = ()
     try:
         diagnosis, evidence = _diagnosis(attempt), _evidence(attempt)
+        also = _also(attempt, diagnosis)
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
     case = Case.parse(task.case)
@@ -31,7 +33,9 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         mode=Mode(task.mode),
         message="; ".join(filter(None, notes)),
         diagnosis=diagnosis,
+        also=also,
         seconds=round(attempt.seconds, 6),
+        judging=round(attempt.judging, 6),
         repro=repro(task),
         in_process=in_process,
         evidence=evidence,
@@ -78,6 +82,14 @@ def _diagnosis(attempt: Attempt) -> str:
     from opproof.harness.diagnose.diagnosis import diagnose
 
     return diagnose(attempt.posed, attempt.answer, judgement, attempt.rules)
+
+
+def _also(attempt: Attempt, diagnosis: str) -> tuple[str, ...]:
+    if not diagnosis or attempt.posed is None or attempt.answer is None:
+        return ()
+    from opproof.harness.diagnose.diagnosis import others
+
+    return others(attempt.posed, attempt.answer, attempt.judgement, diagnosis)
 
 
 def _evidence(attempt: Attempt) -> Evidence | None:

@@ -23,6 +23,7 @@ from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import cases, tasks
 from opproof.harness.run.pool import Pool
+from opproof.harness.run.progress import progress
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key, results_file
 from opproof.harness.run.results.place import claimed
@@ -30,9 +31,8 @@ from opproof.harness.run.settings import Settings, options
 from opproof.harness.run.status import Exit
 from opproof.harness.run.stop import stoppable
 from opproof.harness.run.task import Task
-from opproof.reports import Header, Result
+from opproof.reports import Header
 from opproof.reports._results import legible
-from opproof.vocabulary.verdicts import FAILED
 
 
 def run(settings: Settings) -> int:
@@ -62,13 +62,13 @@ def run(settings: Settings) -> int:
             done = resume.done(folder, header) if settings.resume else []
             file = claims.enter_context(results_file(folder, header, done))
             resumption.command = resume.command(settings, folder)
-            _measure(pool, planned, file, known, quiet=settings.quiet)
+            stop = _measured(pool, planned, file, known, quiet=settings.quiet)
         file.settle()  # now that no backend is left that could write to it
         status = finish(
             folder,
             header,
             file.results,
-            known,
+            known if stop is None else [],  # what did not run cannot accuse a ledger
             quiet=settings.quiet,
             extent=extent(settings.selection),
             complaints=[file.tampering] if file.tampering else [],
@@ -78,6 +78,8 @@ def run(settings: Settings) -> int:
                 *not_inherited(settings.backends, settings.ledger),
             ],
         )
+        if stop is not None:
+            raise stop
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
@@ -120,25 +122,23 @@ def _planned(settings: Settings) -> list[Task] | None:
     return planned if planned or (settings.selection.shard and selected) else None
 
 
-def _measure(pool: Pool, planned: Sequence[Task], file: ResultsFile, known: Sequence[Known], *, quiet: bool) -> None:
-    """Run what has no record yet, and write each record as it ends; one that comes again replaces the first."""
-    from tqdm import tqdm
+def _measured(
+    pool: Pool, planned: Sequence[Task], file: ResultsFile, known: Sequence[Known], *, quiet: bool
+) -> KeyboardInterrupt | None:
+    """Run what has no record yet, and write each record as it ends; one that comes again replaces the first.
 
+    An interruption is given back, for there are records to report.
+    """
     finished = {key(r) for r in file.results}
     remaining = [t for t in planned if key(t) not in finished]
-    failed = 0
-    with tqdm(
-        total=len(planned), initial=len(finished), unit="rec", disable=quiet or None, leave=False, smoothing=0.05
-    ) as bar:
-        for result in pool.run(remaining):
-            earlier = file.add(mark(result, known))
-            failed += _fails(result) - _fails(earlier)
-            bar.update(earlier is None)
-            bar.set_postfix_str(f"{failed} failed, {result.op}", refresh=False)
-
-
-def _fails(result: Result | None) -> int:
-    return int(result is not None and result.verdict in FAILED)
+    with progress(len(planned), file.results, quiet=quiet) as told:
+        try:
+            for result in pool.run(remaining):
+                marked = mark(result, known)
+                told(marked, file.add(marked))
+        except KeyboardInterrupt as stop:
+            return stop
+    return None
 
 
 def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> Header:

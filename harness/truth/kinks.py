@@ -144,6 +144,8 @@ def convention(gradient: Array, kinked: Kinked) -> str:
     if not seen.any():
         return ""
     got = np.asarray(gradient, dtype=np.float64)[seen]
+    if np.isnan(got).any():  # which is no derivative, nor between any
+        return ""
     left, right = kinked.left.sum(axis=-1)[seen], kinked.right.sum(axis=-1)[seen]
     candidates = {
         "the left derivative": left,

@@ -15,7 +15,7 @@ from opproof.vocabulary.verdicts import MEANING
 
 _HERE = Path(__file__).parent
 #: In the order in which they are joined into one script; page.js starts the page.
-_SCRIPTS = ("data", "text", "heat", "failures", "table", "picture", "evidence", "detail", "support", "page")
+_SCRIPTS = ("data", "text", "heat", "failures", "table", "picture", "evidence", "detail", "support", "keys", "page")
 
 
 def render(

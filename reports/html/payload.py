@@ -13,7 +13,9 @@ from typing import Any
 
 from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
+from opproof.reports._summary import failures
 from opproof.reports._text import plural, short_names
+from opproof.reports.causes import causes
 from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
 from opproof.reports.changes.text import sentence
 from opproof.reports.html.pictures import pictured
@@ -26,7 +28,7 @@ _DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
 _CASE = "\x01"
 _NOTHING = 0
 
-_ROOM = 1_900_000  # characters of messages: thousands of distinct stack traces must not make the page too large
+_ROOM = 1_600_000  # characters of messages: thousands of distinct stack traces must not make the page too large
 # Characters that what failures looked like may fill the page up to, and what is theirs in any case.
 _PAGE = 5_200_000
 _LEAST = 400_000
@@ -84,6 +86,7 @@ def encode(
         columns["nonfinite"].append(r.nonfinite)
         columns["rounding"].append(strings.add(visible(r.rounding)))
         columns["seconds"].append(_units(r.seconds))
+        columns["judging"].append(_units(r.judging))
         columns["repro"].append(strings.add(_folded(visible(r.repro), r.case)))
         for name in ("message", "diagnosis", "known"):
             text = getattr(r, name)
@@ -108,6 +111,7 @@ def encode(
         "docs": {visible(op): visible(text) for op, text in docs.items() if op in ops.index},
         "scripts": {visible(case): visible(text) for case, text in scripts.items() if case in cases.index},
         "changes": before,
+        "causes": _causes(results, strings),
         "support": _support(results),
         "strings": list(strings.index),
     }
@@ -121,7 +125,7 @@ def _json(value: Any) -> str:
 
 
 _COLUMNS = tuple(
-    "case op dtype mode backend verdict kind units limit rms bias rounding nonfinite seconds "
+    "case op dtype mode backend verdict kind units limit rms bias rounding nonfinite seconds judging "
     "message diagnosis known repro worst".split()
 )
 _KIND = {kind: place for place, kind in enumerate(KINDS)}
@@ -160,6 +164,15 @@ def _units(value: float | str | None) -> float | str | None:
 
 def _dtype_order(name: str) -> tuple[int, str]:
     return (_DTYPES.index(name) if name in _DTYPES else len(_DTYPES), name)
+
+
+def _causes(results: Sequence[Result], strings: _Texts) -> list[list[Any]]:
+    """[why, the places of its records] of each cause, in the order of all renderings."""
+    places = {id(r): place for place, r in enumerate(results)}
+    return [
+        [strings.add_message(_folded(plain(c.explanation), c.smallest.case)), [places[id(r)] for r in c.records]]
+        for c in causes(failures(results))
+    ]
 
 
 def _support(results: Sequence[Result]) -> dict[str, Any]:

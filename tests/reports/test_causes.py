@@ -30,7 +30,28 @@ def test_numbers_of_a_case_do_not_part_a_cause():
     assert len(causes([replace(FAIL, diagnosis=t) for t in named])) == 2
 
 
-def test_operator_mode_verdict_and_backend_part_causes_and_the_most_frequent_is_first():
+def test_what_explains_all_records_wins():
+    axis, strides = "as if it were over axis 0", "the strides of x are ignored"
+    transposed = replace(FAIL, case=FAIL.case.replace("f32", "f32;layout=transposed"), diagnosis=strides, also=(axis,))
+    plain = [replace(FAIL, diagnosis=axis), replace(SMALL, diagnosis=axis)]
+    (cause,) = causes([transposed, *plain])
+    assert cause.explanation == axis
+    assert len(cause.records) == 3
+    alone = causes([transposed])[0]
+    assert alone.explanation == strides  # which says most where nothing else is known
+
+
+def test_the_smallest_multiple_that_explains_all_is_named():
+    at = "only the elements past {} along axis 0 (the last multiple of {}) of y are wrong"
+    both = replace(FAIL, diagnosis=at.format(32, 4), also=(at.format(32, 8), at.format(32, 16)))
+    (cause,) = causes([both, replace(SMALL, diagnosis=at.format(8, 8))])
+    assert cause.explanation == at.format(8, 8)
+    assert causes([both])[0].explanation == at.format(32, 4)
+    apart = replace(SMALL, diagnosis=at.format(12, 64))
+    assert len(causes([both, apart])) == 2
+
+
+def test_operator_mode_verdict_and_backend_part_causes_and_the_worst_is_first():
     others = [
         replace(FAIL, op="conv1d"),
         replace(FAIL, mode=Mode.FORWARD, verdict=Verdict.WRONG_VALUE),
@@ -38,5 +59,6 @@ def test_operator_mode_verdict_and_backend_part_causes_and_the_most_frequent_is_
         replace(FAIL, backend="yours"),
     ]
     found = causes([*others, FAIL, SMALL])
-    assert [len(c.records) for c in found] == [2, 1, 1, 1, 1]
-    assert heading(found[0], ["mine", "yours"]) == "conv2d gradient on mine, WRONG_GRADIENT: 2 records, f32 f16"
+    assert [len(c.records) for c in found] == [1, 2, 1, 1, 1]
+    assert found[0].smallest.verdict == Verdict.CRASH  # which does harm, however few they are
+    assert heading(found[1], ["mine", "yours"]) == "conv2d gradient on mine, WRONG_GRADIENT: 2 records, f32 f16"

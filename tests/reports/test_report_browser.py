@@ -169,7 +169,8 @@ def test_a_failure_is_listed_with_its_numbers_and_repro(visit):
     for name, value in (("expected", worst.expected), ("got", worst.got), ("bound", worst.bound)):
         assert float(row.locator(f"td.{name} span").get_attribute("title")) == value
     expect(row.locator("td.units")).not_to_be_empty()
-    expect(row).to_contain_text(BROKEN.diagnosis)
+    expect(page.locator("tr.cause", has_text=BROKEN.diagnosis)).to_contain_text("softmax gradient, WRONG_GRADIENT: ")
+    expect(row).not_to_contain_text("Diagnosis")  # which stands once, at its cause
     expect(row.get_by_role("button", name="Copy repro")).to_have_count(1)
 
 
@@ -509,6 +510,52 @@ def test_the_support_matrix(visit):
     expect(page.locator("h2")).to_have_text("Support matrix")
     page.select_option("#tools [name=dtype]", "f16")
     expect_count(page, sum(r.dtype == "f16" for r in TWO))
+
+
+def test_a_search_in_the_support_matrix_stays_there(visit):
+    page = visit("few", "#support")
+    page.keyboard.press("/")
+    page.keyboard.type("soft")
+    expect(page.locator(".support tbody tr")).to_have_count(1)
+    expect_address(page, "#support?q=soft")
+    expect(page.locator("#tools input")).to_be_focused()
+    page.reload()
+    expect(page.locator(".support tbody tr")).to_have_count(1)
+    page.fill("#tools input", "nothing")
+    expect(page.locator(".empty")).to_have_text("No operator has nothing in its name.")
+
+
+def test_keys_go_from_case_to_case(visit):
+    page = visit("one", "#softmax")
+    links = page.locator(".list .what a")
+    page.keyboard.press("j")
+    expect(links.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowDown")
+    expect(links.nth(2)).to_be_focused()
+    page.keyboard.press("k")
+    expect(links.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    case = page.locator("h2#case")
+    expect(case).to_be_visible()
+    before = case.inner_text()
+    page.keyboard.press("j")
+    expect(case).not_to_have_text(before)
+    page.keyboard.press("ArrowLeft")
+    expect(case).to_have_text(before)
+
+
+def test_a_question_mark_lists_the_keys(visit):
+    page = visit("one")
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+    expect(page.locator("#keys")).to_contain_text("next case")
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+    page.keyboard.press("/")
+    page.keyboard.type("j?k")
+    expect(page.locator("#tools input")).to_have_value("j?k")
+    expect(page.locator("#keys")).to_be_hidden()
 
 
 def test_the_support_matrix_by_its_link(visit):

@@ -28,7 +28,7 @@ from opproof.reports import (
 from opproof.reports._kinds import Kind, kind, share, worst_first
 from opproof.reports._summary import sentence, tally
 from opproof.reports._text import line, number, options, short_names
-from opproof.reports.causes import causes
+from opproof.reports.causes import causes, heading
 from opproof.reports.changes import changes
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import FAILED, MEANING, Verdict
@@ -142,7 +142,8 @@ def test_junit_has_the_figures_as_properties():
     one = samples.result("abs[x=3,;f32]", "forward", units=1.2, limit=2.0, rms=0.42, bias=-0.1)
     case = ET.fromstring(junit.render(HEADER, [one])).find(".//testcase")
     found = {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
-    assert found == {"units": "1.2", "limit": "2", "rms": "0.42", "bias": "-0.1"}
+    counts = {"records": "1", "pass": "1"}
+    assert found == {**counts, "units": "1.2", "limit": "2", "rms": "0.42", "bias": "-0.1"}
     assert case[0].tag == "properties"  # before its outcome, as the schema wants
 
 
@@ -205,10 +206,47 @@ def test_terminal_caps_failures_and_says_where_the_others_are():
 
 
 def test_terminal_table_has_a_row_per_operator_and_backend():
-    text = terminal.summary(samples.header(), samples.run(1, ("mylib", "torch")))
+    text = terminal.summary(samples.header(), samples.run(1, ("mylib", "torch")), limit=None)
     rows = [row.split() for row in text.split("\n\n", 1)[0].splitlines()[2:]]
     assert [r[:3] for r in rows[:2]] == [["abs", "mylib", "6"], ["abs", "torch", "6"]]
     assert len(rows) == 100
+
+
+def test_terminal_counts_the_operators_of_which_there_is_no_more_to_say():
+    declined = [replace(r, verdict=Verdict.UNSUPPORTED, units=None, message=f"no {r.op} here") for r in RUN]
+    passed = [r for r in RUN if r.verdict == Verdict.PASS and r.op not in ("pad", "rope", "mul")]
+    few = [r for r in declined if r.op in ("pad", "rope", "mul")]
+    text = terminal.summary(HEADER, [*passed, *few])
+    ops = {r.op for r in passed}
+    assert text.startswith(f"{len(ops)} operators pass, {len(passed)} records: opproof report results.jsonl --all")
+    assert "3 operators declined whole: no … here (mul, pad, rope)" in text
+    five = [r for r in declined if r.op in ("abs", "add", "cat", "cos", "div")]
+    assert "(abs, add, cat and 2 more)" in terminal.summary(HEADER, five)
+    whole = terminal.summary(HEADER, [*passed, *few], limit=None)
+    assert len(whole.split("\n\n")[0].splitlines()) == 2 + len(ops) + 3
+
+
+def test_an_error_has_the_digits_that_tell_it_from_its_limit():
+    one = samples.result("abs[x=3,;f32]", "forward", units=15.7, limit=16.0)
+    assert sentence(samples.header(1), [one]).endswith("its largest error 15.7 of 16 units allowed.")
+    assert terminal.summary(HEADER, [one]).splitlines()[2].split()[-1] == "15.7"
+    near = sentence(samples.header(1), [replace(one, units=15.9996)])
+    assert near.endswith("its largest error 15.9996 of 16 units allowed.")
+    assert "its largest error 16 of 16" in sentence(samples.header(1), [replace(one, units=16.0)])
+
+
+def test_a_known_failure_is_one_short_line():
+    known = replace(ODD[1], verdict=Verdict.WRONG_VALUE, known="long words " * 50)
+    rows = terminal.summary(HEADER, [known]).splitlines()
+    assert max(map(len, rows)) <= 100
+    assert any(row.endswith("…") for row in rows)
+
+
+def test_the_slowest_stands_beside_what_its_reference_took():
+    one = samples.result("abs[x=3,;f32]", "forward", seconds=2.5)
+    slowest = "slowest: abs[x=3,;f32] forward, 2.5 s"
+    assert f"{slowest}\n" in terminal.summary(HEADER, [replace(one, seconds=1.0), one])
+    assert f"{slowest}, the reference and judging 0.25 s\n" in terminal.summary(HEADER, [replace(one, judging=0.25)])
 
 
 def test_terminal_of_nothing():
@@ -255,16 +293,24 @@ def test_markdown_of_success_and_of_nothing():
 
 def test_junit_counts_and_reads_back():
     root = ET.fromstring(junit.render(HEADER, ODD))
-    assert root.attrib["tests"] == "21"
+    tests = sorted({(r.op, r.mode) for r in ODD})
     cases = root.findall("./testsuite/testcase")
-    assert len(cases) == 21
-    assert len(root.findall(".//failure")) == int(root.attrib["failures"]) == 10
-    errors = {"ERROR", "CRASH", "TIMEOUT", "OUT_OF_MEMORY", "HARNESS_ERROR"}
-    assert {e.attrib["type"] for e in root.findall(".//error")} == errors
-    assert len(root.findall(".//error")) == int(root.attrib["errors"]) == 6
-    assert len(root.findall(".//skipped")) == sum(int(suite.attrib["skipped"]) for suite in root) == 4
-    texts = [e.text for e in root.findall(".//failure")]
-    assert any("expected -inf\ngot      inf" in text and "opproof run -b" in text for text in texts)
+    assert [c.attrib["name"] for c in cases] == [f"{op} {mode}" for op, mode in tests]
+    assert root.attrib["tests"] == str(len(tests))
+    assert len(root.findall(".//failure")) == int(root.attrib["failures"]) == 2
+    assert len(root.findall(".//error")) == int(root.attrib["errors"]) == 1  # a test of no answer but an error
+    assert len(root.findall(".//skipped")) == sum(int(suite.attrib["skipped"]) for suite in root) == 0
+    text = "\n".join(e.text for e in root.findall(".//failure"))
+    for cause in causes(r for r in ODD if kind(r) is Kind.FAILED and r.op != "gelu"):
+        assert heading(cause) in text
+        assert cause.smallest.repro in text
+
+
+def test_junit_skips_what_neither_passes_nor_fails():
+    records = [replace(ODD[1], verdict=Verdict.UNSUPPORTED, message="no softmax"), replace(ODD[1], known="a table")]
+    (skipped,) = ET.fromstring(junit.render(HEADER, records)).findall(".//skipped")
+    assert skipped.attrib["message"] == "1 known: a table; 1 unsupported: no softmax"
+    assert ET.fromstring(junit.render(HEADER, [*records, ODD[0]])).find(".//skipped") is None
 
 
 def test_junit_of_nothing_is_an_error():
@@ -432,7 +478,7 @@ def test_every_record_field_is_in_the_html():
     # A field added to the record must be shown, or left out on purpose.
     fields = set(Result.__dataclass_fields__)
     page = data_of(html.render(HEADER, RUN))
-    told_elsewhere = {"evidence", "in_process", "zeros"}  # the top and the diagnosis do
+    told_elsewhere = {"evidence", "in_process", "zeros", "also"}  # the top, the diagnosis and causes do
     for_ledgers = {"finite_units", "share"}  # parts of what units and elements say
     assert fields == set(page["columns"]) - {"kind", "rank"} | told_elsewhere | for_ledgers
     assert {int(i) for i in page["evidence"]} == {i for i, r in enumerate(RUN) if r.evidence is not None}

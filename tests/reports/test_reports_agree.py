@@ -13,8 +13,10 @@ import report_samples as samples
 
 from opproof.reports import github, html, junit, markdown, tables, terminal
 from opproof.reports._kinds import KINDS, LABELS, Kind
-from opproof.reports._summary import sentence
-from opproof.reports._text import cell, number
+from opproof.reports._kinds import kind as kind_of
+from opproof.reports._summary import failures, sentence
+from opproof.reports._text import cell, number, telling
+from opproof.reports.causes import causes, heading
 from opproof.reports.changes import TITLES, Change, changes
 from opproof.reports.changes import text as changes_text
 from opproof.vocabulary.verdicts import Verdict
@@ -78,7 +80,7 @@ def table_in_page(page, *, arrays):
         row[page["labels"][kind]] = row.get(page["labels"][kind], 0) + 1
         if (error := {"passed": "units", "failed": "units, failing"}.get(page["kinds"][kind])) and units is not None:
             share = (float(units) / (limit or 16.0), float(units))
-            row[error] = max(row.get(error, (-1.0, -1.0)), share)
+            row[error] = max(row.get(error, (-1.0, -1.0, 0.0)), (*share, limit or 16.0))
         if arrays and page["kinds"][kind] == "passed" and rms is not None:
             row["RMS"] = max(row.get("RMS", 0.0), rms)
             row["bias"] = max(row.get("bias", 0.0), bias, key=abs)
@@ -86,9 +88,9 @@ def table_in_page(page, *, arrays):
 
 
 def shown(value):
-    """A count, the units of a pair of share and units, or a figure of arrays."""
+    """A count, the units of a record by its share, units and limit, or a figure of arrays."""
     if isinstance(value, tuple):
-        return number(value[1], 2)
+        return number(value[1], telling(value[1], value[2], 2))
     return str(value) if isinstance(value, int) else number(round(value, 2) + 0.0, 2)
 
 
@@ -113,20 +115,30 @@ def check(before, after):
     tables.write_csv(after, file)
     records = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
 
-    assert table_in_terminal(plain) == table_in_page(page, arrays=False)  # for which it has too many columns
+    whole_table = table_in_terminal(terminal.summary(HEADER, after, limit=None))
+    assert whole_table == table_in_page(page, arrays=False)  # for which it has too many columns
     assert table_in_markdown(comment) == table_in_page(page, arrays=True)
 
     kinds = Counter(KINDS[k] for k in page["columns"]["kind"])
     assert set(kinds) == set(Kind)
     assert counts(re.search(r"^[\d,]+ records: (.*)$", plain, re.MULTILINE)[1]) == {LABELS[k]: kinds[k] for k in Kind}
     assert Counter(r["kind"] for r in records) == kinds
-    assert int(xml.attrib["failures"]) + int(xml.attrib["errors"]) == kinds[Kind.FAILED] + kinds[Kind.HARNESS_ERROR]
-    assert len(xml.findall(".//error[@type='HARNESS_ERROR']")) == kinds[Kind.HARNESS_ERROR]
-    assert len(xml.findall(".//skipped")) == sum(kinds[k] for k in (Kind.KNOWN, Kind.NO_EVIDENCE, Kind.UNSUPPORTED))
+    tests = {(r.backend, r.op, r.mode) for r in after}
+    assert int(xml.attrib["tests"]) == len(tests) == len(xml.findall(".//testcase"))
+    figures = Counter()
+    for entry in xml.iter("property"):
+        if entry.attrib["name"] in LABELS.values():
+            figures[entry.attrib["name"]] += int(entry.attrib["value"])
+    assert figures == {LABELS[k]: kinds[k] for k in Kind}
+    judged = {(r.backend, r.op, r.mode) for r in after if kind_of(r) in (Kind.FAILED, Kind.HARNESS_ERROR, Kind.PASSED)}
+    assert len(xml.findall(".//skipped")) == len(tests - judged)
+    wrong = {(r.backend, r.op, r.mode) for r in after if kind_of(r) in (Kind.FAILED, Kind.HARNESS_ERROR)}
+    assert sum(bool({"failure", "error"} & {e.tag for e in c}) for c in xml.iter("testcase")) == len(wrong)
     errors = [line for line in notes.splitlines() if re.match("::error title=(?!opproof|HARNESS)", line)]
     shown = sum(int(re.search(r": ([\d,]+) record", title.replace("%3A", ":"))[1]) for title in errors)
     assert shown + int(re.search(r"causes? of ([\d,]+) failure", notes)[1]) == kinds[Kind.FAILED]
     assert f"\n{kinds[Kind.KNOWN]} known failures:\n" in plain
+    check_causes(after, page, comment, xml)
     faults = f"opproof itself failed on {kinds[Kind.HARNESS_ERROR]} records: the reference raised KeyError: 'x'"
     for text in (plain, comment, notes, whole.replace("&#39;", "'")):
         assert faults in text
@@ -148,6 +160,24 @@ def check(before, after):
     assert text.endswith(shown["sentence"])
     assert folded.startswith(f"### ❌ opproof compare: {cell(shown['sentence'], 1500)}\n")
     assert f"{of['vanished']} records of the baseline did not run now" in shown["notes"]
+
+
+def check_causes(after, page, comment, xml):
+    """Assert that each rendering has the same causes of the same records in the same order."""
+    headings = [heading(c, BACKENDS) for c in causes(failures(after))]
+    everything = terminal.summary(HEADER, after, limit=None)
+    assert [row for row in everything.splitlines() if re.match(r"\S.*: [\d,]+ records?, \S+", row)] == headings
+    assert [re.sub(r"\\", "", t) for t in re.findall("<summary><b>(.*?)</b>", comment)] == headings
+    counted = [int(re.search(r": ([\d,]+) record", t)[1].replace(",", "")) for t in headings]
+    assert [len(places) for _, places in page["causes"]] == counted
+    assert [[after[k] for k in places] for _, places in page["causes"]] == [
+        [*c.records] for c in causes(failures(after))
+    ]
+    texts = "\n".join(e.text for tag in ("failure", "error") for e in xml.iter(tag))
+    told = re.findall(r"^\S.*: [\d,]+ records?, .+$", texts, re.MULTILINE)
+    assert sorted(told) == sorted(re.sub(r" on \w+", "", h) for h in headings)
+    notes = github.annotations(HEADER, after, limit=10**6).replace("%2C", ",").replace("%3A", ":")
+    assert [t for t in re.findall("title=(.*?)::", notes) if ": " in t] == headings
 
 
 def test_all_renderings_show_the_same_figures():
@@ -176,6 +206,11 @@ PLANTS = [
     (markdown, "table"),
     (markdown, "sentence"),
     (github, "failures"),
+    (junit, "failures"),
+    (junit, "tally"),
+    (junit, "causes"),
+    (terminal, "causes"),
+    (markdown, "causes"),
     (html, "sentence"),
 ]
 
@@ -187,7 +222,7 @@ def test_a_rendering_with_figures_of_its_own_is_found(module, name, monkeypatch)
         check(BEFORE, AFTER)
 
 
-@pytest.mark.parametrize("module", [junit, tables, html.payload, changes_text], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [tables, html.payload, changes_text], ids=lambda m: m.__name__)
 def test_a_rendering_with_a_definition_of_its_own_is_found(module, monkeypatch):
     """A known failure that one of them alone calls a failure, an error that it alone calls grown."""
     if module is changes_text:

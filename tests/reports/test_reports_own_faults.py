@@ -27,7 +27,7 @@ TOLD = f"opproof itself failed on 1 record: {FAULT.message}"
 def test_the_sentence_says_so():
     passes = "torch passes 1 of 1 record in 1 operator, its largest error 0.8 of 16 units allowed"
     assert sentence(HEADER, [PASS, FAULT]) == f"{passes}; {TOLD}."
-    assert sentence(HEADER, [FAIL, FAULT]) == f"torch fails 1 of 1 record, in 1 operator (softmax); {TOLD}."
+    assert sentence(HEADER, [FAIL, FAULT]) == f"torch fails 1 of 1 record: 1 cause in 1 operator (softmax); {TOLD}."
     assert sentence(samples.header(1), [FAULT]) == f"nothing is known about torch; {TOLD}."
     assert sentence(samples.header(9), [PASS, FAULT]) == f"{passes}; 7 planned records did not run; {TOLD}."
 
@@ -77,7 +77,7 @@ def test_no_report_is_green():
 def test_junit_calls_it_an_error_of_its_own_type():
     root = ET.fromstring(junit.render(HEADER, [PASS, FAULT]))
     (error,) = root.findall(".//error")
-    assert (error.attrib["type"], error.attrib["message"]) == ("HARNESS_ERROR", FAULT.message)
+    assert (error.attrib["type"], error.attrib["message"]) == ("HARNESS_ERROR", TOLD)
     assert "opproof's own fault" in error.text
     assert (root.attrib["errors"], root.attrib["failures"]) == ("1", "0")
 

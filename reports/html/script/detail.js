@@ -117,8 +117,8 @@ function relatives(i) {
 function neighbours(i) {
   const order = [...new Set(matching({ ...BLANK, op: opOf(i) }).sort(worstFirst).map((j) => groupOf[j]))];
   const at = order.indexOf(groupOf[i]);
-  const link = (g, text) => (g === undefined ? "" : h("a", { href: caseLink(groups[g][0]) }, text));
-  return h("span", { class: "neighbours" }, link(order[at - 1], "← Worse"), ` ${at + 1} of ${order.length} `, link(order[at + 1], "Better →"));
+  const link = (g, text, name) => (g === undefined ? "" : h("a", { href: caseLink(groups[g][0]), class: name }, text));
+  return h("span", { class: "neighbours" }, link(order[at - 1], "← Worse", "previous"), ` ${at + 1} of ${order.length} `, link(order[at + 1], "Better →", "next"));
 }
 
 function record(i) {
@@ -134,6 +134,7 @@ function record(i) {
   if (page.strings[col.rounding[i]]) rows.push(["Rounding", page.strings[col.rounding[i]]]);
   if (col.nonfinite[i]) rows.push(["Not finite", plural(col.nonfinite[i], "element")]);
   rows.push(["Time", time(seconds[i])]);
+  if (col.judging[i] !== null) rows.push(["Judging", time(col.judging[i])]);
   if (page.changes) rows.push(["Baseline", baselineText(i)]);
   const texts = [["message", "message"], ["diagnosis", "diagnosis"], ["known", "known"]].filter(([name]) => textOf(name, i));
   return h("article", { "aria-label": `${nameOf(i)}: ${verdictOf(i)}` },

@@ -1,55 +1,59 @@
 // The failures, first on the page: what was expected, what came, by how much, and how to see it again.
 
-const PER_OP = 3; // shown at first on the overview, of each operator
+const PER_CAUSE = 2; // shown at first on the overview, of each cause
+const CAUSES = 20;
 const AT_ONCE = 40;
 
 function failureList(records, state) {
-  const failed = byOperator(records.filter((i) => col.kind[i] === FAILED));
+  const causes = byCause(records);
   const [known, own] = [KNOWN, HARNESS_ERROR].map((k) => records.filter((i) => col.kind[i] === k));
-  const total = [...failed.values()].reduce((sum, some) => sum + some.length, 0);
+  const total = causes.reduce((sum, cause) => sum + cause.some.length, 0);
+  const ops = new Set(causes.map((cause) => col.op[cause.some[0]])).size;
   return h("section", { "aria-labelledby": "failures", class: "failures" },
     h("div", { class: "head" }, h("h2", { id: "failures" }, total ? plural(total, "failure") : "No failures"),
-      total && !state.op ? h("p", { class: "hint" }, `in ${plural(failed.size, "operator")}`) : ""),
-    total ? failureTable(failed, state) : "", known.length ? reasonList(known, "known failure", "known", "known") : "",
+      total ? h("p", { class: "hint" }, `${plural(causes.length, "cause")}${state.op ? "" : ` in ${plural(ops, "operator")}`}`) : ""),
+    total ? failureTable(causes, state) : "", known.length ? reasonList(known, "known failure", "known", "known") : "",
     own.length ? reasonList(own, "harness error", "message", verdictOf(own[0])) : "");
 }
 
-// Failures by operator. Of each kind of failure the worst comes first, so that the first few tell the most.
-function byOperator(failed) {
-  const ops = new Map([...groupBy(failed, (i) => col.op[i])].sort(([a], [b]) => a - b));
-  for (const [op, some] of ops) {
-    const seen = new Map();
-    const turn = new Map(some.sort(worstFirst).map((i) => {
-      const kind = [col.verdict[i], col.mode[i], col.backend[i], col.diagnosis[i]].join();
-      seen.set(kind, (seen.get(kind) ?? 0) + 1);
-      return [i, seen.get(kind)];
-    }));
-    ops.set(op, some.sort((a, b) => turn.get(a) - turn.get(b) || worstFirst(a, b)));
-  }
-  return ops;
+// The causes that all reports have, of these records alone; the smallest case of each comes first.
+function byCause(records) {
+  const chosen = new Set(records);
+  return page.causes.map(([text, list]) => ({ text, first: list[0], some: list.filter((i) => chosen.has(i)) }))
+    .filter((cause) => cause.some.length);
+}
+
+// "conv2d gradient, WRONG_GRADIENT: 41 records, f32 f16", why, and the picture of the smallest case.
+const whyOf = ({ text, first }) => page.strings[text].replaceAll("\u0001", () => caseOf(first));
+function causeRow(cause) {
+  const { some } = cause;
+  const why = whyOf(cause);
+  const dtypes = page.dtypes.filter((_, k) => some.some((i) => col.dtype[i] === k)).join(" ");
+  const i = some[0];
+  const what = `${opOf(i)} ${modeOf(i)}${several ? ` on ${nameOf(i)}` : ""}, ${verdictOf(i)}`;
+  const target = { op: opOf(i), mode: modeOf(i), verdict: verdictOf(i), backend: several ? backendOf(i) : "" };
+  const [first] = page.evidence[i]?.[2] ?? [];
+  return h("tr", { class: "op cause", role: "row" }, h("th", { colspan: 7, scope: "colgroup", role: "rowheader" },
+    h("div", { class: "told" }, h("div", {}, h("a", { href: hashOf(target) }, what), `: ${plural(some.length, "record")}, ${dtypes}`,
+      why && h("p", { class: "diagnosis" }, why)), first ? h("div", { class: "small", inert: true }, picture(first, modeOf(i), false)) : "")));
 }
 
 const HEADS = ["Case", "Element", "Expected", "Got", "Bound", "Units", "Repro"];
-function failureTable(failed, state) {
+function failureTable(causes, state) {
   const body = h("tbody", { role: "rowgroup" });
   const table = h("table", { class: "list", role: "table", "aria-labelledby": "failures" },
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, HEADS.map((t, k) =>
       h("th", { scope: "col", role: "columnheader", class: k > 1 && k < 6 && "right" }, t)))), body);
-  if (state.op) {
-    for (const some of failed.values()) rest(body, null, some, AT_ONCE);
-    return table;
-  }
-  const ops = [...failed];
+  const left = [...causes];
   const more = h("tr", { role: "row", class: "more" });
   const grow = () => {
     more.remove();
-    for (const [op, some] of ops.splice(0, 20)) {
-      body.append(h("tr", { class: "op", role: "row" }, h("th", { colspan: 7, scope: "colgroup", role: "rowheader" },
-        h("a", { href: hashOf({ op: page.ops[op], verdict: "failed" }) }, page.ops[op]), ` ${plural(some.length, "failure")}`)));
-      rest(body, null, some, PER_OP);
+    for (const cause of left.splice(0, CAUSES)) {
+      body.append(causeRow(cause));
+      rest(body, null, cause.some, state.op ? AT_ONCE : PER_CAUSE, whyOf(cause));
     }
-    if (ops.length) body.append(more);
-    more.replaceChildren(moreCell(`${plural(ops.length, "more operator")} with failures`, grow));
+    if (left.length) body.append(more);
+    more.replaceChildren(moreCell(plural(left.length, "more cause"), grow));
   };
   grow();
   return table;
@@ -58,13 +62,13 @@ function failureTable(failed, state) {
 const moreCell = (text, onclick) => h("td", { colspan: 7, role: "cell" }, h("button", { type: "button", class: "quiet", onclick }, text));
 
 // Add `many` failures after the row `at` (at the end where there is none), and a button for those left.
-function rest(body, at, failed, many) {
-  const rows = failed.slice(0, many).map(failureRow);
+function rest(body, at, failed, many, told) {
+  const rows = failed.slice(0, many).map((i) => failureRow(i, told));
   const left = failed.slice(many);
   if (left.length) {
     const more = h("tr", { role: "row", class: "more" });
     more.append(moreCell(`${left.length.toLocaleString("en")} more`, () => {
-      rest(body, more, left, AT_ONCE);
+      rest(body, more, left, AT_ONCE, told);
       more.nextSibling?.querySelector("a")?.focus();
       more.remove();
     }));
@@ -74,7 +78,8 @@ function rest(body, at, failed, many) {
   else body.append(...rows);
 }
 
-function failureRow(i) {
+// What was `told` of the cause is not told again of each of its records.
+function failureRow(i, told) {
   const w = col.worst[i];
   const cell = (name, ...content) => h("td", { class: name, role: "cell", "data-name": name }, ...content);
   const why = [textOf("message", i), textOf("diagnosis", i)];
@@ -83,7 +88,7 @@ function failureRow(i) {
     cell("case",
       h("div", { class: "what" }, badge(i), " ", h("a", { href: caseLink(i) }, caseOf(i)), " ",
         h("span", { class: "tag" }, modeName(modeOf(i))), several ? h("span", { class: "tag" }, nameOf(i)) : ""),
-      h("div", { class: "why" }, why[1] && h("p", { class: "diagnosis" }, why[1]), why[0] && h("p", { class: "message" }, why[0]))),
+      h("div", { class: "why" }, why[1] && why[1] !== told ? h("p", { class: "diagnosis" }, why[1]) : "", why[0] && why[0] !== told ? h("p", { class: "message" }, why[0]) : "")),
     cell("element", w ? `${page.strings[w[0]]}[${w[1]}]` : ""),
     cell("expected", w ? numeral(w[3]) : ""),
     cell("got", w ? numeral(w[2]) : ""),

@@ -43,7 +43,7 @@ function show(state, keep = false) {
     if (stateOf(a.hash).view === state.view) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");
   }
-  if (state.view) main.replaceChildren(supportPage());
+  if (state.view) main.replaceChildren(supportPage(state.q));
   else if (state.case) main.replaceChildren(...casePage(state));
   else if (state.op && !page.ops.includes(state.op)) main.replaceChildren(missing(`This run has no operator named ${state.op}.`));
   else main.replaceChildren(...listPage(state));
@@ -89,7 +89,7 @@ function makeTools() {
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => replace({ ...current, view: "", case: "", caseMode: "", q: search.value }), 90);
+    waiting = setTimeout(() => replace({ ...current, case: "", caseMode: "", q: search.value }), 90); // the matrix is searched too
   });
   const select = (name, title, options) => h("select", { name, "aria-label": title, onchange: (event) =>
     replace({ ...current, view: "", case: "", caseMode: "", [name]: event.target.value }) },
@@ -158,12 +158,15 @@ function start() {
     event.preventDefault();
     main.focus();
   });
+  const keys = makeKeys();
   document.addEventListener("keydown", (event) => {
     const typing = /^(input|textarea|select)$/i.test(event.target.tagName);
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       document.querySelector("#tools input").focus();
-    } else if (event.key === "Escape" && !typing && (current.op || current.view)) {
+    } else if (!typing && pressed(event, keys)) {
+      event.preventDefault();
+    } else if (event.key === "Escape" && !typing && !keys.open && (current.op || current.view)) {
       location.hash = hashOf(current.case ? { op: current.op } : {});
     }
   });

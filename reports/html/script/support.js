@@ -2,9 +2,11 @@
 
 const KIND_OF = Object.fromEntries(page.support.states.map((text, k) => [text, k]));
 
-function supportPage() {
+function supportPage(query) {
   const { sentences, rows } = page.support;
-  const ops = Object.keys(rows);
+  const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const ops = Object.keys(rows).filter((op) => terms.every((term) => op.toLowerCase().includes(term)));
+  announce(plural(ops.length, "operator"));
   return h("section", { "aria-labelledby": "matrix", class: "support" },
     h("p", { class: "crumbs" }, h("a", { href: "#" }, "All operators")),
     h("h2", { id: "matrix", tabindex: "-1" }, "Support matrix"),
@@ -12,7 +14,7 @@ function supportPage() {
     h("p", { class: "hint" }, "Dtypes: those in which every record of the operator passes. † known: a failure with an entry in a ledger. " +
       "–: declined. Empty: not run."),
     ops.length ? h("div", { class: "wide", tabindex: "0", role: "group", "aria-labelledby": "matrix" }, supportTable(ops, rows))
-      : h("p", { class: "empty" }, "No record."));
+      : h("p", { class: "empty" }, query ? `No operator has ${query} in its name.` : "No record."));
 }
 
 function supportTable(ops, rows) {

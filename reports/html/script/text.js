@@ -37,8 +37,7 @@ function number(value, digits = 9) {
 
 const numeral = (value, digits) => h("span", { class: "num", title: String(value) }, number(value, digits));
 
-const MODE = { forward: "value", gradient: "gradient" };
-const modeName = (mode) => MODE[mode] ?? mode;
+const modeName = (mode) => mode; // the command's word
 
 // One word for a failure that has no error to show.
 const WORD = {

@@ -210,3 +210,15 @@ def test_click_s_own_errors_exit_with_2(capfd, args, tmp_path, monkeypatch):
     assert caught.value.code == 2
     assert "Error: " in capfd.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_windows_is_refused_in_one_sentence(monkeypatch, capsys):
+    from opproof.harness import __main__ as program
+
+    monkeypatch.setattr(program.sys, "platform", "win32")
+    with pytest.raises(SystemExit) as caught:
+        program.main(["--help"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == (
+        "opproof: it guards memory as POSIX systems do, and Windows has none of that: use WSL.\n"
+    )

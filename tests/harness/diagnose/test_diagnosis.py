@@ -8,7 +8,7 @@ from _ask import attempted
 from _planted import DEFECTS, findings
 
 from opproof.backends.numpy import create
-from opproof.harness.diagnose.diagnosis import diagnose
+from opproof.harness.diagnose.diagnosis import diagnose, others
 
 COUNT = 5  # cases a defect
 pytestmark = pytest.mark.xdist_group("diagnosis")  # what is measured once serves several tests
@@ -67,6 +67,16 @@ def said(text, change):
 )
 def test_sentences(case, change, sentence):
     assert sentence in said(case, lambda y: change(y).astype(y.dtype))
+
+
+def test_all_that_fits_is_told_beside_what_says_most():
+    """Of one case; which of them is right, several cases tell."""
+    made = attempted(Odd(lambda y: np.where(np.arange(33) >= 32, y + 1, y).astype(y.dtype)), "exp[x=5x33;f32]")
+    text = diagnose(made.posed, made.answer, made.judgement)
+    assert text == "only the elements past 32 along axis 1 (the last multiple of 4) of y are wrong"
+    beside = others(made.posed, made.answer, made.judgement, text)
+    assert text not in beside
+    assert {text.replace("multiple of 4", f"multiple of {n}") for n in (8, 16, 32)} <= set(beside)
 
 
 def test_noise_without_a_pattern_is_left_alone():

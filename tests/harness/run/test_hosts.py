@@ -74,7 +74,7 @@ def records(tasks, jobs=1, **limits):
 
 def what_counts(found):
     """Records without what may differ between hosts."""
-    return [replace(r, backend="", repro="", seconds=0.0, in_process=False) for r in found]
+    return [replace(r, backend="", repro="", seconds=0.0, judging=0.0, in_process=False) for r in found]
 
 
 # What is asked, what is answered

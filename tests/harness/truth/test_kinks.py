@@ -105,6 +105,7 @@ def test_the_convention_is_reported():
     assert a.judged(a.with_kinks(a.g / 2)).message == "at kinks it takes the mean of both sides"
     mixed = a.with_kinks(a.g * np.where(np.arange(a.g.size).reshape(a.g.shape) % 2, 0.1, 0.7))
     assert a.judged(mixed).message == "at kinks it takes a value between both sides"
+    assert "at kinks it takes" not in a.judged(a.with_kinks(np.nan)).message  # which lies between nothing
 
 
 AMAX = "amax[x=6x11;dim=-1;f32;fill=ties]"

@@ -1,0 +1,141 @@
+"""What a run shows while it runs: on a terminal a live table of operators, elsewhere a line every ten seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from opproof.reports import Result
+from opproof.reports._kinds import COLUMNS, LABELS, Kind, kind
+from opproof.reports._text import line, plural
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+#: Seconds between two lines where there is no terminal.
+EVERY = 10.0
+#: Kinds of failures that are told as they come; the summary has all.
+_TOLD = 12
+_STYLES = {Kind.FAILED: "red", Kind.KNOWN: "yellow", Kind.HARNESS_ERROR: "magenta", Kind.PASSED: "green"}
+
+
+class Observer(Protocol):
+    """Who is told of each record as it comes; `earlier` is the one that it replaces."""
+
+    def __call__(self, result: Result, earlier: Result | None) -> object:
+        """Take note."""
+
+
+@dataclass
+class Counts:
+    """What is known so far."""
+
+    planned: int
+    ops: dict[str, Counter[Kind]] = field(default_factory=dict)  # the one with the latest record last
+    kinds: Counter[Kind] = field(default_factory=Counter)
+    told: set[tuple[str, ...]] = field(default_factory=set)  # failures that were told of
+    started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108
+    before: int = 0  # records of the run that is resumed
+
+    def add(self, result: Result, earlier: Result | None) -> bool:
+        """Count a record; whether it is a failure of a kind not yet told of."""
+        of_op = self.ops.pop(result.op, Counter())
+        self.ops[result.op] = of_op
+        for count in (of_op, self.kinds):
+            if earlier is not None:
+                count[kind(earlier)] -= 1
+            count[kind(result)] += 1
+        group = (result.backend, result.op, str(result.mode), str(result.verdict))
+        new = kind(result) in (Kind.FAILED, Kind.HARNESS_ERROR) and group not in self.told and len(self.told) < _TOLD
+        self.told.update([group] if new else [])
+        return new
+
+    def told_so_far(self) -> str:
+        """1,204 of 8,210 records, 3 fail, 2 min left"""
+        done = self.kinds.total()
+        bad = [f"{self.kinds[k]:,} {LABELS[k]}" for k in (Kind.FAILED, Kind.HARNESS_ERROR) if self.kinds[k]]
+        return ", ".join([f"{done:,} of {plural(self.planned, 'record')}", *bad, self._left(done)]).rstrip(", ")
+
+    def _left(self, done: int) -> str:
+        fresh = done - self.before
+        if fresh <= 0 or done >= self.planned:
+            return ""
+        seconds = (time.monotonic() - self.started) * (self.planned - done) / fresh
+        return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"
+
+
+def told(result: Result) -> str:
+    """A failure in one line: WRONG_VALUE softmax[x=2x3;dim=-1;f32] forward: why"""
+    why = line(result.diagnosis or result.message)
+    return f"{result.verdict} {line(result.case)} {result.mode}{': ' * bool(why)}{why}"
+
+
+@contextmanager
+def progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[Observer]:
+    """Gives whom to tell of each record. Nothing is shown where `quiet`, nothing is written to stdout."""
+    counts = Counts(planned, before=len(finished))
+    for result in finished:
+        counts.add(result, None)
+    if quiet:
+        yield counts.add
+    elif sys.stderr.isatty():
+        with _live(counts) as observer:
+            yield observer
+    else:
+        yield _lines(counts)
+
+
+def _lines(counts: Counts) -> Observer:
+    """A line every ten seconds, so that a log is not silent for minutes."""
+    last = time.monotonic()
+
+    def observer(result: Result, earlier: Result | None) -> None:
+        nonlocal last
+        counts.add(result, earlier)
+        if time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            sys.stderr.write(f"opproof: {counts.told_so_far()}; at {line(result.op)}\n")
+            sys.stderr.flush()
+
+    return observer
+
+
+@contextmanager
+def _live(counts: Counts) -> Iterator[Observer]:
+    """A table that is drawn anew four times a second, below the failures that have come."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True, highlight=False)
+    room = max(3, console.size.height - 6)
+    with Live(_table(counts, room), console=console, transient=True, refresh_per_second=4) as live:
+
+        def observer(result: Result, earlier: Result | None) -> None:
+            if counts.add(result, earlier):
+                console.print(told(result), style="red", markup=False, overflow="ellipsis", no_wrap=True)
+            live.update(_table(counts, room))
+
+        yield observer
+
+
+def _table(counts: Counts, room: int) -> RenderableType:
+    """Operators that fail first, then those of the latest records, as many as there is room for."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or counts.kinds[k]]
+    table = Table(box=None, pad_edge=False, caption=counts.told_so_far(), caption_justify="left")
+    table.add_column("operator")
+    for k in ("records", *(LABELS[k] for k in shown)):
+        table.add_column(k, justify="right")
+    latest = list(reversed(counts.ops.items()))
+    rows = sorted(latest, key=lambda pair: not pair[1][Kind.FAILED])[:room]
+    for op, count in rows:
+        cells = [Text(f"{count[k]:,}" if count[k] else "", style=_STYLES.get(k, "")) for k in shown]
+        table.add_row(Text(line(op)), f"{count.total():,}", *cells)
+    return table

@@ -1,0 +1,109 @@
+"""What is seen of a run while it runs: failures as they come, a line every ten seconds, a table on a terminal."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import report_samples as samples
+
+from opproof.harness.run import progress as shown
+from opproof.reports._kinds import Kind
+
+PASS = samples.result("relu[x=3,;f32]", "forward", units=0.5)
+WRONG = replace(PASS, verdict="WRONG_VALUE", diagnosis="off by one\nalong axis 0")
+
+
+def test_failures_are_told_once_a_kind_and_counted_always():
+    counts = shown.Counts(4)
+    assert not counts.add(PASS, None)
+    assert counts.add(WRONG, None)
+    assert not counts.add(replace(WRONG, case="relu[x=4,;f32]"), None)
+    assert counts.kinds[Kind.FAILED] == 2
+    assert counts.told_so_far().startswith("3 of 4 records, 2 fail")
+    assert not counts.add(PASS, WRONG)  # in the place of the one before
+    assert counts.kinds[Kind.FAILED] == 1
+    assert shown.told(WRONG) == "WRONG_VALUE relu[x=3,;f32] forward: off by one along axis 0"
+
+
+def test_no_more_than_a_few_failures_are_told():
+    counts = shown.Counts(99)
+    assert sum(counts.add(replace(WRONG, op=f"op{n}"), None) for n in range(50)) == 12
+    assert counts.kinds[Kind.FAILED] == 50
+
+
+def test_time_left_counts_only_what_this_run_did():
+    counts = shown.Counts(100, started=time.monotonic() - 10, before=50)
+    for n in range(75):
+        counts.add(replace(PASS, case=f"relu[x={n + 1},;f32]"), None)
+    assert re.search(r"75 of 100 records, \d+ s left$", counts.told_so_far())
+    assert "left" not in shown.Counts(1).told_so_far()
+
+
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    with shown.progress(4, [], quiet=False) as told:
+        for seconds in (1, 9.9, 10.1, 15, 20.2):
+            clock[0] = seconds
+            told(replace(PASS, case=f"relu[x={seconds};f32]"), None)
+    out = capsys.readouterr()
+    assert out.out == ""
+    lines = out.err.splitlines()
+    assert lines == ["opproof: 3 of 4 records, 3 s left; at relu", "opproof: 5 of 4 records; at relu"]
+
+
+def test_quiet_is_silent(monkeypatch, capsys):
+    monkeypatch.setattr(shown, "EVERY", 0.0)
+    with shown.progress(4, [], quiet=True) as told:
+        told(WRONG, None)
+    assert capsys.readouterr() == ("", "")
+
+
+PROGRAM = """
+import report_samples as samples
+from opproof.harness.run.progress import progress
+one = samples.result("relu[x=3,;f32]", "forward", units=0.5)
+bad = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 2")
+with progress(2, [], quiet=False) as told:
+    told(bad, None)
+    told(one, None)
+"""
+
+
+def on_a_terminal(**more):
+    """What a terminal gets of PROGRAM."""
+    ours, theirs = pty.openpty()
+    path = os.pathsep.join(filter(None, (str(Path(samples.__file__).parent), os.environ.get("PYTHONPATH", ""))))
+    environment = {**os.environ, "PYTHONPATH": path, "TERM": "xterm", "COLUMNS": "100", "LINES": "30", **more}
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=theirs, stdout=theirs, env=environment)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    os.close(ours)
+    assert process.wait() == 0
+    return text.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pty")
+def test_on_a_terminal_there_is_a_table_and_the_failures_as_they_come():
+    text = on_a_terminal(NO_COLOR="")
+    assert "WRONG_VALUE abs[x=3,;f32] forward: a factor of 2" in text
+    assert "2 of 2 records, 1 fail" in text
+    plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", text)
+    assert re.search(r"operator +records +pass +fail", plain)
+    assert re.search(r"abs +1 +1\s+relu +1 +1", plain)  # what fails stands first
+    assert "\x1b[31m" in text
+    assert "\x1b[31m" not in on_a_terminal(NO_COLOR="1")
