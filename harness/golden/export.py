@@ -13,9 +13,9 @@ from opproof.harness.golden.blob import blob_of
 from opproof.harness.golden.manifest import LeftOut, Manifest, Vector
 from opproof.harness.golden.vectors import Unfit, vector
 from opproof.harness.judge.figures import CONSTANTS
+from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.task import Task
 from opproof.harness.truth.reference import quiet
-from opproof.harness.truth.slices.pose import posing
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import UsageError
@@ -64,7 +64,7 @@ def export(folder: Path, tasks: Sequence[Task], room: Room) -> Manifest:
 
 
 def _vectors(tasks: Sequence[Task], tensors: dict[str, Array], largest: int, left: list[LeftOut]) -> list[Vector]:
-    drawn = posing()
+    drawn = Questions()
     made = []
     for task in tasks:
         try:

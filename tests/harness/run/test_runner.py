@@ -31,7 +31,7 @@ def run(tmp_path, capsys, monkeypatch):
                 yield from answer(tasks)
 
         @contextmanager
-        def pool(limits):
+        def pool(limits, cache=None):
             yield Pool()
 
         monkeypatch.setattr(runner, "Pool", pool)
