@@ -133,7 +133,7 @@ def away(q):
     [(Quantizer(rounded=away), "halves"), (Quantizer(rounded=np.floor), "wide"), (Quantizer(ended=np.rint), "extreme")],
 )
 def test_ties_and_saturation_are_tried(wrong, fill):
-    case = f"quantize_linear[x=5x64;scale=5x1;type=i8;f32;fill={fill}]"
+    case = f"quantize_linear[x=5x64;scale=1x64;type=i8;f32;fill={fill}]"
     assert judged(Quantizer(), case).verdict is Verdict.PASS
     assert judged(wrong, case).verdict is Verdict.WRONG_VALUE
 
