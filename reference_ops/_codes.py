@@ -45,7 +45,9 @@ def decode(data: Bytes, type: str) -> NDArray[np.float64]:
     found: Any = np.ascontiguousarray(data)
     if type in ENDS:
         codes = _halves(found) if type == "i4" else found
-        return np.where(codes > ENDS[type][1], codes - 2.0 * (ENDS[type][1] + 1), codes.astype(np.float64))
+        integers = codes.astype(np.float64)
+        signed: NDArray[np.float64] = np.where(codes > ENDS[type][1], integers - 2.0 * (ENDS[type][1] + 1), integers)
+        return signed
     if type == "f4e2m1":
         codes = _halves(found)
         return np.where(codes & 8, -1.0, 1.0) * np.asarray(_FP4)[codes & 7]
@@ -56,7 +58,8 @@ def decode(data: Bytes, type: str) -> NDArray[np.float64]:
 def encode(x: Any, type: str) -> Bytes:
     """The nearest codes of i8, u8, f8e4m3 or f8e5m2, ties to even, what is too large saturated. (..., values) alike."""
     if type in ENDS:
-        return np.clip(np.rint(x), *ENDS[type]).astype(np.int16).astype(np.uint8)
+        clipped: NDArray[np.float64] = np.clip(np.rint(x), *ENDS[type])
+        return clipped.astype(np.int16).astype(np.uint8)
     largest = LARGEST[type]
     found: Bytes = np.clip(x, -largest, largest).astype(_float8(type)).view(np.uint8)
     return found

@@ -42,7 +42,7 @@ def kinks(x: Array, scale: Array, zero_point: Array | None = None, *, type: str)
         size = np.maximum(np.floor(np.log2(np.abs(x / step) + 2.0**least)), least)
         step = step * 2.0 ** (size - digits)
     q = x / step
-    return np.abs(q - np.floor(q) - 0.5) * step
+    return np.asarray(np.abs(q - np.floor(q) - 0.5) * step)
 
 
 def torch(torch: Any, x: Any, scale: Any, zero_point: Any = None, *, type: str) -> Any:

@@ -28,7 +28,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def _values(data: Array, like: Array, type: str) -> Array:
-    return codes.decode(data, type).astype(np.real(like).dtype)  # type: ignore[no-any-return]
+    return codes.decode(data, type).astype(np.real(like).dtype)
 
 
 def _column(scale: Array) -> Array:

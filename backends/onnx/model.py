@@ -31,6 +31,11 @@ ELEMENTS: dict[str, int] = {
     "bf16": TensorProto.BFLOAT16,
     "i64": TensorProto.INT64,
     "bool": TensorProto.BOOL,
+    "ui8": TensorProto.UINT8,
+    "i8": TensorProto.INT8,
+    "u8": TensorProto.UINT8,
+    "f8e4m3": TensorProto.FLOAT8E4M3FN,
+    "f8e5m2": TensorProto.FLOAT8E5M2,
 }
 
 
@@ -53,6 +58,12 @@ class Model:
 
     nodes: list[NodeProto] = field(default_factory=list)
     constants: list[TensorProto] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)  # of inputs whose bytes are read as another dtype of 8 bits
+
+    def read(self, x: Tensor, kind: str) -> Tensor:
+        """`x`, whose bytes the model takes for `kind`."""
+        self.kinds[x.name] = kind
+        return x
 
     def node(self, kind: str, *inputs: Tensor | str | None, **attributes: Any) -> str:
         """ONNX's operator `kind`; the name of its one result. None leaves an input out."""
@@ -105,7 +116,7 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     graph = helper.make_graph(
         model.nodes,
         op,
-        [helper.make_tensor_value_info(t.name, ELEMENTS[t.dtype], t.shape) for t in tensors if t is not None],
+        [helper.make_tensor_value_info(t.name, _element(model, t), t.shape) for t in tensors if t is not None],
         [ValueInfoProto(name=name) for name in results],  # shapes and dtypes are for the library to infer
         initializer=model.constants,
     )
@@ -113,6 +124,10 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
     whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
     _check_types(whole)
     return bytes(whole.SerializeToString())
+
+
+def _element(model: Model, x: Tensor) -> int:
+    return ELEMENTS[model.kinds.get(x.name, x.dtype)]
 
 
 def _check_types(model: ModelProto) -> None:

@@ -27,6 +27,8 @@ DECLINES = (
     "size_ % 2 == 1 was false",  # of windows with a middle,
     "beta_ > 0.0f was false",  # that divides
 )
+#: Our names of types of 8 bits, which come and go as bytes, by ONNX Runtime's.
+BYTES = {"tensor(int8)": "i8", "tensor(float8e4m3fn)": "f8e4m3", "tensor(float8e5m2)": "f8e5m2"}
 
 
 class OnnxRuntime:
@@ -35,9 +37,9 @@ class OnnxRuntime:
     name, device = "onnxruntime", "cpu"
 
     def __init__(self, ort: Any) -> None:
-        from opproof.backends.onnx import model
+        from opproof.backends.onnx import model, quantised
 
-        self._ort, self._models, self.table = ort, model, model.tables()
+        self._ort, self._models, self.table = ort, model, {**model.tables(), **quantised.TABLE}
         self.compute, self.rounding = precision.built_in("onnxruntime")
         self.version = str(ort.__version__)
         self._options = ort.SessionOptions()
@@ -54,9 +56,11 @@ class OnnxRuntime:
         return supports(self.table, op, "ONNX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        given = {f"x{i}": self._value(x) for i, x in enumerate(inputs) if x is not None}
         with _declining():
-            return [_numpy(y) for y in self._session(op, inputs, params).run_with_ort_values(None, given)]
+            session = self._session(op, inputs, params)
+            kinds = {i.name: i.type for i in session.get_inputs()}
+            given = {f"x{i}": self._value(x, kinds.get(f"x{i}")) for i, x in enumerate(inputs) if x is not None}
+            return [_numpy(y) for y in session.run_with_ort_values(None, given)]
 
     def _session(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         key = self._models.key(op, inputs, params)
@@ -66,8 +70,12 @@ class OnnxRuntime:
             self._last = (key, self._ort.InferenceSession(model, self._options, providers=["CPUExecutionProvider"]))
         return self._last[1]
 
-    def _value(self, array: Array) -> Any:
+    def _value(self, array: Array, kind: str | None) -> Any:
+        """`array` as the model's input of the type `kind`, in ONNX Runtime's words."""
         row_major = np.ascontiguousarray(array).reshape(array.shape)
+        if kind in BYTES:
+            element = self._models.ELEMENTS[BYTES[kind]]
+            return self._ort.OrtValue.ortvalue_from_numpy_with_onnx_type(row_major, element)
         if float_name(array.dtype) == "bf16":
             element = self._models.ELEMENTS["bf16"]
             return self._ort.OrtValue.ortvalue_from_numpy_with_onnx_type(row_major.view(np.uint16), element)
@@ -97,12 +105,13 @@ def create(variant: str = "") -> Backend:
 
 def _numpy(y: Any) -> Array:
     """A copy of a result; NumPy has no bfloat16 of its own, so its bytes are read where they lie."""
-    if y.data_type() != "tensor(bfloat16)":
+    kind = y.data_type()
+    if kind not in (*BYTES, "tensor(bfloat16)"):
         return np.array(y.numpy())
     import ctypes
 
     import ml_dtypes
 
-    found = np.empty(y.shape(), ml_dtypes.bfloat16)
+    found = np.empty(y.shape(), np.uint8 if kind in BYTES else ml_dtypes.bfloat16)
     ctypes.memmove(found.ctypes.data, y.data_ptr(), found.nbytes)
     return found

@@ -18,9 +18,12 @@ def scaled_mm(torch: Any, a: Any, b: Any, scale_a: Any, scale_b: Any, *, type: s
     if plain and type == "f8e4m3":
         rows, columns = (v.contiguous().view(torch.float8_e4m3fn) for v in (a, b))
         left, right = left.contiguous(), right.contiguous()
-        return torch._scaled_mm(rows, columns.t(), left, right, out_dtype=scale_a.dtype)
+        product = torch._scaled_mm  # noqa: SLF001 - PyTorch has no public name for it
+        return product(rows, columns.t(), left, right, out_dtype=scale_a.dtype)
     if plain and type == "i8":
-        sums = torch._int_mm(*(v.contiguous().view(torch.int8) for v in (a, b.t())))
+        sums = torch._int_mm(  # noqa: SLF001 - nor for this
+            *(v.contiguous().view(torch.int8) for v in (a, b.t()))
+        )
         return (sums.to(torch.float32) * left * right).to(scale_a.dtype)
     return load("scaled_mm").torch(torch, a, b, scale_a, scale_b, type=type)  # type: ignore[misc]
 

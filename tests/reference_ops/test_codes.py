@@ -108,3 +108,55 @@ def test_scales_per_tensor_row_and_group_are_one_thing():
     for scale in (np.array(0.5), np.full((6, 1), 0.5)):
         np.testing.assert_array_equal(forward(x, weight, scale, type="i8"), whole)
     assert set(ENDS) == {"i8", "u8", "i4"}
+
+
+class Quantizer:
+    """quantize_linear of i8 that rounds and ends as it is told."""
+
+    version = "1"
+
+    def __init__(self, rounded=np.rint, ended=lambda q: np.clip(q, -128, 127)):
+        self.rounded, self.ended = rounded, ended
+
+    def forward(self, op, inputs, params):
+        x, scale, zero_point = inputs
+        q = self.rounded(x.astype(np.float64) / scale) + (0 if zero_point is None else zero_point)
+        return self.ended(q).astype(np.int64).astype(np.uint8)
+
+
+def away(q):
+    return np.copysign(np.floor(np.abs(q) + 0.5), q)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fill"),
+    [(Quantizer(rounded=away), "halves"), (Quantizer(rounded=np.floor), "wide"), (Quantizer(ended=np.rint), "extreme")],
+)
+def test_ties_and_saturation_are_tried(wrong, fill):
+    case = f"quantize_linear[x=5x64;scale=1x64;type=i8;f32;fill={fill}]"
+    assert judged(Quantizer(), case).verdict is Verdict.PASS
+    assert judged(wrong, case).verdict is Verdict.WRONG_VALUE
+
+
+def test_quantising_what_was_dequantised_gives_the_codes_back():
+    data = weights("u8")(bits_of("d"), (6, 9))
+    scale, zero_point = np.full((6, 3), 0.25), np.full((6, 3), 120)
+    values = load("dequantize_linear").forward(data, scale, zero_point, type="u8")
+    again = load("quantize_linear").forward(values, scale, zero_point, type="u8")
+    np.testing.assert_array_equal(again, data)
+
+
+class Products:
+    """scaled_mm whose rows of b have the scales of those of a."""
+
+    version = "1"
+
+    def forward(self, op, inputs, params):
+        a, b = (decode(v, params["type"]) for v in inputs[:2])
+        scale = inputs[2]
+        return ((a * scale[:, None]) @ (b * scale[:, None]).T).astype(scale.dtype)
+
+
+def test_the_scales_of_the_other_matrix_are_found():
+    case = "scaled_mm[a=5x8;b=5x8;scale_a=5,;scale_b=5,;type=f8e4m3;f32]"
+    assert judged(Products(), case).verdict is Verdict.WRONG_VALUE

@@ -1,0 +1,75 @@
+"""ONNX's operators of codes by ours: QuantizeLinear, DequantizeLinear, MatMulInteger. See model.py."""
+
+from __future__ import annotations
+
+from opproof.backends.onnx.model import ELEMENTS, Entry, Model, Tensor
+from opproof.backends.protocol import Unsupported
+
+_KINDS = ("i8", "u8", "f8e4m3", "f8e5m2")
+
+
+def _shared(m: Model, scale: Tensor, shape: tuple[int, ...]) -> tuple[str | None, dict[str, int]]:
+    """A shape for scales and zero points, None for their own, and ONNX's axis and block_size."""
+    if all(n == 1 for n in scale.shape):
+        return m.constant(()), {}
+    long = [i for i, n in enumerate(scale.shape) if n != 1]
+    if len(long) == 1 and scale.shape[long[0]] == shape[long[0]]:
+        return m.constant((-1,)), {"axis": long[0]}
+    parts = [i for i, (n, whole) in enumerate(zip(scale.shape, shape, strict=True)) if n != whole]
+    if len(parts) != 1:
+        raise Unsupported("ONNX shares scales along one axis, or in blocks of one")
+    (axis,) = parts
+    return None, {"axis": axis, "block_size": shape[axis] // scale.shape[axis]}
+
+
+def _placed(m: Model, x: Tensor | str, shape: str | None) -> Tensor | str:
+    return x if shape is None else m.node("Reshape", x, shape)
+
+
+def _known(kind: str) -> None:
+    if kind not in _KINDS:
+        raise Unsupported(f"this adapter reads no {kind} for ONNX, two codes in a byte")
+
+
+def _zeros(m: Model, zero_point: Tensor | None, kind: str, shape: str | None) -> str | Tensor | None:
+    return None if zero_point is None else _placed(m, m.node("Cast", zero_point, to=ELEMENTS[kind]), shape)
+
+
+def quantize_linear(m: Model, x: Tensor, scale: Tensor, zero_point: Tensor | None = None, *, type: str) -> str:  # noqa: A002
+    shape, how = _shared(m, scale, x.shape)
+    given = None if zero_point is not None else ELEMENTS[type]
+    zeros = _zeros(m, zero_point, type, shape)
+    return m.node("QuantizeLinear", x, _placed(m, scale, shape), zeros, output_dtype=given, saturate=1, **how)
+
+
+def dequantize_linear(m: Model, data: Tensor, scale: Tensor, zero_point: Tensor | None = None, *, type: str) -> str:  # noqa: A002
+    _known(type)
+    shape, how = _shared(m, scale, data.shape)
+    codes = m.read(data, type)
+    return m.node("DequantizeLinear", codes, _placed(m, scale, shape), _zeros(m, zero_point, type, shape), **how)
+
+
+def scaled_matmul(m: Model, x: Tensor, weight: Tensor, scale: Tensor, *, type: str, scales: str) -> str:  # noqa: A002
+    if scales != "float":
+        raise Unsupported("ONNX has no scales of 8 bits that a library computes with")
+    weights = dequantize_linear(m, weight, scale, type=type)
+    return m.node("MatMul", x, m.node("Transpose", weights, perm=(1, 0)))
+
+
+def scaled_mm(m: Model, a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, *, type: str) -> str:  # noqa: A002
+    """MatMulInteger of integers, of fp8 a product of what they stand for."""
+    left, right = m.read(a, type), m.read(b, type)
+    kind = ELEMENTS["f64" if scale_a.dtype == "f64" else "f32"]
+    if type in ("i8", "u8"):
+        products = m.node("MatMulInteger", left, m.node("Transpose", right, perm=(1, 0)))
+    else:
+        rows, columns = (m.node("Cast", v, to=kind) for v in (left, right))
+        products = m.node("MatMul", rows, m.node("Transpose", columns, perm=(1, 0)))
+    sums = m.node("Cast", products, to=kind)
+    for scale, axis in ((scale_a, 1), (scale_b, 0)):
+        wide: str = m.node("Cast", scale, to=kind)
+        sums = m.node("Mul", sums, m.node("Unsqueeze", wide, m.constant((axis,))) if scale.rank else wide)
+    return m.node("Cast", sums, to=ELEMENTS[scale_a.dtype])
+
+
+TABLE: dict[str, Entry] = {f.__name__: f for f in (quantize_linear, dequantize_linear, scaled_matmul, scaled_mm)}
