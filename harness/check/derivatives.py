@@ -114,7 +114,8 @@ class Derived:
 
         def outputs(*tensors: Any) -> Sequence[Any]:
             kept = [t.clone() if first <= i < first + buffers else t for i, t in enumerate(tensors)]
-            return derived(kept)
+            found: Sequence[Any] = derived(kept)
+            return found
 
         return outputs
 

@@ -120,7 +120,7 @@ def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], giv
     """The module's answer with this state; a buffer that it sets anew is copied to the tensor `given` for it."""
     import torch
 
-    class Held(torch.nn.Module):
+    class Held(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.held = module

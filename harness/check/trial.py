@@ -189,8 +189,7 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
         return objection
     found, of = [], []
     request = asked.request
-    left = known.open[len(known.outputs) :] or [None] * len(request.tensors)
-    for t, e, d, need, o in zip(request.tensors, known.gradients, reply.gradients, request.needs, left, strict=True):
+    for t, e, d, need in zip(request.tensors, known.gradients, reply.gradients, request.needs, strict=True):
         if not need or e is None:
             continue
         if d is None and e.values.any():
@@ -199,7 +198,7 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
             text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
             return Judgement(Verdict.WRONG_SHAPE, text)
         got = np.zeros(e.values.shape) if d is None else d.values
-        found.append(_judged(t.name, got, e, t.kind, o))
+        found.append(_judged(t.name, got, e, t.kind, None))  # of equal elements at_kinks decides
         of.append(t.kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 

@@ -1,0 +1,100 @@
+"""State, random numbers, complex numbers, layouts: what a reference has beside floats is judged too."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+
+import opproof  # noqa: E402
+from opproof.vocabulary.errors import UsageError  # noqa: E402
+
+
+def judged(candidate, like, inputs, **wishes):
+    return opproof.check(candidate, like=like, inputs=inputs, raises=False, **{"neighbours": False, **wishes})
+
+
+def verdicts(report):
+    return [str(r.verdict) for r in report.results]
+
+
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(5)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Forgetful(Norm):
+    def forward(self, x):
+        n = self.norm
+        return (x - x.mean(0)) / torch.sqrt(x.var(0, unbiased=False) + n.eps) * n.weight + n.bias
+
+
+class Average(nn.Module):
+    def __init__(self, rate=0.1):
+        super().__init__()
+        self.rate = rate
+        self.register_buffer("seen", torch.ones(5))
+
+    def forward(self, x):
+        self.seen = (1 - self.rate) * self.seen + self.rate * x.detach().mean(0)
+        return x - self.seen
+
+
+def test_what_a_module_writes_to_its_buffers():
+    assert judged(Norm(), Norm(), [(7, 5)]).ok
+    assert verdicts(judged(Forgetful(), Norm(), [(7, 5)])) == ["WRONG_VALUE", "PASS"]
+    assert judged(Average(), Average(), [(7, 5)]).ok
+    assert "WRONG_VALUE" in verdicts(judged(Average(0.2), Average(), [(7, 5)]))
+
+
+def noisy(x):
+    return x + torch.randn_like(x) * torch.rand(x.shape)
+
+
+def test_random_numbers_are_those_of_the_dtype():
+    assert judged(noisy, noisy, [(6, 5)]).ok
+    assert not judged(lambda x: x + torch.randn_like(x), noisy, [(6, 5)]).ok
+    laid = judged(noisy, noisy, [(6, 5)], only="transposed", neighbours=True)
+    assert "random numbers in another layout" in laid.not_judged[0]
+
+
+def test_complex_numbers():
+    z = torch.randn(4, 5, dtype=torch.complex64)
+    assert judged(lambda z: torch.polar(z.abs().square(), z.angle()), lambda z: z * z.abs(), [z]).ok
+    assert judged(torch.fft.rfft, torch.fft.rfft, [(4, 16)]).ok
+    assert not judged(lambda x: torch.fft.rfft(x).conj().resolve_conj(), torch.fft.rfft, [(4, 16)]).ok
+
+
+def test_tensors_in_columns():
+    report = judged(torch.matmul, torch.matmul, [torch.randn(6, 4).T, torch.randn(6, 3)])
+    assert report.ok, report
+
+
+def turns(x):
+    return torch.sin(x * 1000.0)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5])
+def test_what_is_too_sensitive_is_inconclusive(factor):
+    report = judged(lambda x: turns(x) * factor, turns, [(8, 33)], dtype="bf16", compute="storage")
+    assert verdicts(report) == ["INCONCLUSIVE"] * 2
+    assert not report.ok
+
+
+def test_inputs_of_one_sign_are_tried_with_both():
+    report = judged(lambda x: x * 1, torch.relu, lambda: [torch.rand(6, 5)], only="values of both signs")
+    assert verdicts(report) == ["WRONG_VALUE", "WRONG_GRADIENT"]
+
+
+def test_one_variant_again():
+    report = judged(lambda x: x.exp() * 1.01, torch.exp, [(6, 5)], only="sliced")
+    assert report.tried == ("sliced",)
+    assert "only='sliced'" in report.to_json()
+    assert "only='sliced'" in repr(report)
+    with pytest.raises(UsageError, match="is no variant of these inputs: expected one of as given"):
+        judged(torch.exp, torch.exp, [(6, 5)], only="upside down")
