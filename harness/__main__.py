@@ -21,6 +21,7 @@ COMMANDS = {
     "report": "Render the results of a run again.",
     "compare": "Compare a run with a baseline: what is worse, what is better.",
     "baseline": "Keep baselines as small files in git.",
+    "bench": "Time what passes, several backends side by side.",
     "history": "Keep runs as small files, with a page and a badge.",
     "merge": "Join the shards of a run.",
     "cache": "Look after what is kept of cases from run to run.",

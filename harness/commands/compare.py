@@ -47,18 +47,25 @@ def command(
     html_file: Path | None,
     anyway: bool,
 ) -> int:
-    """Compare the run in NEW with the run or baseline in BASELINE.
+    """Compare the run in NEW with the run or baseline in BASELINE, or two benches: what is slower is worse.
 
     Exit status: 0 nothing is worse, 1 something is, 2 the call is wrong or the two cannot be compared,
     3 they have no record in common, 4 nothing is worse but opproof itself failed on records of NEW.
     """
     from opproof.harness.run.status import Exit
+    from opproof.reports import bench
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
     from opproof.reports.files import write
     from opproof.vocabulary.errors import UsageError
 
+    if bench.is_bench(baseline) and bench.is_bench(new):
+        from opproof.reports.bench import compare, record
+
+        times = compare.changes(record.read(baseline), record.read(new))
+        click.echo(compare.text(times))
+        return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
     before, after = read_run(baseline), read_run(new)
     differ = unlike(before[0], after[0])
     if differ and not anyway:

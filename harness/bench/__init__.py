@@ -1,0 +1,1 @@
+"""How fast a backend is where it is right: blocks of calls, medians with intervals, a share of what the machine can."""

@@ -1,0 +1,59 @@
+"""What a case costs at least: bytes that must be moved, and operations of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from opproof.harness.bench.counting import Count, counted
+from opproof.harness.run.question import Wanted
+from opproof.harness.truth import reference
+from opproof.harness.truth.data import to_dtype
+from opproof.harness.truth.posed import Posed
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one call."""
+
+    bytes: int  # of all inputs and cotangents, read once, and all results, written once
+    flops: int  # of the reference as it is written; a transcendental function is one
+
+
+def facts_of(posed: Posed, wanted: tuple[Wanted | None, ...], outputs: Sequence[Array]) -> Facts:
+    """Inputs are read once and results written once, in the dtype under test; `outputs` may have any values."""
+    dtype = posed.case.dtype
+    given = {id(v): v for v in (*posed.inputs, *posed.cotangents) if v is not None}
+    read = sum(_stored(v, dtype) for v in given.values())
+    written = sum(int(np.prod(w.shape)) * w.dtype.itemsize for w in wanted if w is not None)
+    return Facts(read + written, _flops(posed, outputs))
+
+
+def _stored(values: Array, dtype: str) -> int:
+    return int(values.size) * int(to_dtype(values.reshape(-1)[:1], dtype).dtype.itemsize)
+
+
+def _flops(posed: Posed, outputs: Sequence[Array]) -> int:
+    """Counted, or 0 where the reference does not compute on arrays that count."""
+    count = Count()
+
+    def counting(values: Array | None) -> Array | None:
+        if values is None or values.dtype.kind in "iub":
+            return values
+        return counted(values.astype(np.float32), count)
+
+    inputs = [counting(v) for v in posed.inputs]
+    try:
+        if posed.mode is Mode.FORWARD:
+            reference.forward(posed.op, inputs, posed.params)
+        else:
+            with reference.quiet():
+                cotangents = [counting(g) for g in posed.cotangents]
+                reference.vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return 0
+    return count.total

@@ -1,0 +1,68 @@
+"""Blocks of calls, backends in turn so that noise hits all of them, until the intervals are narrow or time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Protocol
+
+from opproof.harness.bench.interval import LEAST, interval
+from opproof.reports.bench.record import Interval
+
+
+class Timer(Protocol):
+    """Makes a block of calls and says how many seconds they took."""
+
+    def __call__(self, calls: int) -> float:
+        """Seconds of `calls` calls together."""
+        ...
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure."""
+
+    width: float = 0.02  # of the interval's half, as a share of the median, at which a measurement is done
+    budget: float = 2.0  # seconds of calls, for each backend
+    block: float = 0.01  # seconds that a block is to take
+    warm_up: int = 2  # blocks that do not count
+    most: int = 400  # blocks
+
+
+@dataclass
+class _Series:
+    calls: int = 1
+    spent: float = 0.0
+    seconds: list[float] = field(default_factory=list)  # of one call
+
+    def done(self, effort: Effort) -> bool:
+        """Whether no more blocks are to be made."""
+        if len(self.seconds) < LEAST:
+            return self.spent > 4 * effort.budget and len(self.seconds) > 1
+        if self.spent > effort.budget or len(self.seconds) >= effort.most:
+            return True
+        return interval(self.seconds).half_width <= effort.width
+
+
+def measure(timers: Mapping[str, Timer], effort: Effort) -> dict[str, Interval]:
+    """The time of a call by each of `timers`, made in turn; who is first changes with every round.
+
+    All go on while one of them is not done: a comparison is between blocks made at the same time.
+    """
+    series = {name: _Series() for name in timers}
+    for name, timer in timers.items():
+        one = series[name]
+        for _ in range(effort.warm_up):
+            spent = timer(one.calls)
+            one.spent += spent
+            one.calls = max(1, ceil(effort.block / max(spent / one.calls, 1e-9)))
+    order = list(timers)
+    while not all(one.done(effort) for one in series.values()):
+        for name in order:
+            one = series[name]
+            spent = timers[name](one.calls)
+            one.spent += spent
+            one.seconds.append(spent / one.calls)
+        order = [*order[1:], order[0]]
+    return {name: interval(one.seconds) for name, one in series.items()}

@@ -1,0 +1,104 @@
+"""opproof bench: how fast backends are where they are right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opproof.harness.commands._values import SECONDS, Choice, finite
+from opproof.vocabulary.levels import LEVELS
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command("bench")
+@click.option("-b", "--backend", "backends", multiple=True, required=True, help="As of run; several are interleaved.")
+@click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
+@click.option("-k", "keyword", default="", metavar="EXPR", help="Only cases whose id matches, as pytest's -k.")
+@click.option("--level", type=Choice(LEVELS), default="smoke", show_default=True)
+@click.option("--mode", type=click.Choice(["forward", "gradient"]), help="Both by default.")
+@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,...", help="Only these dtypes.")
+@click.option("--case", "cases", multiple=True, metavar="ID", help="This case; several times for several.")
+@click.option("--cases", "case_files", multiple=True, metavar="FILE", help="The cases of a file, or of a model.")
+@click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own: a folder or a file.")
+@click.option("--caches", type=click.Choice(["warm", "cold", "both"]), default="both", show_default=True)
+@click.option(
+    "--width",
+    type=click.FloatRange(0.1, 50),
+    default=2.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="Measure until the interval is that narrow.",
+)
+@click.option(
+    "--budget", type=SECONDS, callback=finite, default=2.0, show_default=True, help="Seconds of calls, of a case."
+)
+@click.option("--timeout", type=SECONDS, callback=finite, default=60.0, show_default=True, help="Seconds of a block.")
+@click.option("--baseline", type=_PATH, metavar="FILE", help="An earlier bench.json: what is slower fails.")
+@click.option("--slack", type=click.FloatRange(0, 1000), default=5.0, show_default=True, metavar="PERCENT")
+@click.option("--out", type=_PATH, default=Path("opproof-bench"), show_default=True, metavar="DIR")
+def command(**options: Any) -> int:
+    """Time what passes: medians and intervals, GB/s, GFLOP/s and their share of this machine's roofline.
+
+    Leaves bench.json and bench.html in --out. Exit status: 1 something is slower than in --baseline, beyond both
+    intervals and --slack; 3 nothing was measured.
+    """
+    import msgspec
+    from tqdm import tqdm
+
+    from opproof.cases._file import path_of
+    from opproof.harness.bench.bench import Plan, times
+    from opproof.harness.bench.header import bench_of
+    from opproof.harness.bench.measure import Effort
+    from opproof.harness.bench.roofline import roofline
+    from opproof.harness.commands.run import listed
+    from opproof.harness.run.limits import Limits
+    from opproof.harness.run.plan import Selection, cases, tasks
+    from opproof.harness.run.status import Exit
+    from opproof.reports.bench import FILE, compare, page, record, table
+    from opproof.reports.files import write
+    from opproof.vocabulary.errors import UsageError
+    from opproof.vocabulary.modes import MODES
+
+    foreign = [b for b in options["backends"] if b.startswith(("exec:", "answers:"))]
+    if foreign:
+        raise UsageError(f"{foreign[0]} cannot be timed: its calls are messages to another process.")
+    before = None if options["baseline"] is None else record.read(options["baseline"])
+    selection = Selection(
+        ops=listed(options["names"]),
+        keyword=options["keyword"],
+        level=options["level"],
+        modes=(options["mode"],) if options["mode"] else MODES,
+        dtypes=listed(options["dtypes"]),
+        cases=options["cases"],
+        case_files=tuple(str(path_of(text)) for text in options["case_files"]),
+        folders=options["folders"],
+    )
+    selected = [c for c in cases(selection) if not c.destinations]
+    place = {str(c): i for i, c in enumerate(selected)}
+    planned = tasks(tuple(dict.fromkeys(options["backends"])), selected, selection)
+    planned.sort(key=lambda t: (place[t.case], t.mode))  # all backends at a case and mode
+    chosen = ("warm", "cold") if options["caches"] == "both" else (options["caches"],)
+    roof = roofline()
+    plan = Plan(
+        planned,
+        tuple(map(record.Caches, chosen)),
+        Effort(width=options["width"] / 100, budget=options["budget"]),
+        Limits(1, options["timeout"], 4096 * 2**20),
+        roof,
+    )
+    with tqdm(total=len(planned), unit="case", disable=None, leave=False) as bar:
+        found = times(plan, lambda time: bar.set_postfix_str(f"{time.op} {time.backend}"))
+    bench = bench_of(roof, found)
+    write(options["out"] / FILE, msgspec.json.format(msgspec.json.encode(bench), indent=1).decode() + "\n")
+    write(options["out"] / "bench.html", page.render(bench))
+    click.echo(table.text(bench))
+    click.echo(options["out"] / "bench.html")
+    if before is not None:
+        changes = compare.changes(before, bench, options["slack"] / 100)
+        click.echo(compare.text(changes))
+        if changes.worse:
+            return Exit.FAILED
+    return Exit.PASSED if any(t.interval is not None for t in found) else Exit.NO_EVIDENCE

@@ -1,0 +1,51 @@
+"""Times as a table for a terminal: speeds, and the share of what the machine can."""
+
+from __future__ import annotations
+
+from opproof.reports._text import number, plural
+from opproof.reports.bench.record import Bench, Time, attainable
+
+TITLES = ("case", "mode", "backend", "caches", "time", "±", "GB/s", "GFLOP/s", "of roofline")
+
+
+def text(bench: Bench) -> str:
+    """The table, what was not measured, and what the machine can."""
+    from tabulate import tabulate
+
+    rows = [row(t, bench) for t in bench.times if t.interval is not None]
+    roof = bench.roofline
+    lines = [tabulate(rows, TITLES, tablefmt="simple", disable_numparse=True)] if rows else ["Nothing was measured."]
+    lines.append(
+        f"This machine: a copy {roof.bytes_per_second / 1e9:.3g} GB/s, {roof.cached_bytes_per_second / 1e9:.3g} within "
+        f"caches; a product of matrices {roof.flops_per_second / 1e9:.3g} GFLOP/s (f32)."
+    )
+    left = [t for t in bench.times if t.interval is None]
+    lines += [f"not measured: {t.backend} {t.mode} {t.case}: {t.why}" for t in left[:20]]
+    if len(left) > 20:
+        lines.append(f"and {plural(len(left) - 20, 'more')}, in bench.json.")
+    return "\n".join(lines)
+
+
+def row(time: Time, bench: Bench) -> tuple[str, ...]:
+    """One measured time as words."""
+    assert time.interval is not None
+    seconds = time.interval.median
+    return (
+        time.case,
+        time.mode,
+        f"{time.backend}{' (in C)' if time.in_c else ''}",
+        time.caches,
+        duration(seconds),
+        f"{100 * time.interval.half_width:.1f} %",
+        number(time.bytes / seconds / 1e9, 3),
+        number(time.flops / seconds / 1e9, 3) if time.flops else "",
+        f"{100 * attainable(time, bench.roofline) / seconds:.0f} %",
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds with a unit that fits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

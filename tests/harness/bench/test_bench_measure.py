@@ -1,0 +1,137 @@
+"""Measuring with a clock of the tests': intervals, turns, budgets, clocks that lie, slow-downs found and not found."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness.bench.bench import _impossible
+from opproof.harness.bench.facts import facts_of
+from opproof.harness.bench.interval import interval
+from opproof.harness.bench.measure import Effort, measure
+from opproof.harness.bench.process import Clocks, disagreement
+from opproof.harness.run.question import wanted_of
+from opproof.harness.run.task import op_of
+from opproof.harness.truth.slices.pose import pose
+from opproof.reports.bench.compare import changes, text
+from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
+from opproof.vocabulary.modes import Mode
+
+ROOF = Roofline(1e10, 1e11, 1e11)
+CASE = "relu[x=7x33;f32]"
+
+
+class Machine:
+    """Kernels on a machine that drifts, is disturbed now and then, and never twice alike; it has a clock of its own."""
+
+    def __init__(self, seed):
+        self.random, self.speed, self.log = random.Random(seed), 1.0, []
+
+    def kernel(self, name, seconds):
+        def block(calls):
+            self.log.append(name)
+            self.speed = math.exp(0.9 * math.log(self.speed) + self.random.gauss(0, 0.005))  # within some 3 %
+            noise = abs(self.random.gauss(0, 0.03)) + (self.random.random() < 0.1) * self.random.expovariate(2)
+            return calls * seconds * self.speed * (1 + noise)
+
+        return block
+
+
+def bench_of(**intervals):
+    times = (Time(CASE, "relu", "f32", "forward", name, Caches.WARM, interval=i) for name, i in intervals.items())
+    return Bench("0", "2026-01-01", {}, ROOF, tuple(times))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_kernel_1_3_times_slower_is_found_and_an_equal_one_is_not(seed):
+    """Between two benches on a machine that drifts by 3 % and is disturbed in a tenth of the blocks."""
+    machine = Machine(seed)
+    before = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1e-4)}, Effort())
+    machine.speed = 1 + random.Random(seed).uniform(-0.03, 0.03)
+    after = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1.3e-4)}, Effort())
+    found = changes(bench_of(**before), bench_of(**after))
+    assert [c.after.backend for c in found.slower] == ["slow"]
+    assert found.slower[0].factor == pytest.approx(1.3, rel=0.1)
+    assert found.faster == ()
+    assert f"slow forward {CASE} (warm)" in text(found)
+    assert [c.after.backend for c in changes(bench_of(**after), bench_of(**before)).faster] == ["slow"]
+
+
+def test_backends_take_turns_and_who_is_first_changes():
+    machine = Machine(0)
+    measure({"a": machine.kernel("a", 1e-3), "b": machine.kernel("b", 5e-3)}, Effort(warm_up=1))
+    assert machine.log[:2] == ["a", "b"]
+    rounds = [machine.log[i : i + 2] for i in range(2, len(machine.log), 2)]
+    assert rounds[:4] == [["a", "b"], ["b", "a"], ["a", "b"], ["b", "a"]]
+
+
+def test_blocks_are_as_long_as_asked_and_stop_when_the_interval_is_narrow():
+    asked = []
+    effort = Effort(block=0.01)
+    found = measure({"a": lambda calls: asked.append(calls) or calls * 1e-4}, effort)["a"]
+    assert asked[2:] == [100] * (len(asked) - 2)
+    assert found == Interval(pytest.approx(1e-4), pytest.approx(1e-4), pytest.approx(1e-4), 6)
+
+
+def test_the_budget_ends_what_never_settles():
+    generator = random.Random(1)
+    spent = []
+
+    def wild(calls):
+        spent.append(calls * 1e-3 * generator.expovariate(1))
+        return spent[-1]
+
+    found = measure({"a": wild}, Effort(budget=0.5))["a"]
+    assert found.half_width > 0.02
+    assert 0.4 < sum(spent) < 1.5
+
+
+def test_the_interval_holds_the_median_in_19_of_20():
+    generator = np.random.default_rng(0)
+    found = [interval(list(generator.lognormal(0, 0.3, 25))) for _ in range(1000)]
+    assert sum(i.low <= 1 <= i.high for i in found) >= 940
+
+
+def test_a_clock_that_was_changed_is_noticed():
+    honest = [Clocks(0.010, 0.0101, 0.0102)] * 8
+    delayed = [*honest[:5], *[Clocks(0.010, 0.05, 0.05)] * 3]  # other processes
+    busy = [Clocks(0.010, 0.001, 0.02)] * 8  # most of the time both waited for a core
+    assert disagreement(honest) == disagreement(delayed) == disagreement(busy) == ""
+    slow = disagreement([Clocks(0.005, 0.0101, 0.0102)] * 8)
+    assert slow == "the clock in its process says 0.005 s of a block that took 0.0101 s by the judge's"
+    assert "the clock in its process says 0.1 s" in disagreement([Clocks(0.1, 0.01, 0.01)] * 8)
+    assert disagreement([Clocks(0.0, 0.01, 0.01)] * 8)
+
+
+def test_what_no_machine_can_is_not_believed():
+    time = Time(CASE, "relu", "f32", "forward", "a", Caches.WARM, bytes=10**9, flops=10)
+    assert "is less than this machine can" in _impossible(Interval(1e-6, 1e-6, 1e-6, 6), time, ROOF)
+    assert _impossible(Interval(0.01, 0.01, 0.01, 6), time, ROOF) == ""
+
+
+def test_what_cannot_be_measured_any_more_is_worse():
+    one = Interval(1.0, 1.0, 1.0, 6)
+    found = changes(bench_of(a=one, b=one), bench_of(a=one, b=None))
+    assert (found.compared, found.worse, [t.backend for t in found.gone]) == (1, True, ["b"])
+    assert not changes(bench_of(a=one, b=one), bench_of(a=one)).worse  # it was not asked for
+
+
+FACTS = [
+    ("matmul[a=4x5;b=5x6;f32]", Mode.FORWARD, 4 * (20 + 30 + 24), 2 * 4 * 5 * 6),
+    ("matmul[a=4x5;b=5x6;f32]", Mode.GRADIENT, 4 * (20 + 30 + 24 + 20 + 30), 2 * 2 * 4 * 5 * 6),
+    ("add[a=7x33;b=7x33;f16]", Mode.FORWARD, 2 * 3 * 231, 231),
+    ("sum[x=7x33;dim=-1;f32]", Mode.FORWARD, 4 * (231 + 7), 231),
+    ("permute[x=7x33;dims=(1,0);f32]", Mode.FORWARD, 8 * 231, 0),
+    ("conv1d[x=2x3x10;weight=4x3x3;f32]", Mode.FORWARD, 4 * (60 + 36 + 64), 2 * 2 * 4 * 8 * 9),
+]
+
+
+@pytest.mark.parametrize(("text", "mode", "moved", "computed"), FACTS, ids=str)
+def test_bytes_and_operations(text, mode, moved, computed):
+    case = Case.parse(text)
+    pair = pose(case, op_of(case.op, ()), mode)
+    facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
+    assert facts.bytes == moved
+    assert computed <= facts.flops <= 1.5 * computed
