@@ -12,7 +12,7 @@ STANDARD = [
     "x=9x9;layout=sliced",
     "x=8x8;layout=gapped",
     "x=5x6x6;layout=offset",
-    "x=4x3x3;layout=broadcast",
+    "x=2x4x3x3;layout=broadcast",
     "x=16x16;f32",
     "x=33x33;f32",
     "x=66x3x3;f32",

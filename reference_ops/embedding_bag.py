@@ -5,6 +5,7 @@ only "sum" takes; y (bags, n). Rows at padding_idx are left out, of a mean also 
 is 0.
 Gradient: g, times its weight or over the bag's number, to every row read; to the first row among the largest for "max";
 of per_sample_weights the dot product of g and the row. 0 for padding_idx, None for indices.
+Kinks: ties in a bag for "max".
 Source: PyTorch's documentation of torch.nn.functional.embedding_bag.
 PyTorch: torch.nn.functional.embedding_bag. ONNX: none. ggml: none.
 """
