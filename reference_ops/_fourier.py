@@ -13,7 +13,7 @@ ADJOINT = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 def transformed(re: Array, im: Array, dim: int, norm: str, inverse: bool) -> tuple[Array, Array]:
     """The transform of re + i im, each plane's own put together."""
     function = np.fft.ifft if inverse else np.fft.fft
-    a, b = function(re, axis=dim, norm=norm), function(im, axis=dim, norm=norm)
+    a, b = function(re, axis=dim, norm=norm), function(im, axis=dim, norm=norm)  # type: ignore[arg-type]
     return a.real - b.imag, a.imag + b.real
 
 

@@ -54,4 +54,4 @@ def read(x: Array, row: Array, column: Array) -> Array:
 def add(target: Array, row: Array, column: Array, values: Array) -> None:
     """The transpose of `read`: values (n, c, ...) added to target (n, c, h, w)."""
     batch = np.reshape(np.arange(target.shape[0]), (-1, *(1,) * (row.ndim - 1)))
-    np.add.at(target, (batch, slice(None), row, column), np.moveaxis(values, 1, -1))
+    np.add.at(target, (batch, slice(None), row, column), np.moveaxis(values, 1, -1))  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ TRAITS = ("long sum",)
 
 
 def _differences(a: Array, b: Array) -> Array:
-    return a[..., :, None, :] - b[..., None, :, :]  # type: ignore[no-any-return]
+    return a[..., :, None, :] - b[..., None, :, :]
 
 
 def forward(a: Array, b: Array, *, p: float = 2.0) -> Array:

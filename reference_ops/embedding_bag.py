@@ -31,13 +31,13 @@ def _kept(indices: Array, padding_idx: int | None, like: Array) -> Array:
 def _shares(indices: Array, kept: Array, weights: Array | None, mode: str) -> Array:
     """What each row read is multiplied by."""
     if mode == "mean":
-        return kept / np.maximum(np.sum(kept, axis=1, keepdims=True), 1)
+        return kept / np.maximum(np.sum(kept, axis=1, keepdims=True), 1)  # type: ignore[no-any-return]
     return kept if weights is None else kept * weights
 
 
 def _winners(rows: Array, kept: Array) -> Array:
     """Which of a bag's rows holds the largest element of each column."""
-    return np.argmax(np.where(kept[..., None] != 0, rows, -np.inf), axis=1)[:, None]
+    return np.argmax(np.where(kept[..., None] != 0, rows, -np.inf), axis=1)[:, None]  # type: ignore[no-any-return]
 
 
 def forward(
@@ -46,9 +46,9 @@ def forward(
 ) -> Array:  # fmt: skip
     rows, kept = weight[indices], _kept(indices, padding_idx, weight)
     if mode != "max":
-        return np.sum(rows * _shares(indices, kept, per_sample_weights, mode)[..., None], axis=1)
+        return np.sum(rows * _shares(indices, kept, per_sample_weights, mode)[..., None], axis=1)  # type: ignore[no-any-return]
     if not indices.shape[1]:
-        return np.sum(rows, axis=1)
+        return np.sum(rows, axis=1)  # type: ignore[no-any-return]
     best = np.take_along_axis(rows, _winners(rows, kept), axis=1)[:, 0]
     return np.where(np.any(kept != 0, axis=1)[:, None], best, 0)
 
