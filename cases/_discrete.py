@@ -1,4 +1,4 @@
-"""Rows of operators with boolean results: their inputs must tie, or be zero, often enough to tell."""
+"""Rows of operators with boolean results, whose inputs must tie, be zero or be special often enough; and of bits."""
 
 from __future__ import annotations
 
@@ -51,3 +51,31 @@ def _rows(fills: tuple[str, ...], once: tuple[str, ...], scalar: str) -> list[st
         fill = scalar if "0d" in (a, b) else fills[i % len(fills)]
         turn.append(join(f"a={a}", f"b={b}", rest, f"fill={fill}"))
     return [*turn, *(f"a=12x131;b=12x131;fill={fill}" for fill in once)]
+
+
+def classes() -> list[str]:
+    """STANDARD rows of what asks whether one tensor holds NaN or infinities: all hold both, and numbers."""
+    shapes = (
+        ("66,", ""),
+        ("5x31", "layout=transposed"),
+        ("3x33", "layout=sliced"),
+        ("3x32", "layout=offset"),
+        ("2x3x4x9", "layout=permuted"),
+        ("4x128", "layout=gapped"),
+        ("9x63", "layout=broadcast"),
+        ("2x257", ""),
+        ("1x1x97x1", ""),
+        ("3x0", ""),
+        ("0d", ""),
+        ("5x1031", ""),
+    )
+    rows = [join(f"x={shape}", layout, "fill=special") for shape, layout in shapes]
+    return [*rows, "x=21x7;fill=special-rows", "x=22x5;fill=special-rows", "x=256x256;fill=every"]
+
+
+def bits(*, shared: bool = True) -> list[str]:
+    """STANDARD rows of two tensors of integers; where not `shared`, only the first has room for the result."""
+    rows = [join(f"a={a}", f"b={b}", rest, "f32") for a, b, rest in _SHAPES]
+    found = ["a=7x33;b=7x33;f32;inplace=a", "a=5x131;b=131,;f32;layout=a:gapped;inplace=a"]
+    both = ["a=7x33;b=7x33;f32;inplace=b", "a=33,;b=5x33;f32;layout=b:transposed;inplace=b"]
+    return [*rows, *found, *([*both, "a=9x33;b=9x33;f32;fill=meet"] if shared else ())]

@@ -1,4 +1,4 @@
-"""Rows that pools over one axis share, and over two: layouts, whole tiles, long axes."""
+"""Rows that pools over one axis share, over two and over three: layouts, whole tiles, long axes."""
 
 from __future__ import annotations
 
@@ -32,3 +32,22 @@ LONG_2D, LONGEST_2D = lengths(
     "x={n}x1x2x3;kernel_size=2", "x=1x{n}x3x2;kernel_size=2", "x=1x1x{n}x2;kernel_size=2", "x=1x1x2x{n};kernel_size=2"
 )
 LONG_2D += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
+
+LAID_3D = ["x=2x3x4x5x3;kernel_size=2;layout=cropped", "x=1x1x1x1x1;kernel_size=1;layout=offset"]
+ALIGNED_3D = aligned(
+    "x=1x16x2x16x16;kernel_size=2",
+    "x=1x16x3x16x16;kernel_size=3;stride=2;padding=1",
+    "x=1x16x2x16x32;kernel_size=(1,2,4)",
+    "x=1x32x2x16x16;kernel_size=2;stride=1",
+    "x=2x16x2x16x16;kernel_size=(2,1,2);stride=2",
+    "x=1x16x4x16x16;kernel_size=2;stride=(1,2,2)",
+    "x=1x16x2x16x48;kernel_size=2",
+    "x=1x48x2x16x16;kernel_size=2",
+)
+LONG_3D, LONGEST_3D = lengths(
+    "x={n}x1x2x2x1;kernel_size=(2,2,1)",
+    "x=1x{n}x2x1x2;kernel_size=(2,1,2)",
+    "x=1x1x{n}x2x1;kernel_size=(2,2,1)",
+    "x=1x1x2x{n}x1;kernel_size=(2,2,1)",
+    "x=1x1x1x2x{n};kernel_size=(1,2,2)",
+)

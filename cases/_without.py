@@ -41,3 +41,18 @@ PLACE = {"every value": "where an element stands decides, and its value passes t
 #: Optimisers of several steps.
 AVERAGES = {"NaN, inf": "moments are moved by a + w (b - a) or by a sum of two shares, which differ at infinity"}
 DECAYS = {"NaN, inf": "a decay of 0 times infinity is NaN, unless a library leaves it out"}
+
+#: What asks whether numbers are special.
+FINITE = {
+    "extreme": "it is the same of all numbers, of any size",
+    "negative": "it is the same of all numbers, of either sign",
+}
+
+#: Operators of two tensors that copy where both are one.
+COPY = {"given twice": "of a tensor with itself it is a copy"}
+
+#: Bits moved by a distance.
+DISTANCES = {
+    "given twice": "numbers are not distances, and have another range",
+    "meet": "numbers are not distances, and have another range",
+}

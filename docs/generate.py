@@ -16,6 +16,9 @@ from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+from _lists import section  # noqa: E402 - beside this script, wherever it is run from
+
 _ELSEWHERE = ("PyTorch", "ONNX", "ggml")
 
 
@@ -46,7 +49,7 @@ def operators_page() -> str:
         "| operator | formula | gradient | PyTorch | ONNX | ggml |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*lines, *map(_row, ops)]) + "\n"
+    return "\n".join([*lines, *map(_row, ops), "", *section(ops)]) + "\n"
 
 
 def _row(op: Op) -> str:

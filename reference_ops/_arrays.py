@@ -29,6 +29,48 @@ def erf(x: Array) -> Array:
     return special.erf(x)
 
 
+def erfinv(x: Array) -> Array:
+    """Inverse of the error function, real (scipy.special.erfinv)."""
+    from scipy import special
+
+    return special.erfinv(x)
+
+
+def log_gamma(x: Array) -> Array:
+    """Log |gamma(x)|, real (scipy.special.gammaln)."""
+    from scipy import special
+
+    return special.gammaln(x)
+
+
+def digamma(x: Array) -> Array:
+    """The derivative of log gamma, real (scipy.special.psi)."""
+    from scipy import special
+
+    return special.psi(x)
+
+
+def trigamma(x: Array) -> Array:
+    """The derivative of digamma for x > 0 (scipy.special.zeta(2, x))."""
+    from scipy import special
+
+    return special.zeta(2.0, x)
+
+
+def bessel_i0(x: Array) -> Array:
+    """Modified Bessel function of order 0 (scipy.special.i0)."""
+    from scipy import special
+
+    return special.i0(x)
+
+
+def bessel_i1(x: Array) -> Array:
+    """Modified Bessel function of order 1 (scipy.special.i1)."""
+    from scipy import special
+
+    return special.i1(x)
+
+
 def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x)), accurate and without overflow on both sides, real or complex."""
     negative = np.real(x) < 0

@@ -33,6 +33,8 @@ NATIVE: dict[str, Callable[..., Any]] = {
         )
     ),
     "celu": lambda torch, x, *, alpha: torch.nn.functional.celu(x, alpha),
+    "digamma": lambda torch, x: torch.digamma(x),
+    "hypot": lambda torch, a, b: torch.hypot(a, b),
     "hardsigmoid": lambda torch, x: torch.nn.functional.hardsigmoid(x),
     **quantised.NATIVE,
 }

@@ -10,7 +10,8 @@ from opproof.backends.protocol import Unsupported
 #: Methods of the same name with an underscore, of our tensors and without parameters.
 _METHODS = (
     "abs acos asin atan ceil cos cosh erf exp exp2 expm1 floor log log1p log2 neg reciprocal relu round rsqrt sigmoid "
-    "sign sin sinh sqrt square tan tanh trunc add sub mul div atan2 fmod remainder lerp"
+    "sign sin sinh sqrt square tan tanh trunc add sub mul div atan2 fmod remainder lerp acosh asinh atanh erfinv "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
 ).split()
 #: Functions of torch.nn.functional with `inplace`, and parameters of our names.
 _FUNCTIONS = "celu elu hardsigmoid hardswish leaky_relu mish relu6 selu silu threshold hardtanh".split()
@@ -20,7 +21,8 @@ OUT = frozenset(
     "abs acos asin atan ceil cos cosh erf exp exp2 expm1 floor log log1p log2 neg reciprocal round rsqrt sigmoid sign "
     "sin sinh sqrt square tan tanh trunc add sub mul div atan2 fmod remainder lerp maximum minimum clamp cumsum "
     "cumprod matmul bmm gather index_select tril triu eq ne lt le gt ge logical_and logical_or logical_not argmax "
-    "argmin amax amin addcdiv addcmul".split()
+    "argmin amax amin addcdiv addcmul acosh asinh atanh erfinv bitwise_and bitwise_or bitwise_xor bitwise_not "
+    "bitwise_left_shift bitwise_right_shift logcumsumexp".split()
 )
 
 #: Parameters that autograd wants positive where it has the result only to tell the branch of x by: it says so itself.

@@ -16,6 +16,7 @@ from opproof.harness.capture.onnx.linear import LINEAR
 from opproof.harness.capture.onnx.moves import MOVES
 from opproof.harness.capture.onnx.nn import NN
 from opproof.harness.capture.onnx.shared import NotOurs, Ref, axes_of, chain, listed
+from opproof.harness.capture.onnx.signals import SIGNALS
 from opproof.harness.capture.onnx.windows import WINDOWS
 
 
@@ -155,6 +156,17 @@ def _mod(ref: Ref, a: Any, b: Any, *, fmod: Any = 0) -> Any:
     return ref("fmod" if fmod else "remainder", a, b)
 
 
+def _bit_shift(ref: Ref, a: Any, b: Any, *, direction: Any) -> Any:
+    return ref(f"bitwise_{direction.lower()}_shift", a, b)
+
+
+def _is_inf(ref: Ref, x: Any, *, detect_negative: Any = 1, detect_positive: Any = 1) -> Any:
+    y = ref("isinf", x)
+    if not detect_negative:
+        y = ref("logical_and", y, ref("gt", x, np.zeros_like(x)))
+    return y if detect_positive else ref("logical_and", y, ref("lt", x, np.zeros_like(x)))
+
+
 def _trilu(ref: Ref, x: Any, k: Any = None, *, upper: Any = 1) -> Any:
     return ref("triu" if upper else "tril", x, diagonal=0 if k is None else int(k))
 
@@ -199,6 +211,15 @@ POINTWISE = {
     "GreaterOrEqual": "ge",
     "Less": "lt",
     "LessOrEqual": "le",
+    "Acosh": "acosh",
+    "Asinh": "asinh",
+    "Atanh": "atanh",
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseNot": "bitwise_not",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
+    "Det": "det",
+    "IsNaN": "isnan",
     "And": "logical_and",
     "Or": "logical_or",
     "Not": "logical_not",
@@ -208,6 +229,8 @@ POINTWISE = {
 
 MAP: dict[str, Callable[..., Any]] = {
     **{theirs: _named(ours) for theirs, ours in POINTWISE.items()},
+    "BitShift": _bit_shift,
+    "IsInf": _is_inf,
     "Celu": lambda ref, x, *, alpha=1.0: ref("celu", x, alpha=alpha),
     "Clip": _clip,
     "Div": _div,
@@ -248,6 +271,7 @@ MAP: dict[str, Callable[..., Any]] = {
     "ReduceSum": _reduce("sum"),
     "ReduceSumSquare": _then("sum", "square"),
     **LINEAR,
+    **SIGNALS,
     **NN,
     **WINDOWS,
     **MOVES,

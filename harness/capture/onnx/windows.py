@@ -110,8 +110,6 @@ def _average_pool(
     count_include_pad: Any = 0,
 ) -> Any:
     n = len(kernel_shape)
-    if n > 2:
-        raise NotOurs("three axes; ours has one or two")
     if dilations is not None and set(dilations) != {1}:
         raise NotOurs("dilations")
     strides = strides or [1] * n
@@ -139,8 +137,6 @@ def _max_pool(
     storage_order: Any = 0,
 ) -> Any:
     n = len(kernel_shape)
-    if n > 2:
-        raise NotOurs("three axes; ours has one or two")
     strides, dilations = strides or [1] * n, dilations or [1] * n
     before, after = _pads(x, kernel_shape, strides, dilations, auto_pad, pads)
     given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "dilation": tuple(dilations)}
@@ -189,6 +185,15 @@ def _col2im(
         padding=tuple(before),
         stride=tuple(strides or [1] * n),
     )
+
+
+def _grid_sample(
+    ref: Ref, x: Any, grid: Any, *, align_corners: Any = 0, mode: Any = "linear", padding_mode: Any = "zeros"
+) -> Any:
+    if x.ndim != 4 or "cubic" in mode:
+        raise NotOurs("volumes and cubics; ours reads planes, between four cells or at one")
+    mode = mode if mode == "nearest" else "bilinear"
+    return ref("grid_sample", x, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners))
 
 
 def _upsample(ref: Ref, x: Any, scales: Any, *, mode: Any = "nearest") -> Any:
@@ -242,6 +247,7 @@ def _resize(
 
 
 WINDOWS: dict[str, Callable[..., Any]] = {
+    "GridSample": _grid_sample,
     "AveragePool": _average_pool,
     "Col2Im": _col2im,
     "Conv": _conv,

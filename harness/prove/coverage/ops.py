@@ -70,8 +70,8 @@ def stored(op: Op) -> bool:
 
 
 def padded(op: Op) -> bool:
-    """Whether it pads, for windows or for itself."""
-    return any(name.startswith("pad") for name in op.params)
+    """Whether it pads, for windows or for itself; not what is left out at an index, nor what is read beyond edges."""
+    return any(name.startswith("pad") for name in op.params if name not in ("padding_idx", "padding_mode"))
 
 
 def masked(op: Op) -> bool:

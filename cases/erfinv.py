@@ -1,0 +1,17 @@
+"""Cases of erfinv: values within ±1 (the domain), close to its ends, both sides of 0.7 where formulas switch."""
+
+from opproof.cases._laid import laid_rows
+from opproof.cases._long import long_rows
+from opproof.cases._rows import elementwise, full_elementwise
+
+SMOKE = ["x=7x33"]
+STANDARD = [
+    *elementwise(drop=("infinite", "extreme")),
+    "x=3x17;fill=offset;layout=sliced;f32,f16",
+    "x=3x33;layout=sliced",
+    "x=2x127",
+]
+LAID = laid_rows()
+LONG, LONGEST = long_rows()
+FULL = full_elementwise()
+WITHOUT = {"infinite": "its domain ends at 1", "extreme": "its domain ends at 1"}

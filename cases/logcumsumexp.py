@@ -1,0 +1,19 @@
+"""Cases of logcumsumexp: saturated rows, rows that rise and fall by thousands, rows of -inf, each axis."""
+
+from opproof.cases._aligned import aligned_rows
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+from opproof.cases._reduce import one_axis
+
+SMOKE = ["x=7x33;dim=-1"]
+STANDARD = [
+    "x=33x5;dim=0;layout=transposed",
+    *one_axis(),
+    "x=9x33;dim=-1;fill=far;f32",
+    "x=5x9;dim=-1;fill=constant",
+    "x=4x4099;dim=-1;fill=wide;f16,bf16",
+]
+LAID = laid_dim()
+ALIGNED = aligned_rows("dim=-1")
+LONG, LONGEST = long_dim(dtype="f32")
+FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -1,0 +1,36 @@
+"""Cases of rfft: each axis, lengths of powers of two, odd and prime, each scaling."""
+
+from opproof.cases._aligned import aligned
+from opproof.cases._laid import laid_dim
+from opproof.cases._long import long_dim
+from opproof.cases._without import PRODUCTS
+
+SMOKE = ["x=3x8", "x=3x7"]
+STANDARD = [
+    "x=5x31;norm=ortho;layout=transposed",
+    "x=9x33;dim=0;norm=forward",
+    "x=2x3x65;dim=1;layout=permuted",
+    "x=4x3x16;norm=ortho;layout=sliced",
+    "x=3x96;layout=gapped",
+    "x=3x97;layout=offset",
+    "x=5x12;dim=0;layout=broadcast",
+    "x=3x128;fill=wide",
+    "x=3x30;fill=offset",
+    "x=4x16;fill=negative",
+    "x=4x16;fill=small;f32,bf16",
+    "x=4x12;fill=zeros",
+    "x=3x1",
+    "x=0x4",
+    "x=9,",
+    "x=2x1031;f16,bf16",
+    "x=2x4099;f32",
+]
+LAID = laid_dim()[:2]
+ALIGNED = aligned("x=16x64", "x=32x128", "x=16x256;norm=ortho", "x=16x512", "x=64x16;dim=0", "x=2x16x32", "x=16x48")
+LONG, LONGEST = long_dim()
+FULL = ["x=2x12289;f32", "x=65537x3"]
+WITHOUT = {
+    "extreme": PRODUCTS["extreme"],
+    "NaN, inf": "which results are NaN and which infinite depends on the order of the sums",
+    "special rows": "which results are NaN and which infinite depends on the order of the sums",
+}

@@ -1,0 +1,63 @@
+"""avg_pool3d: the mean of every window over three axes.
+
+Shapes: x (n, c, d, h, w); y (n, c, *out). stride None is kernel_size; ceil_mode lets a window hang over the end.
+Each sum is divided by the window's cells on x and its padding, or on x alone where not count_include_pad.
+A divisor_override takes the place of all that.
+Gradient: g over that divisor, to every cell of its window; cells that no window covers get zero.
+Source: PyTorch's documentation of torch.nn.AvgPool3d.
+PyTorch: torch.nn.functional.avg_pool3d. ONNX: AveragePool. ggml: none.
+"""
+
+from typing import Any
+
+from opproof.reference_ops._pool import avg_pool, avg_pool_vjp, divisors, pool
+from opproof.reference_ops._windows import Sizes
+from opproof.vocabulary.arrays import Array
+
+ANALYTIC = True
+TRAITS = ("long sum", "pools")
+
+
+def forward(
+    x: Array,
+    *,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode)
+    return avg_pool(x, how, divisors(x.shape[2:], how, count_include_pad, divisor_override))
+
+
+def vjp(
+    g: Array,
+    y: Array,
+    x: Array,
+    *,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Array:
+    how = pool(x.shape[2:], kernel_size, stride, padding, ceil_mode)
+    return avg_pool_vjp(g, x, how, divisors(x.shape[2:], how, count_include_pad, divisor_override))
+
+
+def torch(
+    torch: Any,
+    x: Any,
+    *,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Any:
+    function = torch.nn.functional.avg_pool3d
+    return function(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

@@ -1,0 +1,31 @@
+"""bitwise_right_shift: the bits of a moved b places down, its sign kept, which is floor(a / 2ᵇ).
+
+Shapes: a and b broadcast against each other; y int64 of the broadcast shape.
+a of integers in [-2³¹, 2³¹), b in [0, 32].
+Gradient: none, the inputs are integers, negative ones in two's complement.
+Source: ISO C23, 6.5.
+PyTorch: torch.bitwise_right_shift. ONNX: BitShift (RIGHT) of unsigned integers. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+
+EXACT = ("forward",)
+TRAITS = ("pointwise", "broadcasts")
+NEIGHBOURS = ("bitwise_left_shift",)
+IN_PLACE = ("a",)
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"a": range(-(2**31), 2**31), "b": range(33)}
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.right_shift(a, b)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.bitwise_right_shift(a, b)

@@ -1,0 +1,33 @@
+"""bitwise_xor: every bit that one of a and b has set and the other has not.
+
+Shapes: a and b broadcast against each other, of integers in [-2³¹, 2³¹); y int64 of the broadcast shape.
+Gradient: none, the inputs are integers, negative ones in two's complement.
+Source: ISO C23, 6.5.
+PyTorch: torch.bitwise_xor. ONNX: BitwiseXor. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._bits import WHOLE
+from opproof.vocabulary.arrays import Array
+
+EXACT = ("forward",)
+TRAITS = ("pointwise", "broadcasts")
+NEIGHBOURS = (
+    "bitwise_and",
+    "bitwise_or",
+)
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"a": WHOLE, "b": WHOLE}
+
+
+def forward(a: Array, b: Array) -> Array:
+    return np.bitwise_xor(a, b)
+
+
+def torch(torch: Any, a: Any, b: Any) -> Any:
+    return torch.bitwise_xor(a, b)

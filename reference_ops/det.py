@@ -1,0 +1,34 @@
+"""det: the determinant of each square matrix.
+
+Shapes: x (..., n, n); y (...).
+Gradient: g y x⁻ᵀ, from the saved output; x not singular.
+Source: Golub, Van Loan, Matrix Computations (2013), section 3.2; Giles (2008), 2.2.4.
+PyTorch: torch.linalg.det. ONNX: Det. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+
+ANALYTIC = True
+TRAITS = ("long sum",)
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"x": "nonzero"}
+
+
+def forward(x: Array) -> Array:
+    return np.linalg.det(x)  # type: ignore[no-any-return]
+
+
+def vjp(g: Array, y: Array, x: Array) -> Array:
+    return (g * y)[..., None, None] * np.swapaxes(np.linalg.inv(x), -1, -2)
+
+
+def torch(torch: Any, x: Any) -> Any:
+    if x.element_size() < 4:
+        raise NotImplementedError("PyTorch's linear algebra takes no 16 bits")
+    return torch.linalg.det(x)

@@ -1,0 +1,33 @@
+"""digamma: ψ(x), the derivative of log Γ(x); NaN at -1, -2 and so on.
+
+Shapes: x any; y as x.
+Gradient: g ψ₁(x), ψ₁ the sum over n from 0 of 1 / (x + n)².
+Source: Abramowitz, Stegun, Handbook of Mathematical Functions (1964), 6.3 and 6.4.
+PyTorch: torch.digamma, torch.special.psi. ONNX: none. ggml: none.
+"""
+
+import math
+from typing import Any
+
+from opproof.reference_ops._arrays import digamma, trigamma
+from opproof.vocabulary.arrays import Array
+
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("lgamma",)
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"x": (0.0, math.inf)}
+
+
+def forward(x: Array) -> Array:
+    return digamma(x)
+
+
+def vjp(g: Array, y: Array, x: Array) -> Array:
+    return g * trigamma(x)
+
+
+def torch(torch: Any, x: Any) -> Any:
+    slope = torch.special.zeta(torch.full_like(x, 2.0), x).detach()  # PyTorch's own is of nine digits in float64
+    return torch.digamma(x.detach()) + torch.where(torch.isinf(x), 0.0, slope * (x - x.detach()))

@@ -1,0 +1,27 @@
+"""i0: the modified Bessel function of the first kind and of order 0.
+
+Shapes: x any; y as x.
+Gradient: g I₁(x).
+Source: Abramowitz, Stegun, Handbook of Mathematical Functions (1964), 9.6.
+PyTorch: torch.i0, torch.special.i0. ONNX: none. ggml: none.
+"""
+
+from typing import Any
+
+from opproof.reference_ops._arrays import bessel_i0, bessel_i1
+from opproof.vocabulary.arrays import Array
+
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("cosh",)
+
+
+def forward(x: Array) -> Array:
+    return bessel_i0(x)
+
+
+def vjp(g: Array, y: Array, x: Array) -> Array:
+    return g * bessel_i1(x)
+
+
+def torch(torch: Any, x: Any) -> Any:
+    return torch.i0(x)

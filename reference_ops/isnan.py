@@ -1,0 +1,26 @@
+"""isnan: whether x is NaN.
+
+Shapes: x any; y as x, booleans.
+Gradient: none.
+Source: IEEE 754-2019, 5.7.2.
+PyTorch: torch.isnan. ONNX: IsNaN. ggml: none.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+
+EXACT = ("forward",)
+TRAITS = ("pointwise",)
+NEIGHBOURS = ("isinf", "isfinite")
+IN_PLACE = ()  # the result is of booleans
+
+
+def forward(x: Array) -> Array:
+    return np.isnan(x)
+
+
+def torch(torch: Any, x: Any) -> Any:
+    return torch.isnan(x)
