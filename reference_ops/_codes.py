@@ -50,7 +50,8 @@ def decode(data: Bytes, type: str) -> NDArray[np.float64]:
         return signed
     if type == "f4e2m1":
         codes = _halves(found)
-        return np.where(codes & 8, -1.0, 1.0) * np.asarray(_FP4)[codes & 7]
+        magnitudes: NDArray[np.float64] = np.where(codes & 8, -1.0, 1.0) * np.asarray(_FP4)[codes & 7]
+        return magnitudes
     values: NDArray[np.float64] = found.view(_float8(type)).astype(np.float64)
     return values
 

@@ -138,6 +138,7 @@ def test_every_trait_is_somebodys():
 
 #: Words that are an operator's name and something else, in harness/.
 OTHER_WORDS = {
+    "add": "what `opproof history` does with a run",
     "any": "the convention under which any subgradient passes",
     "contiguous": "a layout",
     "pad": "a parameter, and how others begin",
@@ -158,7 +159,9 @@ def operators_named(text):
 
 #: Names here are of PyTorch's operations, under which our operators' references are not looked up.
 OF_PYTORCH = ROOT["harness"] / "truth" / "torch"
-HARNESS = [f for p, f in FILES if p == "harness" and f.parent != OF_PYTORCH]
+#: The table from ONNX's operators to ours, for models.
+OF_ONNX = ROOT["harness"] / "capture" / "onnx"
+HARNESS = [f for p, f in FILES if p == "harness" and f.parent not in (OF_PYTORCH, OF_ONNX)]
 
 
 @pytest.mark.parametrize("path", HARNESS, ids=lambda f: f.stem)

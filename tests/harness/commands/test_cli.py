@@ -129,7 +129,7 @@ def test_in_process_is_recorded(tmp_path):
 
 def test_in_process_reaches_the_pool(tmp_path, monkeypatch):
     limits = []
-    monkeypatch.setattr(runner, "Pool", lambda given: limits.append(given) or Pool(given))
+    monkeypatch.setattr(runner, "Pool", lambda given, *more: limits.append(given) or Pool(given, *more))
     run(tmp_path / "in", "-b", "numpy", "--case", "relu[x=7x33;f32]", "--in-process")
     run(tmp_path / "out", "-b", "numpy", "--case", "relu[x=7x33;f32]")
     assert [given.in_process for given in limits] == [True, False]
