@@ -46,7 +46,9 @@ _LONG = (("{n}x2",) * 3, ("1x{n}", "2x{n}", "1x{n}"), ("1x{n}",) * 3)
 
 def _row(names: tuple[str, str, str], shapes: Iterable[str], *rest: str) -> str:
     text = join(*(f"{name}={shape}" for name, shape in zip("ABC", shapes, strict=True)), *rest)
-    return text.translate(str.maketrans(dict(zip("ABC", names, strict=True))))
+    for letter, name in zip("ABC", names, strict=True):
+        text = text.replace(letter, name)
+    return text
 
 
 def ternary(names: tuple[str, str, str], params: Iterable[str] = ("",), drop: Iterable[str] = ()) -> list[str]:
