@@ -1,0 +1,14 @@
+"""Cases of lstm_cell: states and inputs of unequal sizes, with biases and without, each tensor laid out in turn."""
+
+from opproof.cases._cells import WITHOUT, aligned_cells, full_cells, laid_cells, long_cells, rows, short_cells
+
+_STATES, _GATES = "h c", 4
+
+SMOKE, STANDARD = rows(_STATES, _GATES)
+LAID = laid_cells(_STATES, _GATES)
+ALIGNED = aligned_cells(_STATES, _GATES)
+LONG, LONGEST = long_cells(_STATES, _GATES)
+SHORT = short_cells(_STATES)
+FULL = full_cells(_STATES, _GATES)
+
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]
