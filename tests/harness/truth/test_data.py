@@ -49,6 +49,7 @@ CROWDED = {
     "argsort": "every two elements of a row",
     "sort": "every two elements of a row",
     "topk": "every two elements of a row",
+    "topk_moe": "every two elements of a row",
     "swiglu_oai": "the gate has kinks of its own, and only the first tensor is moved",
 }
 
