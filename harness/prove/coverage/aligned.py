@@ -23,7 +23,10 @@ _CLASSES = {
     "broadcast": "broadcast",
 }
 #: Tensors of whole numbers, of bytes, or of one number a head.
-_COUNTED = frozenset({"index", "indices", "ids", "target", "positions", "data", "sinks", "freq_factors"})
+_COUNTED = frozenset(
+    "index indices ids target positions cu_seqlens_q cu_seqlens_k block_tables context_lens data sinks "
+    "freq_factors".split()
+)
 #: Of operators of a quantised type, tensors of bytes, and what many of them share.
 _CODED = frozenset({"b", "weight", "scale", "zero_point"})
 
