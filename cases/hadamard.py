@@ -28,7 +28,7 @@ STANDARD = [
     "x=66x4;fill=special",
     "x=2x2048;f16,bf16",
     "x=2x8192;scale=0.0110485434560398;f32",
-    f"x=5x32;scale={8 * BETWEEN};f16,bf16",
+    f"x=9x128;scale={8 * BETWEEN};f16,bf16",
 ]
 LAID = ["x=2x3x5x8;layout=cropped", "x=1,;layout=offset"]
 ALIGNED = aligned_rows("", "scale=0.125")
