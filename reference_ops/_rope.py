@@ -15,6 +15,17 @@ from opproof.vocabulary.arrays import Array
 
 Turn = tuple[Array, Array, Array]
 
+#: Parameters of rope that operators made of it leave as they are.
+USUAL: dict[str, Any] = {
+    "freq_scale": 1.0,
+    "ext_factor": 0.0,
+    "attn_factor": 1.0,
+    "beta_fast": 32.0,
+    "beta_slow": 1.0,
+    "n_ctx_orig": 0,
+    "sections": (0, 0, 0, 0),
+}
+
 
 def _sector(mode: str, pair: NDArray[np.int64], sections: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
     """For each pair, which row of positions it follows, and the exponent of its frequency."""

@@ -34,7 +34,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def _seen(tables: Array, lens: Array, slots: int) -> NDArray[np.bool_]:
     """Which keys of each sequence are in use: (n, 1, 1, most slots)."""
-    return np.arange(tables.shape[1] * slots) < lens[:, None, None, None]  # type: ignore[no-any-return]
+    return np.arange(tables.shape[1] * slots) < lens[:, None, None, None]
 
 
 def _paged(cache: Array, tables: Array, seen: NDArray[np.bool_]) -> Array:

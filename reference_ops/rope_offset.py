@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops import rope
+from opproof.reference_ops._rope import USUAL
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -45,7 +46,7 @@ def vjp(
     freq_base: float = 10000.0,
     freq_scale: float = 1.0,
 ) -> Array:
-    params = {**rope.forward.__kwdefaults__, "n_dims": n_dims, "mode": mode}
+    params = {**USUAL, "n_dims": n_dims, "mode": mode}
     return rope.vjp(g, y, x, _places(x, offset), **{**params, "freq_base": freq_base, "freq_scale": freq_scale})[0]
 
 
@@ -59,6 +60,6 @@ def torch(
     freq_base: float = 10000.0,
     freq_scale: float = 1.0,
 ) -> Any:
-    params = {**rope.forward.__kwdefaults__, "n_dims": n_dims, "mode": mode}
+    params = {**USUAL, "n_dims": n_dims, "mode": mode}
     places = torch.arange(offset, offset + x.shape[1])
     return rope.torch(torch, x, places, **{**params, "freq_base": freq_base, "freq_scale": freq_scale})

@@ -14,6 +14,7 @@ import numpy as np
 
 from opproof.reference_ops import rope, set_rows
 from opproof.reference_ops._index import distinct
+from opproof.reference_ops._rope import USUAL
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -29,7 +30,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def _params(n_dims: int, mode: str, freq_base: float) -> dict[str, Any]:
-    return {**rope.forward.__kwdefaults__, "n_dims": n_dims, "mode": mode, "freq_base": freq_base}
+    return {**USUAL, "n_dims": n_dims, "mode": mode, "freq_base": freq_base}
 
 
 def _flat(x: Array) -> Array:

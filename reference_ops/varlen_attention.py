@@ -44,9 +44,9 @@ def _seen(query: Array, key: Array, cuts_q: Array, cuts_k: Array, causal: bool) 
     of_query, of_key = (np.searchsorted(c, at, side="right") - 1 for c, at in ((cuts_q, i), (cuts_k, j)))
     seen = of_query[:, None] == of_key
     if not causal:
-        return seen
+        return seen  # type: ignore[no-any-return]
     last_query, last_key = cuts_q[1:][of_query], cuts_k[1:][of_key]
-    return seen & ((j - last_key) <= (i - last_query)[:, None])
+    return seen & ((j - last_key) <= (i - last_query)[:, None])  # type: ignore[no-any-return]
 
 
 def _by_head(*xs: Array) -> list[Array]:
@@ -96,7 +96,8 @@ def vjp(
     scale: float | None = None,
 ) -> tuple[Array, Array, Array, None, None]:
     seen = _seen(query, key, cu_seqlens_q, cu_seqlens_k, causal)
-    dq, dk, dv = _by_head(*attended_vjp(*_by_head(g, y, query, key, value), seen, scale))
+    dy, output, q, k, v = _by_head(g, y, query, key, value)
+    dq, dk, dv = _by_head(*attended_vjp(dy, output, q, k, v, seen, scale))
     return dq, dk, dv, None, None
 
 
