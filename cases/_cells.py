@@ -55,7 +55,7 @@ def long_cells(states: str, gates: int) -> tuple[list[str], list[str]]:
     """LONG and LONGEST rows: of the batch and of the input; small numbers in f32, where of many gates some are shut."""
     batch, full = lengths("!" + _row(states, gates, "{n}", 2, 1, True))
     inputs, full_inputs = lengths("!" + _row(states, gates, 2, "{n}", 1, False, "f32"))
-    return [*map(_opened, batch), *inputs], [*map(_opened, full), *full_inputs]
+    return [_opened(row) for row in (*batch, *inputs)], [_opened(row) for row in (*full, *full_inputs)]
 
 
 def _opened(row: str) -> str:

@@ -38,7 +38,7 @@ def forward(
     a, b = products(x, h, (weight_ih, weight_hh, bias_ih, bias_hh))
     (ar, az, au), (br, bz, bu) = gates(a, 3), gates(b, 3)
     z, u = sigmoid(az + bz), np.tanh(au + sigmoid(ar + br) * bu)
-    return u + z * (h - u)
+    return u + z * (h - u)  # type: ignore[no-any-return]
 
 
 def vjp(
@@ -60,7 +60,7 @@ def vjp(
     du = g * (1 - z) * (1 - u * u)
     dr, dz = du * bu * r * (1 - r), g * (h - u) * z * (1 - z)
     dx, dh, *dweights = products_vjp(joined(dr, dz, du), joined(dr, dz, du * r), x, h, weights)
-    return dx, dh + g * z, *dweights  # type: ignore[return-value]
+    return dx, dh + g * z, *dweights
 
 
 def torch(torch: Any, x: Any, h: Any, weight_ih: Any, weight_hh: Any, bias_ih: Any = None, bias_hh: Any = None) -> Any:

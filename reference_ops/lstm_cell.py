@@ -65,7 +65,7 @@ def vjp(
     di, df = dafter * u * si * (1 - si), dafter * c * sf * (1 - sf)
     dz = joined(di, df, dafter * si * (1 - u * u), g[0] * t * so * (1 - so))
     dx, dh, *dweights = products_vjp(dz, dz, x, h, weights)
-    return dx, dh, dafter * sf, *dweights  # type: ignore[return-value]
+    return dx, dh, dafter * sf, *dweights
 
 
 def torch(
