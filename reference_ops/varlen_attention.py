@@ -25,11 +25,16 @@ TRAITS = ("long sum", "multiplies")
 
 
 def _cuts(total: int) -> Callable[..., NDArray[np.int64]]:
-    """Draws where sequences begin: numbers that rise from 0 to `total`."""
+    """Draws where sequences begin: numbers that rise from 0 to `total`, by steps between a quarter and twice the mean.
+
+    Queries and keys that are cut anywhere would leave most queries without a key.
+    """
 
     def draw(bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...]) -> NDArray[np.int64]:
-        inside = (bits(max(shape[0] - 2, 0)) >> np.uint64(11)) % np.uint64(total + 1)
-        return np.concatenate([[0], np.sort(inside.astype(np.int64)), [total]])[: shape[0]]
+        count = max(shape[0] - 1, 1)
+        before = (bits(count - 1) >> np.uint64(54)).astype(np.int64)  # of 1024, three quarters of a step at most
+        inside = (4096 * np.arange(1, count) - 3 * before) * total // (4096 * count)
+        return np.concatenate([[0], inside, [total]])[: shape[0]]
 
     return draw
 
