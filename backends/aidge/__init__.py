@@ -43,12 +43,13 @@ class Aidge:
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
         with _declining(inputs):
-            gradients = self._answered(op, inputs, params, lambda run: run.gradients(cotangents))
+            gradients = self._answered(op, inputs, params, lambda run: run.gradients(cotangents), backward=True)
         return [gradients.get(i) if n else None for i, n in enumerate(needs)]
 
     def _answered(
-        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], answer: Callable[[Any], Any]
-    ) -> Any:
+        self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], answer: Callable[[Any], Any],
+        *, backward: bool = False,
+    ) -> Any:  # fmt: skip
         """What `answer` takes from a run of the operator."""
         from opproof.backends.aidge.apart import apart
         from opproof.backends.aidge.run import Run
@@ -57,6 +58,8 @@ class Aidge:
         if any(x is not None and x.size == 0 for x in inputs):
             raise Unsupported("aidge has no empty tensors: it calls them undefined")
         told = function(*inputs, **params)
+        if backward and told.no_backward:
+            raise Unsupported(told.no_backward)
         if not told.damages:
             return answer(Run(told, inputs))
         return apart(lambda: answer(Run(function(*inputs, **params), inputs)))

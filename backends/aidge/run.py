@@ -66,8 +66,6 @@ class Run:
 
     def gradients(self, cotangents: Sequence[Array | None]) -> dict[int, Array]:
         """By input of the operator; aidge's shapes, but where the input was fed in another one."""
-        if self._call.no_backward:
-            raise Unsupported(self._call.no_backward)
         for i, g in zip(self._call.outputs, cotangents, strict=False):  # fewer where it `lacks` outputs
             if g is not None:
                 output = self._operator.get_output(i)

@@ -102,7 +102,8 @@ def _col2im(
     extent = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
     several = any(o - e >= s for o, e, s in zip(output, extent, steps, strict=True))
     overlap = several and any(e > s for e, s in zip(extent, steps, strict=True))
-    return call(aidge.Fold2D(output, kernel, stride_dims=steps, dilation_dims=dilations), x, damages=overlap)
+    node = aidge.Fold2D(output, kernel, stride_dims=steps, dilation_dims=dilations)
+    return call(node, x, damages=overlap, no_backward="aidge's Fold2D has no backward")
 
 
 def _upsample(mode: Any) -> Callable[..., Call]:
