@@ -9,11 +9,7 @@ _FILLS = ("", ";fill=halves", ";fill=wide", ";fill=extreme")
 
 SMOKE = ["x=7x33;scale=7x1;type=i8", "x=7x33;scale=0d;type=f8e4m3"]
 STANDARD = [
-    *(
-        f"x=7x33;{shared};type={kind}{fill}"
-        for kind in _TYPES
-        for shared, fill in zip(_SHARED, _FILLS, strict=True)
-    ),
+    *(f"x=7x33;{shared};type={kind}{fill}" for kind in _TYPES for shared, fill in zip(_SHARED, _FILLS, strict=True)),
     *(f"x=7x33;{s};zero_point={s[6:]};type={k}" for k in ("i8", "u8") for s in ("scale=7x1", "scale=0d")),
     *(f"x=5x64;scale=5x1;zero_point=5x1;type={kind};fill=halves" for kind in ("i8", "u8")),
     "x=2x3x65;scale=1x3x1;zero_point=1x3x1;type=u8;layout=transposed",
