@@ -14,7 +14,7 @@ def command() -> None:
     """Keep runs as small files, and a page, a badge and an index made of them."""
 
 
-@command.command("add")
+@command.command()
 @click.argument("run", type=_FOLDER)
 @click.argument("history", type=_FOLDER)
 @click.option("--commit", default="", metavar="SHA", help="Of what was tested; that of git here where it is left out.")
