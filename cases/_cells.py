@@ -52,14 +52,10 @@ def aligned_cells(states: str, gates: int) -> list[str]:
 
 
 def long_cells(states: str, gates: int) -> tuple[list[str], list[str]]:
-    """LONG and LONGEST rows: of the batch and of the input; small numbers in f32, where of many gates some are shut."""
+    """LONG and LONGEST rows: of the batch and of the input."""
     batch, full = lengths("!" + _row(states, gates, "{n}", 2, 1, True))
     inputs, full_inputs = lengths("!" + _row(states, gates, 2, "{n}", 1, False, "f32"))
-    return [_opened(row) for row in (*batch, *inputs)], [_opened(row) for row in (*full, *full_inputs)]
-
-
-def _opened(row: str) -> str:
-    return join(row, "fill=small") if row.endswith(";f32") else row
+    return [*batch, *inputs], [*full, *full_inputs]
 
 
 def short_cells(states: str) -> dict[str, Limit]:

@@ -58,7 +58,7 @@ LONG, LONGEST = lengths(
     _row(1, "{n}", "{n}", 2, 1, 2, 2, 2),
     "!" + _row(2, 1, 1, "{n}", 1, 3, 2, 2),
     _row(2, 1, 1, 2, "{n}", 1, 2, 2),
-    _row(2, 1, 1, 3, 2, "{n}", 2, 2),
+    _row(2, 1, 1, 60, 2, "{n}", 2, 2),  # of few blocks a key is read thousands of times, and its one rounding is too
     _row(2, 1, 1, 2, 3, 2, "{n}", 2),
     _row(2, 1, 1, 2, 3, 2, 2, "{n}"),
 )

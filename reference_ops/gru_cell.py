@@ -56,8 +56,9 @@ def vjp(
     (ar, az, au), (br, bz, bu) = gates(a, 3), gates(b, 3)
     r, z = sigmoid(ar + br), sigmoid(az + bz)
     u = np.tanh(au + r * bu)
-    # From the gates as a kernel saves them: 1 - r and 1 - z, which cancel where these are near 1.
-    du = g * (1 - z) * (1 - u * u)
+    # From the gates as a kernel saves them: 1 - r and 1 - z, which cancel where these are near 1. And g - g z, the
+    # gradient of u + z (h - u) term by term: where a gate is shut, what it rounds is not what dz rounds.
+    du = (g - g * z) * (1 - u * u)
     dr, dz = du * bu * r * (1 - r), g * (h - u) * z * (1 - z)
     dx, dh, *dweights = products_vjp(joined(dr, dz, du), joined(dr, dz, du * r), x, h, weights)
     return dx, dh + g * z, *dweights
