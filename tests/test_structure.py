@@ -143,6 +143,7 @@ OTHER_WORDS = {
     "contiguous": "a layout",
     "pad": "a parameter, and how others begin",
     "repeat": "an option of a run",
+    "scale": "a tensor of quantised numbers",
     "sign": "a diagnosis",
 }
 
