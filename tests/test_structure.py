@@ -138,7 +138,6 @@ def test_every_trait_is_somebodys():
 
 #: Words that are an operator's name and something else, in harness/.
 OTHER_WORDS = {
-    "add": "what `opproof history` does with a run",
     "any": "the convention under which any subgradient passes",
     "contiguous": "a layout",
     "pad": "a parameter, and how others begin",
