@@ -52,10 +52,14 @@ def aligned_cells(states: str, gates: int) -> list[str]:
 
 
 def long_cells(states: str, gates: int) -> tuple[list[str], list[str]]:
-    """LONG and LONGEST rows: of the batch and of the input."""
+    """LONG and LONGEST rows: of the batch and of the input, of which small numbers in f32, lest all gates are shut."""
     batch, full = lengths("!" + _row(states, gates, "{n}", 2, 1, True))
     inputs, full_inputs = lengths("!" + _row(states, gates, 2, "{n}", 1, False, "f32"))
-    return [*batch, *inputs], [*full, *full_inputs]
+    return [*batch, *map(_opened, inputs)], [*full, *map(_opened, full_inputs)]
+
+
+def _opened(row: str) -> str:
+    return join(row, "fill=small") if row.endswith(";f32") else row
 
 
 def short_cells(states: str) -> dict[str, Limit]:

@@ -22,7 +22,7 @@ STANDARD = [
     "a=5x7;b=4x7;fill=offset",
     "a=9x4;b=7x4;fill=extreme;f32,bf16",
     "a=9x4;b=7x4;fill=small;f32,bf16",
-    "a=9x3;b=7x3;fill=kink",
+    "a=9x1;b=7x1;fill=kink",
     "a=9x3;b=7x3;p=1.0;fill=ties",
     "a=9x5;b=7x5;fill=special",
     "a=7x5;b=@a;p=1.0",

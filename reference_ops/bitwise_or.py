@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
+IN_PLACE = ("a", "b")  # integers as they are
 NEIGHBOURS = (
     "bitwise_and",
     "bitwise_xor",

@@ -15,8 +15,8 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
+IN_PLACE = ("a",)  # integers as they are
 NEIGHBOURS = ("bitwise_left_shift",)
-IN_PLACE = ("a",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

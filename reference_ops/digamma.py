@@ -29,5 +29,7 @@ def vjp(g: Array, y: Array, x: Array) -> Array:
 
 
 def torch(torch: Any, x: Any) -> Any:
-    slope = torch.special.zeta(torch.full_like(x, 2.0), x).detach()  # PyTorch's own is of nine digits in float64
-    return torch.digamma(x.detach()) + torch.where(torch.isinf(x), 0.0, slope * (x - x.detach()))
+    finite = torch.where(torch.isinf(x), 1.0, x)
+    slope = torch.special.zeta(torch.full_like(x, 2.0), finite).detach()  # PyTorch's own is of nine digits in float64
+    slope = torch.where(torch.isinf(slope), 0.0, slope)
+    return torch.digamma(x.detach()) + torch.where(torch.isinf(x), 0.0, slope * (finite - finite.detach()))

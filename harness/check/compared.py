@@ -93,6 +93,9 @@ def _further(
         if i and time.monotonic() - start > wish.seconds:
             break
         for mode in wish.modes if not first.declined else ():
+            # PyTorch's forward mode writes tangents in place, which it refuses where elements share their memory.
+            if mode is Mode.JVP and first.variant.layout == "broadcast":
+                continue
             one = derived(first, mode, reference, candidate, manner, wish.device)
             made = records(one, reference, report.reference, report.candidate, in_process=True, explain=False)
             results += made

@@ -88,7 +88,7 @@ def _beside_kinks(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Arr
     on = distances(case, op, values) == 0
     order = np.arange(first.size).reshape(first.shape)
     sizes = 2.0 ** np.floor(np.log2(np.maximum(np.abs(first), dtype.tiny)))
-    step = 2 * dtype.u * sizes
+    step = np.where(first == 0, dtype.tiny, 2 * dtype.u * sizes)  # below it numbers may be taken for 0
     lengths = np.choose(order // 9 % 4, [step, step, *(n * np.abs(first) for n in _NEARBY)])
     moved = round_to(first + np.where(on, order // 3 % 3 - 1.0, 0) * lengths, dtype)
     values = {name: moved if v is first else v for name, v in values.items()}

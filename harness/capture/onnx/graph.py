@@ -87,7 +87,7 @@ class _Walk:
 
         self.calls = Calls()
         graph = shape_inference.infer_shapes(model, data_prop=True).graph
-        self.dtypes = {w.name: w.data_type for w in graph.initializer}
+        self.dtypes: dict[str, int] = {w.name: w.data_type for w in graph.initializer}
         self.shapes: dict[str, tuple[int, ...]] = {w.name: tuple(w.dims) for w in graph.initializer}
         for info in (*graph.input, *graph.value_info, *graph.output):
             self._declare(info)
@@ -110,7 +110,7 @@ class _Walk:
         if any(n and n not in self.shapes for n in node.input):
             self.calls.unmapped[node.op_type] += 1
             return
-        floats = [self.dtypes.get(n) for n in node.input if self.dtypes.get(n) in _FLOATS]
+        floats = [self.dtypes[n] for n in node.input if self.dtypes.get(n) in _FLOATS]
         if node.op_type in _WITHOUT_ARITHMETIC or not floats:
             return
         try:

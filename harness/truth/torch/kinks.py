@@ -20,7 +20,7 @@ from opproof.vocabulary.arrays import Array
 
 #: How far inputs are moved, relative to 1 or to their size; and how often at random.
 STEP = 2.0**-38
-RANDOM = 6
+RANDOM = 24
 #: Derivatives on either side that differ by less, relatively, are one.
 _APART = 1e-7
 

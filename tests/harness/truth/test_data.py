@@ -50,6 +50,9 @@ CROWDED = {
     "sort": "every two elements of a row",
     "topk": "every two elements of a row",
     "topk_moe": "every two elements of a row",
+    "cdist": "of a matrix from itself, rows at no distance",
+    "embedding_bag": "a row may stand in a bag twice",
+    "quantize_linear": "kinks lie half a step apart",
     "swiglu_oai": "the gate has kinks of its own, and only the first tensor is moved",
 }
 

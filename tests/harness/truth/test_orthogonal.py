@@ -8,7 +8,7 @@ from opproof.harness.truth import reference
 from opproof.harness.truth.noise.orthogonal import Orthogonal, runs_for
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.modes import MODES
 
 OPS = ("exp", "gelu", "silu", "tanh", "mish", "softplus", "hardswish", "log1p", "sinh", "erf", "rsqrt")
 
@@ -21,7 +21,7 @@ def test_columns_are_orthogonal():
 
 
 @pytest.mark.parametrize("name", OPS)
-@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("mode", MODES)
 def test_scales_are_those_of_normal_noise(name, mode, monkeypatch):
     case = Case.parse(f"{name}[x=64x64;f16;fill=every:5/16]")  # numbers of 0.004 to 8
     posed = pose(case, load(name), mode).asked
