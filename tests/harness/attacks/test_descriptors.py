@@ -40,7 +40,7 @@ DEEDS = {
     "abs": lambda: everywhere(b"\\xff" * 16),
     "square": lambda: everywhere(b"{}" * 50_000),
     "sign": lambda: os.closerange(3, 64),
-    "floor": lambda: [os.dup2(2, descriptor) for descriptor in range(3, 16)],
+    "floor": lambda: [os.dup2(2, descriptor) for descriptor in range(3, 64)],
     "ceil": lambda: os.closerange(0, 3),
     "sqrt": lambda: os.write(1, b"noise\\n" * 100_000),
 }
