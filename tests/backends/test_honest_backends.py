@@ -26,14 +26,14 @@ def run(*backends, **selection):
 def test_float32_of_both():
     """In one run, for which what is expected is worked out once: numpy passes everything, torch what it is known to.
 
-    Half of the cases, for which two cores have time; all of them are what `opproof run` is for.
+    A quarter of the cases, for which two cores have time; all of them are what `opproof run` is for.
     """
     pytest.importorskip("torch")
-    results = run("numpy", "torch", dtypes=("f32",), shard="1/2")
+    results = run("numpy", "torch", dtypes=("f32",), shard="1/4")
     assert {r.verdict for r in results["numpy"]} == {"PASS"}, [r.case for r in results["numpy"] if r.verdict != "PASS"]
     drawn = [r for r in results["numpy"] if "fill=every" not in r.case]  # of all numbers, one is near the bound
     assert max(r.units for r in drawn if r.units is not None) < 8
-    assert sum(r.verdict == "PASS" for r in results["torch"]) > 5000
+    assert sum(r.verdict == "PASS" for r in results["torch"]) > 4000
 
 
 @pytest.mark.parametrize(("dtype", "shard", "least"), [("f16", "1/6", 1500), ("bf16", "3/6", 1500), ("f64", "", 300)])
