@@ -7,7 +7,7 @@ Source: PyTorch's documentation of torch.nn.AdaptiveAvgPool2d.
 PyTorch: torch.nn.functional.adaptive_avg_pool2d. ONNX: GlobalAveragePool (output_size = 1). ggml: none.
 """
 
-import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,21 +19,37 @@ ANALYTIC = True
 TRAITS = ("long sum", "resize", "pools")
 
 
-def _parts(n: int, out: int) -> list[slice]:
-    return [slice(i * n // out, -((i + 1) * n // -out)) for i in range(out)]
+def _alike(n: int, out: int) -> Iterator[tuple[Array, Array]]:
+    """Parts of the same number of cells: which they are, (p,), and their cells, (p, cells)."""
+    which = np.arange(out)
+    first, end = which * n // out, -((which + 1) * n // -out)
+    for cells in np.unique(end - first):
+        parts = which[end - first == cells]
+        yield parts, first[parts, None] + np.arange(cells)
+
+
+def _blocks(x: Array, output_size: Sizes) -> Iterator[tuple[Any, Any]]:
+    """Where parts lie in y, (n, c, p, q), and where their cells lie in x, (n, c, p, q, *cells)."""
+    high, wide = (list(_alike(n, o)) for n, o in zip(x.shape[2:], per_axis(output_size, 2), strict=True))
+    every = slice(None)
+    for i, h in high:
+        for j, w in wide:
+            yield (every, every, i[:, None], j), (every, every, h[:, None, :, None], w[:, None, :])
 
 
 def forward(x: Array, *, output_size: Sizes) -> Array:
-    high, wide = (_parts(n, o) for n, o in zip(x.shape[2:], per_axis(output_size, 2), strict=True))
-    return np.stack([np.stack([np.mean(x[:, :, h, w], axis=(2, 3)) for w in wide], -1) for h in high], -2)
+    y = np.zeros((*x.shape[:2], *per_axis(output_size, 2)), dtype=x.dtype, like=x)
+    for parts, cells in _blocks(x, output_size):
+        y[parts] = np.mean(x[cells], axis=(-2, -1))
+    return y
 
 
 def vjp(g: Array, y: Array, x: Array, *, output_size: Sizes) -> Array:
-    high, wide = (_parts(n, o) for n, o in zip(x.shape[2:], per_axis(output_size, 2), strict=True))
     dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    for (i, h), (j, w) in itertools.product(enumerate(high), enumerate(wide)):
-        share = g[:, :, i : i + 1, j : j + 1] / ((h.stop - h.start) * (w.stop - w.start))
-        dx[:, :, h, w] = dx[:, :, h, w] + share
+    for parts, cells in _blocks(x, output_size):
+        count = cells[2].shape[2] * cells[3].shape[2]
+        share = (g[parts] / count)[..., None, None]
+        np.add.at(dx, cells, share)
     return dx
 
 

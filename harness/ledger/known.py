@@ -123,6 +123,10 @@ class Known:
         """Whether a pattern matches the id."""
         return any(matches(p, case) for p in self.globs)
 
+    def speaks_of(self, case: str, mode: Mode, spec: str) -> bool:
+        """Whether the entry speaks of the case in this mode on this backend."""
+        return self.covers_mode(mode) and self.covers_backend(spec) and self.covers_case(case)
+
     def covers_mode(self, mode: Mode) -> bool:
         """Whether the entry speaks of the mode."""
         return not (self.modes or self.mode) or mode in (*self.modes, self.mode)
@@ -133,7 +137,7 @@ class Known:
 
     def covers(self, result: Result) -> bool:
         """Whether the entry speaks of this case, mode and backend, whatever the verdict."""
-        return self.covers_mode(result.mode) and self.covers_backend(result.backend) and self.covers_case(result.case)
+        return self.speaks_of(result.case, result.mode, result.backend)
 
     def names(self, result: Result) -> bool:
         """Whether the entry speaks of this failure, however large it is."""

@@ -21,7 +21,7 @@ from opproof.harness.run.cache.store import Store
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.start import described, start
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.record import record, settled, with_verdict
+from opproof.harness.run.record import measured, record, settled, with_verdict
 from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprit
 from opproof.harness.run.task import Task, op_of
 from opproof.reports import Result
@@ -136,6 +136,8 @@ class Desk:
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
+        if verdict in WRONG and any(k.explains(measured(task, first)) for k in task.known):
+            return _Look(first)  # a process of its own would say the same
         if verdict in WRONG:
             tired = tired and (not _is_kept(first) or self._futile[kind] >= _LOOKS_AT_KEPT)
             look = _Look(first) if tired else self._look_at_wrong(task, first, used=used)

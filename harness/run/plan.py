@@ -13,6 +13,7 @@ from opproof.cases import Case, _file, cases_of
 from opproof.cases._case import RESERVED
 from opproof.cases._data import NOT_FINITE
 from opproof.cases._stored import check_stored, is_stored
+from opproof.harness.ledger.known import Known
 from opproof.harness.run import destination
 from opproof.harness.run.exhaustive import chunks
 from opproof.harness.run.shard import parse, shard_of
@@ -29,7 +30,7 @@ from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError, UsageError
 from opproof.vocabulary.levels import EXHAUSTIVE
 from opproof.vocabulary.meant import meant
-from opproof.vocabulary.modes import MODES
+from opproof.vocabulary.modes import MODES, Mode
 
 #: Backends that take turns at a case.
 _IN_TURN = 8
@@ -119,6 +120,20 @@ def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selectio
         for mode in selection.modes
         if (mode == "forward" or has_gradient(case, by_name[case.op])) and shard_of(text, mode, count) == part
     ]
+
+
+def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
+    """The tasks, each with the entries of the ledger that speak of it."""
+    by_op: dict[str, list[Known]] = {}
+    for entry in known:
+        for op in entry.ops:
+            by_op.setdefault(op if "*" not in op else "", []).append(entry)
+
+    def entries(task: Task) -> tuple[Known, ...]:
+        of_op = (*by_op.get(task.case.partition("[")[0], ()), *by_op.get("", ()))
+        return tuple(k for k in of_op if k.speaks_of(task.case, Mode(task.mode), task.backend))
+
+    return [replace(task, known=entries(task)) for task in tasks]
 
 
 def has_gradient(case: Case, op: Op) -> bool:

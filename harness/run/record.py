@@ -16,7 +16,7 @@ from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
     """The record of a task after its last look."""
-    judgement, notes = attempt.judgement, [attempt.judgement.message]
+    notes = [attempt.judgement.message]
     diagnosis, evidence = "", None
     also: tuple[str, ...] = ()
     try:
@@ -24,6 +24,18 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         also = _also(attempt, diagnosis)
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
+    return replace(
+        measured(task, attempt),
+        message="; ".join(filter(None, notes)),
+        diagnosis=diagnosis,
+        also=also,
+        in_process=in_process,
+        evidence=evidence,
+    )
+
+
+def measured(task: Task, attempt: Attempt) -> Result:
+    """The record of an attempt, without a diagnosis and evidence."""
     case = Case.parse(task.case)
     return Result(
         case=task.case,
@@ -31,15 +43,11 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         dtype=case.dtype,
         backend=task.backend,
         mode=Mode(task.mode),
-        message="; ".join(filter(None, notes)),
-        diagnosis=diagnosis,
-        also=also,
+        message=attempt.judgement.message,
         seconds=round(attempt.seconds, 6),
         judging=round(attempt.judging, 6),
         repro=repro(task),
-        in_process=in_process,
-        evidence=evidence,
-        **numbers(judgement),
+        **numbers(attempt.judgement),
     )
 
 

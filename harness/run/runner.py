@@ -21,7 +21,7 @@ from opproof.harness.run.cache.store import Store
 from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.plan import cases, tasks
+from opproof.harness.run.plan import cases, tasks, with_known
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.progress import progress
 from opproof.harness.run.results import resume
@@ -62,7 +62,7 @@ def run(settings: Settings) -> int:
             done = resume.done(folder, header) if settings.resume else []
             file = claims.enter_context(results_file(folder, header, done))
             resumption.command = resume.command(settings, folder)
-            stop = _measured(pool, planned, file, known, quiet=settings.quiet)
+            stop = _measured(pool, with_known(planned, known), file, known, quiet=settings.quiet)
         file.settle()  # now that no backend is left that could write to it
         status = finish(
             folder,

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from opproof.harness.ledger.known import Known
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
 
@@ -26,6 +27,7 @@ class Task:
     threads: tuple[int, ...] = ()  # with how many the call is made, in turn; empty: as many as the backend likes
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = MEMORY  # bytes that judging may take
+    known: tuple[Known, ...] = ()  # entries of the ledger that speak of it, whatever its verdict
 
 
 @functools.cache
