@@ -22,7 +22,7 @@ from opproof.vocabulary.several import tuple_of
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
 DECLINES = (
     "Not implemented", "not implemented", "unsupported data type", "only supports float32", "Can only handle",
-    "Cannot max reduce", "Cannot min reduce",
+    "Cannot max reduce", "Cannot min reduce", "Unsupported type",
 )  # fmt: skip
 
 

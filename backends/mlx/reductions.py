@@ -51,6 +51,31 @@ def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular:
     return mx.linalg.solve_triangular(a, b, upper=upper)
 
 
+def _addmm(x: Any, a: Any, b: Any, *, beta: float, alpha: float) -> Any:
+    return mx.addmm(x, a, b, alpha=alpha, beta=beta)
+
+
+def _inverse(x: Any) -> Any:
+    if x.dtype not in (mx.float32, mx.float64):
+        raise Unsupported("MLX's linalg.inv has no 16-bit floats")
+    return mx.linalg.inv(x)
+
+
+def _planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
+    if dtype != mx.float32 or norm != "backward":
+        raise Unsupported("MLX's fft is of float32, and divides the inverse by n")
+    return mx.real(y), mx.imag(y)
+
+
+def _fft(re: Any, im: Any, *, dim: int, norm: str, inverse: bool) -> tuple[Any, Any]:
+    transform = mx.fft.ifft if inverse else mx.fft.fft
+    return _planes(transform(re + mx.array(1j) * im, axis=dim), re.dtype, norm)
+
+
+def _rfft(x: Any, *, dim: int, norm: str) -> tuple[Any, Any]:
+    return _planes(mx.fft.rfft(x, axis=dim), x.dtype, norm)
+
+
 def _causal(x: Any, n_past: int) -> Any:
     return mx.tri(x.shape[-2], x.shape[-1], n_past, dtype=mx.bool_)
 
@@ -72,11 +97,19 @@ TABLE: dict[str, Callable[..., Any]] = {
     "logsumexp": _along(mx.logsumexp),
     "cumsum": lambda x, *, dim: mx.cumsum(x, axis=dim),
     "cumprod": lambda x, *, dim: mx.cumprod(x, axis=dim),
+    "logcumsumexp": lambda x, *, dim: mx.logcumsumexp(x, axis=dim),
     "count_equal": lambda a, b: mx.count_nonzero(a == b),
     # Linear algebra
     "matmul": mx.matmul,
     "bmm": mx.matmul,
     "dot": mx.inner,
+    "addmm": _addmm,
+    "baddbmm": _addmm,
+    "einsum": lambda a, b, *, equation: mx.einsum(equation, a, b),
+    "hadamard": lambda x, *, scale: mx.hadamard_transform(x, scale),
+    "inverse": _inverse,
+    "fft": _fft,
+    "rfft": _rfft,
     "linear": _linear,
     "outer_product": _outer_product,
     "mul_mat_id": _mul_mat_id,

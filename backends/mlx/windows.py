@@ -94,6 +94,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "conv_transpose2d": _conv_transpose(mx.conv_transpose2d),
     "avg_pool1d": _avg_pool(nn.AvgPool1d),
     "avg_pool2d": _avg_pool(nn.AvgPool2d),
+    "avg_pool3d": _avg_pool(nn.AvgPool3d),
     "upsample_nearest": _upsample(upsample_nearest),
     "upsample_bilinear": _upsample(upsample_linear),
     "upsample_bicubic": _upsample(upsample_cubic),

@@ -93,9 +93,9 @@ Entry = Callable[..., str | Sequence[str]]
 
 def tables() -> dict[str, Entry]:
     """Every entry by the name of our operator."""
-    from opproof.backends.onnx import losses, moves, nn, pointwise, reductions, windows
+    from opproof.backends.onnx import cells, losses, moves, nn, pointwise, reductions, windows
 
-    return joined(pointwise, reductions, moves, nn, windows, losses)
+    return joined(pointwise, reductions, moves, nn, windows, losses, cells)
 
 
 def key(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> str:

@@ -90,6 +90,11 @@ def _max_pool(axes: int) -> Entry:
     return entry
 
 
+def _grid_sample(m: Model, x: Tensor, grid: Tensor, *, mode: str, padding_mode: str, align_corners: bool) -> str:
+    given = {"mode": "linear" if mode == "bilinear" else mode, "padding_mode": padding_mode}
+    return m.node("GridSample", x, grid, **given, align_corners=int(align_corners))
+
+
 def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
     if _per_axis(output_size, 2) != [1, 1]:
         raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
@@ -130,8 +135,11 @@ TABLE: dict[str, Entry] = {
     "conv_transpose2d": _conv_transpose(2),
     "avg_pool1d": _avg_pool(1),
     "avg_pool2d": _avg_pool(2),
+    "avg_pool3d": _avg_pool(3),
     "max_pool1d": _max_pool(1),
     "max_pool2d": _max_pool(2),
+    "max_pool3d": _max_pool(3),
+    "grid_sample": _grid_sample,
     "adaptive_avg_pool2d": _adaptive_avg_pool2d,
     "col2im": _col2im,
     "upsample_nearest": _resize("nearest"),

@@ -23,6 +23,7 @@ from opproof.vocabulary.arrays import Array
 DECLINES = (
     "Could not find an implementation",
     "data type is not supported",
+    "does not support double",
     "NumDimensions() == 4 was false",  # LRN, of images only,
     "size_ % 2 == 1 was false",  # of windows with a middle,
     "beta_ > 0.0f was false",  # that divides

@@ -113,6 +113,8 @@ def _unpacked(described: Mapping[str, Any], behind: memoryview) -> Array:
 
 def _tree(value: Any, array: Callable[[Array], int]) -> Any:
     """JSON: a list, or a mapping with one key that says what it is of, for what JSON has no form for."""
+    if isinstance(value, np.generic):  # what NumPy makes of arrays without axes; a float64 is a float, too
+        value = np.asarray(value)
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -216,3 +216,9 @@ def test_an_array_that_ends_outside_is_not_read():
     data = encoded({"a": ARRAYS[3]}, "f32")
     with pytest.raises(NotKept):
         decoded(data[:-64])
+
+
+def test_a_number_without_axes_comes_back_as_an_array() -> None:
+    facts = decoded(encoded({"scale": np.float64(0.3), "limit": 0.5}, "f32"))
+    assert isinstance(facts["scale"], np.ndarray)
+    assert (facts["scale"].shape, float(facts["scale"]), facts["limit"]) == ((), 0.3, 0.5)
