@@ -46,6 +46,20 @@ def counts(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int,
     return tuple(dict.fromkeys(number(part.strip(), param, ctx) for part in value.split(",") if part.strip()))
 
 
+def amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    """Each NAME=AMOUNT as a pair."""
+    pairs = []
+    for text in value:
+        name, _, amount = text.partition("=")
+        try:
+            pairs.append((name, float(amount)))
+        except ValueError:
+            name = ""
+        if not name:
+            raise click.BadParameter(f"{text!r} is no NAME=AMOUNT; expected one such as gpu=1.", ctx, param)
+    return tuple(pairs)
+
+
 def drawn(value: int | str) -> int:
     """The seed; one that is drawn is said aloud, so that the run can be repeated."""
     if isinstance(value, int):

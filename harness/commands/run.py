@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from opproof.harness.commands import _complete
-from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, counts, drawn, finite, seed
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, amounts, counts, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
 
@@ -144,6 +144,20 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     is_flag=True,
     help="The backend in the judge's own process: a debugger works, and nothing keeps the backend from the judge.",
 )
+@click.option(
+    "--dask",
+    default="",
+    metavar="ADDRESS",
+    help="Judge on the workers of a Dask cluster: tcp://HOST:8786, or local for one on this machine.",
+)
+@click.option(
+    "--resource",
+    "resources",
+    multiple=True,
+    callback=amounts,
+    metavar="NAME=AMOUNT",
+    help="What a worker of --dask must offer, such as gpu=1; several times for several.",
+)
 @click.option("--no-cache", is_flag=True, help="Draw and evaluate all anew, and keep nothing of it; see opproof cache.")
 @click.option(
     "--cache-size",
@@ -205,6 +219,8 @@ def command(context: click.Context, /, **options: Any) -> int:
         proposals=options["proposals"],
         cache=not options["no_cache"],
         cache_size=options["cache_size"],
+        dask=options["dask"],
+        resources=options["resources"],
     )
     if options["resume"] is not None:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from itertools import groupby, islice
-from typing import Self
+from typing import Protocol, Self
 
 from opproof.backends.host import keeper
 from opproof.harness.run import judges
@@ -38,6 +38,22 @@ _STILL = 10.0
 _TRIES = 20
 
 Case = tuple[Task, ...]
+
+
+class Judges(Protocol):
+    """Those of one run, here or on other machines; a context manager."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def describe(self, backend: str) -> dict[str, str]:
+        """See Pool."""
+        ...
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        """See Pool."""
+        ...
 
 
 class Pool:

@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import cases, tasks, with_known
-from opproof.harness.run.pool import Pool
+from opproof.harness.run.pool import Judges, Pool
 from opproof.harness.run.progress import progress
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key, results_file
@@ -33,6 +34,7 @@ from opproof.harness.run.stop import stoppable
 from opproof.harness.run.task import Task
 from opproof.reports import Header
 from opproof.reports._results import legible
+from opproof.vocabulary.errors import UsageError
 
 
 def run(settings: Settings) -> int:
@@ -55,7 +57,7 @@ def run(settings: Settings) -> int:
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _foreign(cache)
     with stoppable() as resumption, ExitStack() as claims:
-        with Pool(limits, cache) as pool:
+        with _judges(settings, limits, cache) as pool:
             header = _header(settings, [pool.describe(b) for b in backends], len(planned))
             folder = claims.enter_context(claimed(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
@@ -83,6 +85,19 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _judges(settings: Settings, limits: Limits, cache: Place | None) -> Judges:
+    """Those of this machine, or of a cluster. Raises UsageError."""
+    if not settings.dask:
+        return Pool(limits, cache)
+    from opproof.harness.run.cluster.client import Cluster
+
+    if settings.in_process:
+        raise UsageError("--in-process is the judge's own process, which --dask has on other machines; leave one out.")
+    size = settings.cache_size * 2**20 if settings.cache else None
+    folders = [str(Path(f).resolve()) for f in settings.selection.folders]
+    return Cluster(settings.dask, limits, size, [*settings.backends, *folders], dict(settings.resources))
 
 
 def _foreign(cache: Place | None) -> int:
@@ -123,7 +138,7 @@ def _planned(settings: Settings) -> list[Task] | None:
 
 
 def _measured(
-    pool: Pool, planned: Sequence[Task], file: ResultsFile, known: Sequence[Known], *, quiet: bool
+    pool: Judges, planned: Sequence[Task], file: ResultsFile, known: Sequence[Known], *, quiet: bool
 ) -> KeyboardInterrupt | None:
     """Run what has no record yet, and write each record as it ends; one that comes again replaces the first.
 

@@ -35,6 +35,8 @@ class Settings:
     proposals: Path | None = None  # the ledger that unexpected failures are proposed to
     cache: bool = True
     cache_size: int = SIZE // 2**20  # MiB
+    dask: str = ""  # address of a scheduler, or "local"; empty: judges on this machine
+    resources: tuple[tuple[str, float], ...] = ()  # that a worker must offer, by name
 
 
 def options(settings: Settings) -> dict[str, Any]:

@@ -72,6 +72,10 @@ def done(folder: Path, header: Header) -> list[Result]:
 def command(settings: Settings, folder: Path) -> str:
     """The command that goes on with the run in `folder`."""
     text = f"opproof run --resume {shlex.quote(str(folder))}"
+    if settings.dask:
+        text += f" --dask {shlex.quote(settings.dask)}"
+    for name, amount in settings.resources:
+        text += f" --resource {shlex.quote(f'{name}={amount:g}')}"
     if settings.proposals is not None:
         text += f" --update-known {shlex.quote(str(settings.proposals))}"
     return text

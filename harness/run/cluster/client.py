@@ -1,0 +1,253 @@
+"""Tasks through the workers of a Dask cluster, as pool.py takes them through the judges of this machine.
+
+Dask gives the chunk of a worker that was lost to another one; records come with a chunk's answer, so that none is there
+twice. A scheduler that was lost is waited for, and asked again for what it still owed.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Any, Self
+
+from opproof.harness import __version__
+from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
+from opproof.harness.run.cluster.shipped import shipped
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.record import settled
+from opproof.harness.run.task import Task
+from opproof.reports import Result
+from opproof.vocabulary.errors import BackendError, UsageError
+from opproof.vocabulary.verdicts import Verdict
+
+LOCAL = "local"
+#: Chunks that lie ready for each worker beside the one that it is at.
+_READY = 2
+#: Seconds that a chunk is to take, and the most cases that it may hold.
+_CHUNK, _MOST = 2.0, 256
+#: Seconds to wait for a scheduler, for its first worker, and for a scheduler that was lost.
+_CONNECT, _WORKERS, _RECONNECT = 10.0, 60.0, 120.0
+
+
+class Cluster:
+    """The workers of one run; a context manager with the face of a Pool."""
+
+    def __init__(
+        self,
+        address: str,
+        limits: Limits,
+        cache: int | None = None,
+        files: Sequence[str] = (),
+        resources: Mapping[str, float] | None = None,
+    ) -> None:
+        """`cache` is in bytes, of each worker's own. Raises UsageError where there is no cluster."""
+        self._address, self._limits = address, limits
+        self._resources = dict(resources or {})
+        self._order = Order(__version__, limits, cache, shipped(files))
+        self._refused: dict[str, str] = {}
+        self._seconds = 0.0  # of a case, lately
+        self._latest: Mapping[str, Any] = {}  # workers
+        self._asked = -math.inf
+        self._cluster: Any = None
+        self._client: Any = None
+
+    def __enter__(self) -> Self:
+        distributed = _distributed()
+        if self._address == LOCAL:
+            self._cluster = _local(distributed, self._limits.jobs, self._resources)
+        self._client = self._connected(_CONNECT)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in (self._client, self._cluster):
+            if one is not None:
+                with suppress(Exception):
+                    one.close(timeout=5)
+
+    def describe(self, backend: str) -> dict[str, str]:
+        """Name, version, device, as the first worker has it. Raises BackendError where no worker can load it."""
+        from opproof.harness.run.cluster.worker import described
+
+        while True:
+            where = self._where()
+            answer: Answer = self._client.submit(described, self._order, backend, pure=False, **where).result()
+            if not answer.refusal:
+                about = answer.about
+                known = (*self._order.backends, (backend, about["name"], about["version"]))
+                self._order = Order(__version__, self._limits, self._order.cache, self._order.files, known)
+                return about
+            self._refuse(answer)
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
+        """Records as their chunks end, one for every task."""
+        left = deque(tuple(some) for _, some in groupby(tasks, key=lambda t: t.case))
+        pending: dict[Any, Chunk] = {}
+        try:
+            while left or pending:
+                try:
+                    self._submit(left, pending)
+                    for future in self._ended(pending):
+                        yield from self._records(future, pending.pop(future), left)
+                except _lost() as error:
+                    if not self._is_gone():
+                        raise
+                    left.extendleft(case for chunk in pending.values() for case in chunk.cases)
+                    pending.clear()
+                    self._reconnect(error)
+        finally:
+            with suppress(Exception):
+                self._client.cancel(list(pending))
+
+    def _submit(self, left: deque[tuple[Task, ...]], pending: dict[Any, Chunk]) -> None:
+        from opproof.harness.run.cluster.worker import judged
+
+        workers = max(1, len(self._allowed()))
+        while left and len(pending) < _READY * workers:
+            most = _MOST if self._seconds == 0 else round(_CHUNK / self._seconds)
+            size = max(1, min(most if self._seconds else 1, _MOST, -(-len(left) // (_READY * workers))))
+            chunk = Chunk(tuple(task for _ in range(size) for task in left.popleft()))
+            pending[self._client.submit(judged, self._order, chunk, pure=False, **self._where())] = chunk
+
+    def _ended(self, pending: Mapping[Any, Chunk]) -> list[Any]:
+        """Those that have an answer, one at least unless the scheduler is slow."""
+        distributed = _distributed()
+        with suppress(TimeoutError):
+            distributed.wait(list(pending), timeout=5, return_when="FIRST_COMPLETED")
+        if self._is_gone():
+            raise OSError("the scheduler is gone")
+        return [future for future in pending if future.status in ("finished", "error", "cancelled", "lost")]
+
+    def _records(self, future: Any, chunk: Chunk, left: deque[tuple[Task, ...]]) -> Iterator[Result]:
+        distributed = _distributed()
+        try:
+            answer: Answer = future.result()
+        except distributed.scheduler.KilledWorker:
+            cases = chunk.cases
+            if len(cases) == 1:
+                reason = "workers were killed while they were at this case, several times"
+                yield from (settled(task, Verdict.HARNESS_ERROR, reason) for task in chunk.tasks)
+            left.extendleft(cases if len(cases) > 1 else [])
+            self._seconds = _CHUNK  # one case at a time
+            return
+        except ImportError as error:
+            raise UsageError(f"a worker cannot load opproof: {error}; install it there, as here.") from None
+        if answer.error:
+            raise UsageError(answer.error)
+        if answer.refusal:
+            left.extendleft(chunk.cases)
+            self._refuse(answer)
+            return
+        latest = answer.seconds / len(chunk.cases)
+        self._seconds = latest if self._seconds == 0 else 0.7 * self._seconds + 0.3 * latest
+        yield from answer.results
+
+    def _refuse(self, answer: Answer) -> None:
+        """Go on without a worker. Raises BackendError where none is left."""
+        if answer.worker not in self._refused:
+            self._refused[answer.worker] = answer.refusal
+            sys.stderr.write(f"opproof: worker {answer.worker} is left out: {answer.refusal}\n")
+        if not self._allowed():
+            every = "; ".join(f"{worker}: {said}" for worker, said in self._refused.items())
+            raise BackendError(f"no worker of {self._address} can judge: {every}.")
+
+    def _allowed(self) -> list[str]:
+        return [worker for worker in self._workers() if worker not in self._refused]
+
+    def _where(self) -> dict[str, Any]:
+        """On which workers a call may go, and what it needs of them."""
+        given: dict[str, Any] = {"resources": self._resources} if self._resources else {}
+        return {**given, "workers": self._allowed(), "allow_other_workers": False} if self._refused else given
+
+    def _workers(self) -> Mapping[str, Any]:
+        """Those that there are, as the scheduler said a second ago at most."""
+        now = time.monotonic()
+        if now - self._asked > 1.0:
+            self._latest, self._asked = self._client.scheduler_info(n_workers=-1)["workers"], now
+        return self._latest
+
+    def _connected(self, patience: float) -> Any:
+        """A client with a worker that has what is needed. Raises UsageError."""
+        distributed = _distributed()
+        try:
+            client = distributed.Client(self._cluster or self._address, timeout=patience)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise UsageError(
+                f"no Dask scheduler answers at {self._address}: expected one started by `dask scheduler`; "
+                f"got {type(error).__name__}. Check the address, or give --dask local."
+            ) from None
+        self._client, self._asked = client, -math.inf
+        try:
+            client.wait_for_workers(1, timeout=_WORKERS)
+        except TimeoutError:
+            raise UsageError(
+                f"the scheduler at {self._address} has no workers; start some: dask worker ADDRESS --nthreads 1."
+            ) from None
+        self._check_resources()
+        return client
+
+    def _check_resources(self) -> None:
+        for name, amount in self._resources.items():
+            if not any(w["resources"].get(name, 0) >= amount for w in self._workers().values()):
+                raise UsageError(
+                    f"no worker of {self._address} offers {name}={amount:g}; "
+                    f"start one with --resources '{name}={amount:g}', or leave --resource out."
+                )
+
+    def _is_gone(self) -> bool:
+        return self._client is None or self._client.status not in ("running", "newly-created")
+
+    def _reconnect(self, error: BaseException) -> None:
+        sys.stderr.write(
+            f"opproof: the scheduler at {self._address} is gone ({type(error).__name__}); waiting for it.\n"
+        )
+        with suppress(Exception):
+            self._client.close(timeout=2)
+        until = time.monotonic() + _RECONNECT
+        while True:
+            try:
+                self._connected(_CONNECT)
+            except UsageError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(1.0)
+            else:
+                self._refused.clear()
+                return
+
+
+def _distributed() -> Any:
+    """The library. Raises UsageError where it is not installed."""
+    try:
+        import distributed
+    except ImportError:
+        raise UsageError(
+            "--dask needs the package distributed, which is not installed; pip install 'opproof[dask]', or in a clone "
+            "pip install '.[dask]'."
+        ) from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our words
+    return distributed
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    """What is raised where the scheduler went away."""
+    from concurrent.futures import CancelledError
+
+    return (OSError, TimeoutError, CancelledError, RuntimeError)
+
+
+def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
+    """Workers on this machine, processes of one thread that may start others."""
+    import dask
+
+    dask.config.set({"distributed.worker.daemon": False})
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    return distributed.LocalCluster(
+        n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, resources=dict(resources) or None
+    )
