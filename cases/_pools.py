@@ -5,6 +5,28 @@ from __future__ import annotations
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
 
+#: Padding on one side, or more on one than on the other; windows that ceil_mode lets hang over either.
+ONE_SIDED_1D = [
+    "x=2x3x9;kernel_size=3;stride=2;padding=(1,0)",
+    "x=2x3x9;kernel_size=3;stride=2;padding=(0,1);layout=x:transposed",
+    "x=2x5x12;kernel_size=4;stride=3;padding=(1,2);ceil_mode=true",
+    "x=2x5x8;kernel_size=2;stride=3;padding=(0,1);ceil_mode=true;layout=sliced",
+    "x=1x3x7;kernel_size=3;stride=1;padding=(2,0);fill=negative",
+]
+ONE_SIDED_2D = [
+    "x=2x3x7x9;kernel_size=3;stride=2;padding=(1,0,0,1)",
+    "x=2x3x6x8;kernel_size=3;stride=2;padding=(0,0,1,1);layout=transposed",
+    "x=2x3x8x6;kernel_size=2;stride=1;padding=(1,1,0,0);layout=permuted",
+    "x=1x3x7x10;kernel_size=(2,4);stride=3;padding=(0,2,1,1);ceil_mode=true",
+    "x=1x3x8x8;kernel_size=(3,2);stride=(2,3);padding=(2,0,1,1);ceil_mode=true;layout=gapped",
+    "x=1x17x5x6;kernel_size=3;stride=1;padding=(0,2,2,0);fill=negative",
+]
+ONE_SIDED_3D = [
+    "x=1x3x4x6x5;kernel_size=(2,3,2);stride=2;padding=(1,0,0,0,1,1)",
+    "x=1x3x3x5x6;kernel_size=2;stride=1;padding=(0,0,1,1,1,0);layout=transposed",
+    "x=1x2x4x5x7;kernel_size=(2,2,3);stride=(3,2,2);padding=(0,1,2,1,0,0);ceil_mode=true;fill=negative",
+]
+
 LAID_1D = ["x=2x3x7;kernel_size=2;layout=cropped", "x=1x1x1;kernel_size=1;layout=offset"]
 ALIGNED_1D = aligned(
     "x=2x16x16;kernel_size=2",

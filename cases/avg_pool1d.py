@@ -1,6 +1,6 @@
 """Cases of avg_pool1d: overlapping windows, ceil_mode, padding counted and not counted."""
 
-from opproof.cases._pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D
+from opproof.cases._pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D, ONE_SIDED_1D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = [
@@ -33,6 +33,9 @@ STANDARD = [
     "x=2x9x131;kernel_size=2;stride=2;padding=1",
     "x=1x2x4097;kernel_size=2;stride=3;f32",
     "x=1x2x2062;kernel_size=1031;f16,bf16",
+    *ONE_SIDED_1D,
+    "x=2x3x9;kernel_size=3;stride=2;padding=(1,0);count_include_pad=false",
+    "x=2x5x12;kernel_size=4;stride=3;padding=(1,2);ceil_mode=true;count_include_pad=false",
 ]
 LAID, ALIGNED = LAID_1D, ALIGNED_1D
 LONG, LONGEST = LONG_1D, LONGEST_1D

@@ -1,6 +1,6 @@
 """Cases of avg_pool2d: ceil_mode, padding counted and not counted, a divisor of one's own, unlike axes everywhere."""
 
-from opproof.cases._pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D
+from opproof.cases._pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D, ONE_SIDED_2D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = [
@@ -34,6 +34,10 @@ STANDARD = [
     "x=1x3x9x131;kernel_size=(2,3);stride=(1,2)",
     "x=2x65x4x3;kernel_size=2;stride=1",
     "x=1x2x4099x2;kernel_size=(1031,1);f16,bf16",
+    *ONE_SIDED_2D,
+    "x=2x3x7x9;kernel_size=3;stride=2;padding=(1,0,0,1);count_include_pad=false",
+    "x=1x3x7x10;kernel_size=(2,4);stride=3;padding=(0,2,1,1);ceil_mode=true;count_include_pad=false",
+    "x=1x3x7x10;kernel_size=(2,4);stride=3;padding=(0,2,1,1);ceil_mode=true;divisor_override=3",
 ]
 LAID, ALIGNED = LAID_2D, ALIGNED_2D
 LONG, LONGEST = LONG_2D, LONGEST_2D

@@ -1,6 +1,6 @@
 """Cases of avg_pool3d: ceil_mode, padding counted and not counted, a divisor of one's own, unlike axes everywhere."""
 
-from opproof.cases._pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D
+from opproof.cases._pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D, ONE_SIDED_3D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = ["x=2x3x4x7x9;kernel_size=3;stride=2;padding=1"]
@@ -29,6 +29,8 @@ STANDARD = [
     "x=1x3x4x7x10;kernel_size=(2,4,2);stride=3;padding=(1,2,1);ceil_mode=true;divisor_override=3",
     "x=2x3x3x9x11;kernel_size=3;fill=heavy;f16",
     "x=1x2x2x4099x2;kernel_size=(2,1031,1);f16,bf16",
+    *ONE_SIDED_3D,
+    "x=1x3x4x6x5;kernel_size=(2,3,2);stride=2;padding=(1,0,0,0,1,1);count_include_pad=false",
 ]
 LAID, ALIGNED = LAID_3D, ALIGNED_3D
 LONG, LONGEST = LONG_3D, LONGEST_3D

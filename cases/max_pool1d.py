@@ -1,6 +1,6 @@
 """Cases of max_pool1d: overlapping windows, ceil_mode, dilation, padding under all-negative data, ties."""
 
-from opproof.cases._pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D
+from opproof.cases._pools import ALIGNED_1D, LAID_1D, LONG_1D, LONGEST_1D, ONE_SIDED_1D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = [
@@ -33,6 +33,8 @@ STANDARD = [
     "x=1x2x257;kernel_size=5;stride=2;padding=2",
     "x=2x9x131;kernel_size=3;stride=2",
     "x=2x3x517;kernel_size=5;stride=1;f16,bf16",
+    *ONE_SIDED_1D,
+    "x=2x5x13;kernel_size=3;stride=2;dilation=2;padding=(0,2)",
 ]
 LAID, ALIGNED = LAID_1D, ALIGNED_1D
 LONG, LONGEST = LONG_1D, LONGEST_1D

@@ -1,6 +1,6 @@
 """Cases of max_pool2d: unlike axes in every parameter, ceil_mode, dilation, padding under all-negative data, ties."""
 
-from opproof.cases._pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D
+from opproof.cases._pools import ALIGNED_2D, LAID_2D, LONG_2D, LONGEST_2D, ONE_SIDED_2D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = [
@@ -35,6 +35,8 @@ STANDARD = [
     "x=1x3x9x131;kernel_size=(2,3);stride=(1,2)",
     "x=2x3x23x25;kernel_size=3;stride=1;f16,bf16",
     "x=2x65x4x3;kernel_size=2;stride=1",
+    *ONE_SIDED_2D,
+    "x=2x3x8x9;kernel_size=(2,3);stride=2;dilation=(2,1);padding=(0,1,1,0)",
 ]
 LAID, ALIGNED = LAID_2D, ALIGNED_2D
 LONG, LONGEST = LONG_2D, LONGEST_2D

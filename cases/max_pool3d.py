@@ -1,6 +1,6 @@
 """Cases of max_pool3d: ties, ceil_mode, padding that never wins, dilation, unlike axes everywhere."""
 
-from opproof.cases._pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D
+from opproof.cases._pools import ALIGNED_3D, LAID_3D, LONG_3D, LONGEST_3D, ONE_SIDED_3D
 from opproof.cases._windows import pool_attributes
 
 SMOKE = ["x=2x3x4x7x9;kernel_size=3;stride=2;padding=1"]
@@ -30,6 +30,8 @@ STANDARD = [
     "x=2x3x3x6x7;kernel_size=2;stride=1;fill=ties",
     "x=2x3x3x6x7;kernel_size=2;stride=1;fill=kink",
     "x=1x3x5x7x6;kernel_size=(2,3,2);stride=(1,2,1);dilation=(2,1,3)",
+    *ONE_SIDED_3D,
+    "x=1x2x4x6x5;kernel_size=2;stride=2;dilation=(2,1,1);padding=(0,1,0,1,0,1)",
 ]
 LAID, ALIGNED = LAID_3D, ALIGNED_3D
 LONG, LONGEST = LONG_3D, LONGEST_3D

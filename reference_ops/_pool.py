@@ -14,20 +14,28 @@ from opproof.vocabulary.arrays import Array
 
 @dataclass(frozen=True)
 class Pool:
-    """How the windows lie, one number per axis; `after` is the padding at the far end, overhang included."""
+    """How the windows lie, one number per axis; `far` is the padding at the far end, `after` that and overhang."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
     padding: tuple[int, ...]
+    far: tuple[int, ...]
     dilation: tuple[int, ...]
     out: tuple[int, ...]
     after: tuple[int, ...]
 
 
-def _outputs(n: int, reach: int, stride: int, padding: int, ceil_mode: bool) -> int:
+def sides(padding: Sizes, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Padding before and after each axis: of one number, one an axis, or two an axis, all those before x first."""
+    if isinstance(padding, int) or len(padding) == rank:
+        return per_axis(padding, rank), per_axis(padding, rank)
+    return tuple(padding[:rank]), tuple(padding[rank:])
+
+
+def _outputs(n: int, reach: int, stride: int, before: int, far: int, ceil_mode: bool) -> int:
     """Windows on an axis: with ceil_mode one more may hang over, if it begins on x or the padding before it."""
-    whole, rest = divmod(n + 2 * padding - reach, stride)
-    more = ceil_mode and rest > 0 and (whole + 1) * stride < n + padding
+    whole, rest = divmod(n + before + far - reach, stride)
+    more = ceil_mode and rest > 0 and (whole + 1) * stride < n + before
     return whole + 1 + int(more)
 
 
@@ -39,15 +47,16 @@ def pool(
     ceil_mode: bool,
     dilation: Sizes = 1,
 ) -> Pool:
-    """Parameters as PyTorch takes them: stride None is the kernel's size."""
+    """Parameters as PyTorch takes them: stride None is the kernel's size; but padding may differ by `sides`."""
     rank = len(size)
-    kernel, pads, dils = (per_axis(v, rank) for v in (kernel_size, padding, dilation))
+    kernel, dils = per_axis(kernel_size, rank), per_axis(dilation, rank)
+    pads, far = sides(padding, rank)
     strides = kernel if stride is None else per_axis(stride, rank)
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dils, strict=True))
-    out = tuple(_outputs(*v, ceil_mode) for v in zip(size, reach, strides, pads, strict=True))
-    ends = zip(size, out, strides, reach, pads, strict=True)
-    after = tuple(max(p, (o - 1) * s + r - n - p) for n, o, s, r, p in ends)
-    return Pool(kernel, strides, pads, dils, out, after)
+    out = tuple(_outputs(*v, ceil_mode) for v in zip(size, reach, strides, pads, far, strict=True))
+    ends = zip(size, out, strides, reach, pads, far, strict=True)
+    after = tuple(max(f, (o - 1) * s + r - n - p) for n, o, s, r, p, f in ends)
+    return Pool(kernel, strides, pads, far, dils, out, after)
 
 
 def max_pool(x: Array, how: Pool) -> tuple[Array, Array]:
@@ -119,9 +128,9 @@ def divisors(size: tuple[int, ...], how: Pool, count_include_pad: bool, divisor_
     if divisor_override is not None:
         return np.full(how.out, divisor_override)
     counts = np.ones(())
-    for n, o, k, s, p in zip(size, how.out, how.kernel, how.stride, how.padding, strict=True):
+    for n, o, k, s, p, far in zip(size, how.out, how.kernel, how.stride, how.padding, how.far, strict=True):
         first = s * np.arange(o) - p
-        end = np.minimum(first + k, n + p)
+        end = np.minimum(first + k, n + far)
         inside = end - first if count_include_pad else np.minimum(end, n) - np.maximum(first, 0)
         counts = counts[..., None] * inside
     return counts

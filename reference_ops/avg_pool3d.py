@@ -3,6 +3,7 @@
 Shapes: x (n, c, d, h, w); y (n, c, *out). stride None is kernel_size; ceil_mode lets a window hang over the end.
 Each sum is divided by the window's cells on x and its padding, or on x alone where not count_include_pad.
 A divisor_override takes the place of all that.
+padding is one number, one an axis, or two an axis: those before every axis, then those after, as ONNX's pads.
 Gradient: g over that divisor, to every cell of its window; cells that no window covers get zero.
 Source: PyTorch's documentation of torch.nn.AvgPool3d.
 PyTorch: torch.nn.functional.avg_pool3d. ONNX: AveragePool. ggml: none.
@@ -10,6 +11,8 @@ PyTorch: torch.nn.functional.avg_pool3d. ONNX: AveragePool. ggml: none.
 
 from typing import Any
 
+from opproof.reference_ops._one_sided import avg_pool as avg_pool_one_sided
+from opproof.reference_ops._one_sided import symmetric
 from opproof.reference_ops._pool import avg_pool, avg_pool_vjp, divisors, pool
 from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
@@ -59,5 +62,9 @@ def torch(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
+    if not symmetric(padding, 3):
+        return avg_pool_one_sided(
+            torch, x, padding, kernel_size, stride, ceil_mode, count_include_pad, divisor_override
+        )
     function = torch.nn.functional.avg_pool3d
     return function(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

@@ -2,6 +2,7 @@
 
 Shapes: x (n, c, l); y (n, c, *out) and indices int64 of the same shape, the winner's position in its plane,
 row by row; the first among ties. stride None is kernel_size; padding never wins; ceil_mode lets a window hang over.
+padding is one number, one an axis, or two an axis: those before every axis, then those after, as ONNX's pads.
 Gradient: g to the winner of each window, summed where it won several.
 Kinks: ties inside a window.
 Source: PyTorch's documentation of torch.nn.MaxPool1d.
@@ -12,6 +13,8 @@ ggml: ggml_pool_1d (GGML_OP_POOL_MAX) (no indices).
 from collections.abc import Iterator
 from typing import Any
 
+from opproof.reference_ops._one_sided import max_pool as max_pool_one_sided
+from opproof.reference_ops._one_sided import symmetric
 from opproof.reference_ops._pool import max_pool, max_pool_kinks, max_pool_vjp, max_pools_with_nan, pool
 from opproof.reference_ops._windows import Sizes
 from opproof.vocabulary.arrays import Array
@@ -81,5 +84,7 @@ def torch(
     dilation: Sizes = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    if not symmetric(padding, 1):
+        return max_pool_one_sided(torch, x, padding, kernel_size, stride, dilation, ceil_mode)
     function = torch.nn.functional.max_pool1d
     return function(x, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode, return_indices=True)

@@ -21,7 +21,8 @@ def axes_of(value: Sizes, rank: int) -> list[int]:
 
 def both_sides(padding: Sizes, rank: int) -> list[int]:
     """Before every axis, then after every axis, as aidge's padding_dims."""
-    return axes_of(padding, rank) * 2
+    pads = axes_of(padding, rank)
+    return pads if len(pads) == 2 * rank else pads * 2
 
 
 def padded(name: str, padding: list[int]) -> tuple[Callable[..., Any], dict[str, Any]]:

@@ -20,6 +20,8 @@ def pool_call(
 ) -> Tensor:  # fmt: skip
     """ggml_pool_1d, ggml_pool_2d or ggml_pool_2d_back; without `shape`, of as many windows as there are."""
     axes = 1 if "1d" in name else 2
+    if np.size(padding) > axes:
+        raise Unsupported("ggml's pooling pads both sides of an axis alike")
     kernel, x = each(kernel_size, axes), tensors[-1]
     s, p = kernel if stride is None else each(stride, axes), each(padding, axes)
     if shape is None:

@@ -13,9 +13,15 @@ import numpy as np
 from opproof.backends.jax.conv import Sizes, per_axis
 
 
-def _ceiled(size: int, stride: int, pad: int, reach: int, ceil_mode: bool) -> int:
+def _sides(padding: Sizes, n: int) -> list[tuple[int, int]]:
+    """Padding before and after each of n axes: two numbers an axis are all those before, then all after."""
+    pads = per_axis(padding, n)
+    return list(zip(pads[:n], pads[-n:], strict=True))
+
+
+def _ceiled(size: int, stride: int, pad: int, far: int, reach: int, ceil_mode: bool) -> int:
     """Cells to add behind the padding so that the last window, begun on x or its padding before, is whole."""
-    room = size + 2 * pad - reach
+    room = size + pad + far - reach
     if not ceil_mode:
         return 0
     last = -(-room // stride)
@@ -27,13 +33,13 @@ def _geometry(
     x: Any, n: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Any, ...]:
     """Window, strides, pads and dilation over all axes of x, and how many of the last pads are no padding."""
-    kernel, holes, pads = (per_axis(v, n) for v in (kernel_size, dilation, padding))
+    kernel, holes, pads = per_axis(kernel_size, n), per_axis(dilation, n), _sides(padding, n)
     strides = kernel if stride is None else per_axis(stride, n)
     extra = [
-        _ceiled(size, s, p, d * (k - 1) + 1, ceil_mode)
+        _ceiled(size, s, *p, d * (k - 1) + 1, ceil_mode)
         for size, k, s, p, d in zip(x.shape[2:], kernel, strides, pads, holes, strict=True)
     ]
-    around = [(0, 0), (0, 0), *((p, p + e) for p, e in zip(pads, extra, strict=True))]
+    around = [(0, 0), (0, 0), *((p, far + e) for (p, far), e in zip(pads, extra, strict=True))]
     return (1, 1, *kernel), (1, 1, *strides), around, (1, 1, *holes), extra
 
 
@@ -71,7 +77,7 @@ def _avg_pool(n: int) -> Callable[..., Any]:
             return total / divisor_override
         cells = jnp.ones(x.shape[2:], x.dtype)
         if count_include_pad:
-            cells = jnp.pad(cells, [(p, p) for p in per_axis(padding, n)], constant_values=1)
+            cells = jnp.pad(cells, _sides(padding, n), constant_values=1)
             around = [(0, e) for e in extra]
         else:
             around = pads[2:]

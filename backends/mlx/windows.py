@@ -64,6 +64,8 @@ def _avg_pool(layer: Any) -> Callable[..., Any]:
         x: Any, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, ceil_mode: bool,
         count_include_pad: bool, divisor_override: int | None = None,
     ) -> Any:  # fmt: skip
+        if isinstance(padding, tuple) and len(padding) > x.ndim - 2:
+            raise Unsupported("MLX's AvgPool pads both sides of an axis alike")
         padded = any(padding) if isinstance(padding, tuple) else padding > 0
         if ceil_mode or divisor_override is not None or (padded and not count_include_pad):
             raise Unsupported("MLX's AvgPool has no ceil_mode, counts the padding and divides by the window's size")

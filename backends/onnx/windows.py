@@ -52,6 +52,12 @@ def _conv_transpose(axes: int) -> Entry:
     return entry
 
 
+def _both_sides(padding: Sizes, axes: int) -> list[int]:
+    """Those before every axis, then those after; two numbers an axis are that already."""
+    pads = _per_axis(padding, axes)
+    return pads if len(pads) == 2 * axes else 2 * pads
+
+
 def _windows(
     axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, *, ceil_mode: bool
 ) -> dict[str, object]:
@@ -59,7 +65,7 @@ def _windows(
     return {
         "kernel_shape": _per_axis(kernel_size, axes),
         "strides": _per_axis(kernel_size if stride is None else stride, axes),
-        "pads": 2 * _per_axis(padding, axes),
+        "pads": _both_sides(padding, axes),
         "ceil_mode": int(ceil_mode),
     }
 

@@ -87,17 +87,28 @@ def _per_axis(value: Sizes, n: int) -> tuple[int, ...]:
     return (value,) * n if isinstance(value, int) else tuple(value)
 
 
+def _pads(padding: Sizes, n: int) -> Sizes:
+    """Two numbers an axis go from the last axis to the first in tinygrad, before and after each."""
+    if isinstance(padding, int) or len(padding) == n:
+        return padding
+    return tuple(p for axis in reversed(range(n)) for p in (padding[axis], padding[n + axis]))
+
+
 def _avg_pool(n: int) -> Callable[..., Any]:
-    def avg_pool(x: Any, *, kernel_size: Sizes, divisor_override: int | None = None, **given: Any) -> Any:
+    def avg_pool(
+        x: Any, *, kernel_size: Sizes, padding: Sizes, divisor_override: int | None = None, **given: Any
+    ) -> Any:
         if divisor_override is not None:
             raise Unsupported("tinygrad's avg_pool2d divides by the window's size")
-        return x.avg_pool2d(_per_axis(kernel_size, n), **given)
+        return x.avg_pool2d(_per_axis(kernel_size, n), padding=_pads(padding, n), **given)
 
     return avg_pool
 
 
 def _max_pool(n: int) -> Callable[..., Any]:
-    return lambda x, *, kernel_size, **given: x.max_pool2d(_per_axis(kernel_size, n), **given, return_indices=True)
+    return lambda x, *, kernel_size, padding, **given: x.max_pool2d(
+        _per_axis(kernel_size, n), padding=_pads(padding, n), **given, return_indices=True
+    )
 
 
 def _cross_entropy(

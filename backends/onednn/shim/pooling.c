@@ -7,6 +7,7 @@ typedef struct {
   dnnl_alg_kind_t algorithm;
   View x, y;
   Window window;
+  int hangs_over; /* whether a window reaches beyond the padding, by ceil_mode */
 } Pooling;
 
 /* Windows over the last axes of x; where ceil_mode lets one hang over, there is more padding behind. */
@@ -20,7 +21,9 @@ static Pooling pooling_of(Scope *s, const opproof_call *call, const DLTensor *x,
   for (int i = 0; i < p.window.n; ++i) {
     dnnl_dim_t reached = (p.y.dims[2 + i] - 1) * p.window.stride[i] + extent(&p.window, i);
     dnnl_dim_t needed = reached - p.x.dims[2 + i] - p.window.before[i];
-    if (needed > p.window.after[i]) p.window.after[i] = needed;
+    if (needed <= p.window.after[i]) continue;
+    p.hangs_over = 1;
+    p.window.after[i] = needed;
   }
   return p;
 }
@@ -30,10 +33,8 @@ static Pooling averages(Scope *s, const opproof_call *call, const DLTensor *x, c
   int with_padding = (int)int_param(call, "count_include_pad", 1);
   p.algorithm = with_padding ? dnnl_pooling_avg_include_padding : dnnl_pooling_avg_exclude_padding;
   if (param(call, "divisor_override") != NULL) decline(s, "oneDNN's pooling has no divisor of one's own");
-  for (int i = 0; i < p.window.n; ++i) {
-    if (with_padding && p.window.after[i] > p.window.before[i]) {
-      decline(s, "oneDNN divides by the whole window also where it hangs over the padding");
-    }
+  if (with_padding && p.hangs_over) {
+    decline(s, "oneDNN divides by the whole window also where it hangs over the padding");
   }
   return p;
 }

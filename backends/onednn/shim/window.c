@@ -14,9 +14,11 @@ Window window_of(Scope *s, const opproof_call *call, int n, const dnnl_dim_t *ke
   sizes_param(call, "stride", n, 1, w.stride);
   sizes_param(call, "dilation", n, 1, w.dilation);
   sizes_param(call, "padding", n, 0, w.before);
+  const opproof_param *padding = param(call, "padding");
+  int two_sides = padding != NULL && padding->type == OPPROOF_INTS && padding->count == 2 * n;
   for (int i = 0; i < n; ++i) {
     w.dilation[i] -= 1;
-    w.after[i] = w.before[i];
+    w.after[i] = two_sides ? padding->ints[n + i] : w.before[i];
   }
   return w;
 }

@@ -97,6 +97,11 @@ def _conv_transpose(
     return _padded(ref, y, [-p for p in before], [-p for p in after], 0.0)
 
 
+def _sides(before: Any, after: Any) -> tuple[int, ...]:
+    """Padding as our pools take it: one number an axis where both sides are alike, else two."""
+    return tuple(before) if before == after else (*before, *after)
+
+
 def _average_pool(
     ref: Ref,
     x: Any,
@@ -115,13 +120,7 @@ def _average_pool(
     strides = strides or [1] * n
     before, after = _pads(x, kernel_shape, strides, [1] * n, auto_pad, pads)
     given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "ceil_mode": bool(ceil_mode)}
-    if before == after:
-        return ref(f"avg_pool{n}d", x, padding=tuple(before), count_include_pad=bool(count_include_pad), **given)
-    sums = ref(f"avg_pool{n}d", _padded(ref, x, before, after, 0.0), **given)
-    if count_include_pad:
-        return sums
-    shares = ref(f"avg_pool{n}d", _padded(ref, np.ones_like(x), before, after, 0.0), **given)
-    return ref("div", sums, shares)
+    return ref(f"avg_pool{n}d", x, padding=_sides(before, after), count_include_pad=bool(count_include_pad), **given)
 
 
 def _max_pool(
@@ -140,11 +139,7 @@ def _max_pool(
     strides, dilations = strides or [1] * n, dilations or [1] * n
     before, after = _pads(x, kernel_shape, strides, dilations, auto_pad, pads)
     given = {"kernel_size": tuple(kernel_shape), "stride": tuple(strides), "dilation": tuple(dilations)}
-    if before != after:
-        low = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        y, _ = ref(f"max_pool{n}d", _padded(ref, x, before, after, low), ceil_mode=bool(ceil_mode), **given)
-        return y, None
-    y, within = ref(f"max_pool{n}d", x, padding=tuple(before), ceil_mode=bool(ceil_mode), **given)
+    y, within = ref(f"max_pool{n}d", x, padding=_sides(before, after), ceil_mode=bool(ceil_mode), **given)
     if storage_order:
         h, w = x.shape[2:]
         within = within % w * h + within // w

@@ -45,17 +45,23 @@ def padded(case: Case) -> bool:
 
 
 def leftover(case: Case, op: Op) -> list[str]:
-    """Some stride leaves cells over: (n + 2 p - d (k - 1) - 1) mod s is not 0 where windows lie on n cells."""
+    """Some stride leaves cells over: (n + p - d (k - 1) - 1) mod s is not 0 on n cells with p of padding."""
     if "output_padding" in op.params:  # how many cells are left over is given
         return [""] if case.kwargs.get("output_padding") else []
     kernel = case.shapes["weight"][2:] if "weight" in case.shapes else pair(case.kwargs.get("kernel_size", 1))
     asked = case.kwargs.get("output_size", case.kwargs.get("size"))
     plane = spread(asked, len(pair(asked))) if asked is not None else case.shapes["x"][2:]
-    rows = zip(
-        plane, *(spread(v, len(plane)) for v in (kernel, stride(case), case.kwargs.get("padding", 0),
-                                                  case.kwargs.get("dilation", 1))), strict=True
-    )  # fmt: skip
-    return ["" for n, k, s, p, d in rows if s > 1 and (n + 2 * p - d * (k - 1) - 1) % s]
+    given = (spread(v, len(plane)) for v in (kernel, stride(case), case.kwargs.get("dilation", 1)))
+    rows = zip(plane, _both_sides(case, len(plane)), *given, strict=True)
+    return ["" for n, p, k, s, d in rows if s > 1 and (n + p - d * (k - 1) - 1) % s]
+
+
+def _both_sides(case: Case, rank: int) -> list[int]:
+    """Cells of padding of each axis, before and after it together: two numbers an axis name them apart."""
+    padding = case.kwargs.get("padding", 0)
+    if isinstance(padding, tuple) and len(padding) == 2 * rank:
+        return [before + after for before, after in zip(padding[:rank], padding[rank:], strict=True)]
+    return [2 * p for p in spread(padding, rank)]
 
 
 def stride(case: Case) -> object:
