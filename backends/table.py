@@ -35,6 +35,18 @@ def function_of(table: Table, op: str, library: str) -> Callable[..., Any]:
     return table[op]
 
 
+def lacking(library: str, function: Callable[..., Any], *names: str) -> Callable[..., Any]:
+    """`function`, of a library that has no parameters of these names: Unsupported where one is not None."""
+
+    def plain(*tensors: Any, **params: Any) -> Any:
+        for name in names:
+            if params.pop(name) is not None:
+                raise Unsupported(f"{library} has no {name}")
+        return function(*tensors, **params)
+
+    return plain
+
+
 def pulled_back(
     pull: Callable[[Callable[..., list[Any]], list[Any], list[Any]], Sequence[Any]],
     function: Callable[..., Any],

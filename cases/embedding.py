@@ -33,6 +33,9 @@ STANDARD = [
     "weight=7x9;indices=3x5;layout=indices:broadcast",
     "weight=9x33;indices=2x3x2;layout=offset",
     "weight=3x5;indices=4099,;f16,bf16",
+    "weight=4x9;indices=6x5;padding_idx=2",
+    "weight=4x9;indices=31,;padding_idx=0;layout=weight:transposed",
+    "weight=3x65;indices=2x3x4;padding_idx=2;layout=indices:transposed",
 ]
 LAID = [
     "weight=7x5;indices=2x3x4;layout=indices:cropped",

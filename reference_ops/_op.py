@@ -46,6 +46,8 @@ class Op:
     answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
     `hidden(*tensors, **params)` gives a mask per tensor, None where it hides nothing, of the elements that no result
     and no gradient depends on: what a mask leaves out, whatever stands there.
+    `held(*tensors, **params)` gives a mask per tensor, None for none, of the elements whose gradient is 0 by definition
+    though results depend on them.
     `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
     are independent: evaluated one by one and joined they are the whole. Pointwise operators need not say so.
     """
@@ -61,6 +63,7 @@ class Op:
     settled: Callable[..., Any] | None
     conventions: Callable[..., Any] | None
     hidden: Callable[..., Any] | None
+    held: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
     independent: Callable[..., Iterable[Mapping[str, int]]] | None
     tensors: tuple[str, ...]
@@ -194,6 +197,7 @@ def _build(module: ModuleType, path: Path) -> Op:
         settled=getattr(module, "settled", None),
         conventions=getattr(module, "conventions", None),
         hidden=getattr(module, "hidden", None),
+        held=getattr(module, "held", None),
         domain=getattr(module, "domain", None),
         independent=getattr(module, "independent", None),
         tensors=tuple(p.name for p in (*positional, *star)),

@@ -1,7 +1,8 @@
 """embedding: the rows of weight at the indices.
 
 Shapes: weight (rows, n), indices any, integers in [0, rows); y (*indices, n).
-Gradient: each g added to the row it was read from, rows read by nobody zero. None for indices.
+Gradient: each g added to the row it was read from, rows read by nobody zero, and that at padding_idx zero too, which
+is read as any other. None for indices.
 Source: PyTorch's documentation of torch.nn.functional.embedding.
 PyTorch: torch.nn.functional.embedding. ONNX: Gather (axis 0). ggml: ggml_get_rows.
 """
@@ -23,15 +24,25 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"indices": range(shapes["weight"][0])}
 
 
-def forward(weight: Array, indices: Array) -> Array:
+def forward(weight: Array, indices: Array, *, padding_idx: int | None = None) -> Array:
     return weight[indices]
 
 
-def vjp(g: Array, y: Array, weight: Array, indices: Array) -> tuple[Array, None]:
+def vjp(g: Array, y: Array, weight: Array, indices: Array, *, padding_idx: int | None = None) -> tuple[Array, None]:
     dweight = np.zeros_like(weight, dtype=g.dtype)
     np.add.at(dweight, indices, g)
+    if padding_idx is not None:
+        dweight[padding_idx] = 0
     return dweight, None
 
 
-def torch(torch: Any, weight: Any, indices: Any) -> Any:
-    return torch.nn.functional.embedding(indices, weight)
+def held(weight: Array, indices: Array, *, padding_idx: int | None = None) -> tuple[Array, None] | None:
+    if padding_idx is None:
+        return None
+    row = np.zeros(weight.shape, dtype=bool)
+    row[padding_idx] = True
+    return row, None
+
+
+def torch(torch: Any, weight: Any, indices: Any, *, padding_idx: int | None = None) -> Any:
+    return torch.nn.functional.embedding(indices, weight, padding_idx)

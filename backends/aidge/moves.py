@@ -9,6 +9,7 @@ import numpy as np
 
 from opproof.backends.aidge.run import Call, call
 from opproof.backends.protocol import Unsupported
+from opproof.backends.table import lacking
 from opproof.vocabulary.arrays import Array
 
 
@@ -118,7 +119,7 @@ TABLE: dict[str, Callable[..., Call]] = {
     "gather": _gather,
     "take_along_dim": _take_along_dim,
     "index_select": _index_select,
-    "embedding": lambda weight, indices: call(aidge.Gather(0), weight, indices),
+    "embedding": lacking("aidge", lambda weight, indices: call(aidge.Gather(0), weight, indices), "padding_idx"),
     "scatter": _scatter("none"),
     "scatter_add": _scatter("add"),
     "tril": _triangle(upper=False),

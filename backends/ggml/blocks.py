@@ -33,8 +33,10 @@ def _into(name: str, g: Graph, a: Tensor, b: Tensor, steps: list[int], offset: i
     return g.call(name, a, rows(g, b), *map(ctypes.c_size_t, nb), ctypes.c_size_t(offset * size))
 
 
-def embedding(g: Graph, weight: Tensor, indices: Tensor) -> Tensor:
+def embedding(g: Graph, weight: Tensor, indices: Tensor, *, padding_idx: int | None = None) -> Tensor:
     """ggml_get_rows gives f32 whatever the table is."""
+    if padding_idx is not None:
+        raise Unsupported("ggml_get_rows has no padding_idx")
     flat = reshape(g, g.integers(indices), (math.prod(indices.shape),))
     y = g.call("ggml_get_rows", rows(g, weight), flat, shape=(math.prod(indices.shape), weight.shape[-1]))
     return cast(g, reshape(g, y, (*indices.shape, weight.shape[-1])), g.type(weight))

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from opproof.backends.protocol import Unsupported
+from opproof.backends.table import lacking
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
@@ -97,7 +98,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "fill": lambda x, *, value: jnp.full_like(x, value),
     "arange": lambda *, start, end, step: jnp.arange(start, end, step),
     "one_hot": lambda index, *, num_classes: jax.nn.one_hot(index, num_classes, dtype=index.dtype),
-    "embedding": lambda weight, indices: jnp.take(weight, indices, axis=0),
+    "embedding": lacking("jnp.take", lambda weight, indices: jnp.take(weight, indices, axis=0), "padding_idx"),
     "index_select": lambda x, index, *, dim: jnp.take(x, index, axis=dim),
     "index_add": _index_add,
     "gather": _gather,

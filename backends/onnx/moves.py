@@ -7,6 +7,7 @@ from onnx import helper
 
 from opproof.backends.onnx.model import ELEMENTS, Entry, Model, Tensor
 from opproof.backends.protocol import Unsupported
+from opproof.backends.table import lacking
 
 #: ONNX's "to the end", in either direction.
 LAST, FIRST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
@@ -142,7 +143,7 @@ TABLE: dict[str, Entry] = {
     "fill": _fill,
     "arange": _arange,
     "pixel_shuffle": lambda m, x, *, upscale_factor: m.node("DepthToSpace", x, blocksize=upscale_factor, mode="CRD"),
-    "embedding": lambda m, weight, indices: m.node("Gather", weight, indices, axis=0),
+    "embedding": lacking("ONNX", lambda m, weight, indices: m.node("Gather", weight, indices, axis=0), "padding_idx"),
     "index_select": lambda m, x, index, *, dim: m.node("Gather", x, index, axis=dim),
     "index_add": _index_add,
     "gather": lambda m, x, index, *, dim: m.node("GatherElements", x, index, axis=dim),

@@ -64,6 +64,8 @@ def _pointwise(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> C
 
 
 def _reads(op: str, inputs: Sequence[Array], params: Mapping[str, Any]) -> Call:
+    if params.get("padding_idx") is not None:
+        raise Unsupported("a copy of rows has no padding_idx")
     x, own = inputs[0], _numbered(inputs[0].shape)
     if op == "expand":
         lead = len(params["shape"]) - x.ndim

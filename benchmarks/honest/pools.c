@@ -4,12 +4,12 @@
 
 /* Windows on planes of x; one axis is a plane of one row. */
 typedef struct {
-  int64_t planes, size[2], out[2], kernel[2], stride[2], padding[2], dilation[2];
+  int64_t planes, size[2], out[2], kernel[2], stride[2], padding[2], far[2], dilation[2];
 } Pool;
 
 static Pool pool_of(const Call *c, const Array *x, const Array *y) {
   int rank = strstr(c->given->op, "1d") != NULL ? 1 : 2, from = 2 - rank;
-  Pool p = {product(x->shape, 0, x->ndim - rank), {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
+  Pool p = {product(x->shape, 0, x->ndim - rank), {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}};
   for (int d = 0; d < rank; ++d) {
     p.size[from + d] = x->shape[x->ndim - rank + d];
     p.out[from + d] = y->shape[y->ndim - rank + d];
@@ -18,6 +18,9 @@ static Pool pool_of(const Call *c, const Array *x, const Array *y) {
   for (int d = 0; d < rank; ++d) p.stride[from + d] = p.kernel[from + d];
   if (param(c, "stride") != NULL) sizes(c, "stride", rank, p.stride + from, 1);
   sizes(c, "padding", rank, p.padding + from, 0);
+  const opproof_param *padding = param(c, "padding"); /* two numbers an axis name both sides */
+  int two = padding != NULL && padding->type == OPPROOF_INTS && padding->count == 2 * rank;
+  for (int d = 0; d < rank; ++d) p.far[from + d] = two ? padding->ints[rank + d] : p.padding[from + d];
   sizes(c, "dilation", rank, p.dilation + from, 1);
   return p;
 }
@@ -26,7 +29,7 @@ static Pool pool_of(const Call *c, const Array *x, const Array *y) {
 static int64_t window(const Pool *p, int64_t i, int64_t j, int64_t *at, int64_t *padded) {
   int64_t used = 0, reach[2] = {0, 0}, begin[2] = {i * p->stride[0] - p->padding[0], j * p->stride[1] - p->padding[1]};
   for (int d = 0; d < 2; ++d) {
-    int64_t end = begin[d] + p->kernel[d], last = p->size[d] + p->padding[d];
+    int64_t end = begin[d] + p->kernel[d], last = p->size[d] + p->far[d];
     reach[d] = (end < last ? end : last) - begin[d];
   }
   *padded = reach[0] * reach[1];

@@ -128,6 +128,7 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
         settled=None,
         conventions=None,
         hidden=None,
+        held=None,
         domain=None,
         independent=None,
         tensors=tuple(tensors),

@@ -191,10 +191,17 @@ def _loss(posed: Posed, inputs: Sequence[Any]) -> Any:
         return sum(np.sum(np.where(np.isfinite(y), g * y, 0)) for g, y in pairs)
 
 
+def _free(posed: Posed, which: int, direction: Array) -> Array:
+    """The direction, zero at elements whose gradient the operator holds at zero."""
+    masks = None if posed.op.held is None else posed.op.held(*posed.inputs, **posed.params)
+    return direction if masks is None or masks[which] is None else np.where(masks[which], 0.0, direction)
+
+
 def _smooth(posed: Posed, which: int, direction: Array, step: float) -> Array:
     """The direction, zero at elements from which `step` could reach a kink; all zero where another tensor's would."""
     given = zip(posed.names, posed.inputs, strict=True)
     values = {n: v for n, v in given if n is not None and v is not None}
+    direction = _free(posed, which, direction)
     near = distances(posed.case, posed.op, values) < 4 * step
     if which == 0 and near.shape == direction.shape:
         return np.where(near, 0.0, direction)
@@ -230,7 +237,7 @@ def _complex(posed: Posed, gradients: Sequence[Any]) -> Iterator[Disagreement]:
     for which, (x, need) in enumerate(zip(inputs, posed.needs, strict=True)):
         if not need or x is None or any(v is x for i, v in enumerate(inputs) if i != which):
             continue
-        d = _direction(case, which, 0, x.shape)
+        d = _free(posed, which, _direction(case, which, 0, x.shape))
         moved = [*inputs[:which], x + 1j * step * d, *inputs[which + 1 :]]
         got = float(np.imag(_loss(posed, moved))) / step
         want = float(np.sum(gradients[which] * d))

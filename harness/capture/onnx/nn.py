@@ -49,8 +49,10 @@ def _batch_norm(
     training_mode: Any = 0,
     spatial: Any = 1,
 ) -> Any:
-    y = ref("batch_norm", x, mean, var, scale, bias, training=bool(training_mode), eps=epsilon)
-    return (y, None, None) if training_mode else y
+    if training_mode:
+        given = {"momentum": 1 - momentum, "unbiased": False, "eps": epsilon}
+        return ref("batch_norm_training", x, mean, var, scale, bias, **given)
+    return ref("batch_norm", x, mean, var, scale, bias, eps=epsilon)
 
 
 def _lp_norm(ref: Ref, x: Any, *, axis: Any = -1, p: Any = 2) -> Any:

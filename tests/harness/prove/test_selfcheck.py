@@ -72,6 +72,13 @@ def test_a_wrong_convention_at_a_kink_is_noticed():
     assert checks(broken, "relu[x=4x33;f64;fill=kink]") == {"autograd"}
 
 
+def test_a_gradient_held_at_zero_where_none_is_declared_is_noticed():
+    op, case = load("embedding"), "embedding[weight=4x5;indices=9,;padding_idx=2;f64]"
+    assert checks(op, case) == set()
+    assert checks(replace(op, held=None), case) == {"finite", "complex"}
+    assert checks(replace(op, vjp=lambda g, y, *tensors, **params: op.vjp(g, y, *tensors)), case) == {"autograd"}
+
+
 def test_a_gradient_not_summed_over_broadcast_axes_is_noticed():
     op = load("mul")
     broken = replace(op, vjp=lambda g, y, a, b: (g * b, g * a))

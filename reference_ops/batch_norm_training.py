@@ -1,0 +1,71 @@
+"""batch_norm_training: x standardised by the batch's own moments per channel, and the running moments moved to them.
+
+    running' = (1 - momentum) running + momentum moment
+
+Shapes: x (n, c, *), running_mean, running_var, weight and bias (c,), the last two optional; outputs y as x, then
+running_mean and running_var. The batch's var is biased in y; in running_var it is that over n - 1 where unbiased.
+Gradient: none here, running moments have none; that of y is batch_norm's in training.
+Source: Ioffe, Szegedy, Batch Normalization (2015), algorithm 2; PyTorch's documentation of BatchNorm1d.
+PyTorch: torch.nn.functional.batch_norm (training, with running moments). ONNX: BatchNormalization (training_mode = 1;
+its momentum is 1 - ours, its var biased). ggml: none.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from opproof.reference_ops._norm import affine, standardise
+from opproof.reference_ops._torch import widened
+from opproof.vocabulary.arrays import Array
+
+OUTPUTS = ("y", "running_mean", "running_var")
+TRAITS = ("rowwise", "statistic", "long sum")
+IN_PLACE = ("x",)
+
+
+def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
+    return {"running_var": (0.0, math.inf)}
+
+
+def forward(
+    x: Array,
+    running_mean: Array,
+    running_var: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    momentum: float = 0.1,
+    unbiased: bool = True,
+    eps: float = 1e-5,
+) -> tuple[Array, Array, Array]:
+    axes = (0, *range(2, x.ndim))
+    n = math.prod(x.shape[a] for a in axes)
+    mean = np.mean(x, axis=axes, keepdims=True)
+    squares = np.sum((x - mean) * (x - mean), axis=axes)
+    y = affine(standardise(x, axes, eps)[0], weight, bias)
+    var = squares / (n - 1 if unbiased else n)
+    keep = 1 - momentum
+    return y, keep * running_mean + momentum * np.reshape(mean, (-1,)), keep * running_var + momentum * var
+
+
+def torch(
+    torch: Any,
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    momentum: float = 0.1,
+    unbiased: bool = True,
+    eps: float = 1e-5,
+) -> tuple[Any, Any, Any]:
+    # Moments and weights stand in float32 at least beside 16-bit data, as in mixed precision.
+    mean, var, weight, bias = widened(torch, running_mean.clone(), running_var.clone(), weight, bias)
+    before = var.clone()
+    y = torch.nn.functional.batch_norm(x, mean, var, weight, bias, training=True, momentum=momentum, eps=eps)
+    if not unbiased:  # which PyTorch has not: its step, with the other var
+        biased = torch.var(*widened(torch, x), dim=(0, *range(2, x.dim())), correction=0)
+        var = before * (1 - momentum) + momentum * biased
+    return y, mean.to(x.dtype), var.to(x.dtype)
