@@ -100,8 +100,9 @@ def _outputs(node, values, names, used):
 
 
 def _widened(x):
-    """Floats in float64; integers and booleans as they are."""
-    return x.astype(np.float64) if x.dtype.kind == "f" or x.dtype.name == "bfloat16" else x
+    """Floats in float64; integers, booleans and codes of 8 bits as they are."""
+    wide = x.dtype.kind == "f" and x.dtype.itemsize > 1
+    return x.astype(np.float64) if wide or x.dtype.name == "bfloat16" else x
 
 
 def _plain(value):

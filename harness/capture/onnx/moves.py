@@ -102,19 +102,6 @@ def _scatter_elements(ref: Ref, x: Any, indices: Any, updates: Any, *, axis: Any
     return ref("scatter" if reduction == "none" else "scatter_add", x, index, updates, dim=axis % x.ndim)
 
 
-def _scatter_nd(ref: Ref, x: Any, indices: Any, updates: Any, *, reduction: Any = "none") -> Any:
-    """Rows of x, each as long as all axes but the first, where the indices name the first axis only."""
-    if reduction not in ("none", "add"):
-        raise NotOurs(f"reduction {reduction}")
-    if indices.shape[-1] != 1:
-        raise NotOurs("indices into several axes")
-    rows, index = ref("reshape", x, shape=(x.shape[0], -1)), np.ravel(indices)
-    source = ref("reshape", updates, shape=(index.size, -1))
-    if reduction == "none":
-        return ref("reshape", ref("set_rows", rows, source, index), shape=x.shape)
-    return ref("reshape", ref("index_add", rows, index, source, dim=0), shape=x.shape)
-
-
 def _top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted: Any = 1) -> Any:  # noqa: A002 - ONNX's name
     return ref("topk", x, k=int(np.ravel(k)[0]), dim=axis % x.ndim, largest=bool(largest))
 
@@ -188,7 +175,6 @@ MOVES: dict[str, Callable[..., Any]] = {
     "Reshape": _reshape,
     "Scatter": _scatter_elements,
     "ScatterElements": _scatter_elements,
-    "ScatterND": _scatter_nd,
     "Slice": _slice,
     "SpaceToDepth": _space_to_depth,
     "Split": _split,

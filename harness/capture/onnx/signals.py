@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from opproof.harness.capture.onnx.shared import NotOurs, Ref
+from opproof.harness.capture.onnx.shared import NotOurs, Ref, chain
 
 
 def _pair(planes: Any) -> Any:
@@ -41,4 +42,25 @@ def _stft(ref: Ref, x: Any, step: Any, window: Any = None, length: Any = None, *
     return _pair([ref("transpose", plane, dim0=1, dim1=2) for plane in y])
 
 
-SIGNALS: dict[str, Callable[..., Any]] = {"DFT": _dft, "STFT": _stft}
+def _window(*weights: float) -> Any:
+    """A sum of cosines of whole turns over the window, with these weights."""
+
+    def entry(ref: Ref, size: Any, *, periodic: Any = 1, output_datatype: Any = 1) -> Any:
+        n = int(size)
+        step = 2 * math.pi / (n if periodic else n - 1)
+        places = ref("arange", start=0, end=n, step=1).astype(np.float64)
+        terms = [
+            ref("scale", ref("cos", ref("scale", places, s=k * step)), s=weight) for k, weight in enumerate(weights)
+        ]
+        return chain(ref, "add", terms)
+
+    return entry
+
+
+SIGNALS: dict[str, Callable[..., Any]] = {
+    "BlackmanWindow": _window(0.42, -0.5, 0.08),
+    "DFT": _dft,
+    "HammingWindow": _window(25 / 46, -21 / 46),
+    "HannWindow": _window(0.5, -0.5),
+    "STFT": _stft,
+}

@@ -15,6 +15,9 @@ import numpy as np
 from opproof.harness.capture.onnx.linear import LINEAR
 from opproof.harness.capture.onnx.moves import MOVES
 from opproof.harness.capture.onnx.nn import NN
+from opproof.harness.capture.onnx.places import PLACES
+from opproof.harness.capture.onnx.quantised import QUANTISED
+from opproof.harness.capture.onnx.recurrent import RECURRENT
 from opproof.harness.capture.onnx.shared import NotOurs, Ref, axes_of, chain, listed
 from opproof.harness.capture.onnx.signals import SIGNALS
 from opproof.harness.capture.onnx.windows import WINDOWS
@@ -271,6 +274,9 @@ MAP: dict[str, Callable[..., Any]] = {
     "ReduceSum": _reduce("sum"),
     "ReduceSumSquare": _then("sum", "square"),
     **LINEAR,
+    **PLACES,
+    **QUANTISED,
+    **RECURRENT,
     **SIGNALS,
     **NN,
     **WINDOWS,

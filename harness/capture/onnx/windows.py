@@ -30,7 +30,7 @@ def _padded(ref: Ref, x: Any, before: Any, after: Any, value: Any) -> Any:
     return ref("pad", x, pad=tuple(widths), value=value)
 
 
-def _conv(
+def convolved(
     ref: Ref,
     x: Any,
     w: Any,
@@ -147,6 +147,39 @@ def _max_pool(
     return y, within + planes * math.prod(x.shape[2:])  # ONNX counts through the whole tensor
 
 
+def _lp_pool(ref: Ref, x: Any, *, kernel_shape: Any, p: Any = 2, **given: Any) -> Any:
+    """The root of a sum of powers: of a mean that counts the padding, times the cells of a window."""
+    powers = ref("pow", ref("abs", x), np.full((), float(p)))
+    means = _average_pool(ref, powers, kernel_shape=kernel_shape, count_include_pad=1, **given)
+    return ref("pow", ref("scale", means, s=float(math.prod(kernel_shape))), np.full((), 1 / p))
+
+
+def _max_unpool(
+    ref: Ref, x: Any, indices: Any, shape: Any = None, *, kernel_shape: Any, strides: Any = None, pads: Any = None
+) -> Any:
+    n = len(kernel_shape)
+    strides, edges = strides or [1] * n, numbers(pads) if pads else [0] * 2 * n
+    sizes = zip(x.shape[2:], strides, kernel_shape, edges[:n], edges[n:], strict=True)
+    own = (*x.shape[:2], *((m - 1) * s + k - a - b for m, s, k, a, b in sizes))
+    whole = tuple(numbers(shape)) if shape is not None else own
+    places = np.ravel_multi_index(np.unravel_index(np.ravel(indices), own), whole)
+    flat = ref("scatter", np.zeros(math.prod(whole)), places, np.ravel(x), dim=0)
+    return ref("reshape", flat, shape=whole)
+
+
+def _affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> Any:
+    axes = []
+    for n in numbers(size)[2:]:
+        step = 2 / max(n - 1, 1) if align_corners else 2 / n
+        begin = -1.0 if align_corners else 1 / n - 1
+        axes.append(ref("scale", ref("arange", start=0, end=n, step=1).astype(np.float64), s=step, b=begin))
+    places = np.meshgrid(*axes, indexing="ij")
+    points = ref("stack", *reversed(places), np.ones_like(places[0]), dim=len(axes))
+    flat = ref("reshape", points, shape=(-1, len(axes) + 1))
+    grid = ref("matmul", flat, ref("transpose", theta, dim0=1, dim1=2))
+    return ref("reshape", grid, shape=(theta.shape[0], *numbers(size)[2:], len(axes)))
+
+
 def _global(name: Any) -> Any:
     return lambda ref, x: ref(name, x, dim=tuple(range(2, x.ndim)), keepdim=True)
 
@@ -243,13 +276,16 @@ def _resize(
 
 WINDOWS: dict[str, Callable[..., Any]] = {
     "GridSample": _grid_sample,
+    "AffineGrid": _affine_grid,
     "AveragePool": _average_pool,
     "Col2Im": _col2im,
-    "Conv": _conv,
+    "Conv": convolved,
     "ConvTranspose": _conv_transpose,
     "GlobalAveragePool": _global_average,
     "GlobalMaxPool": _global("amax"),
+    "LpPool": _lp_pool,
     "MaxPool": _max_pool,
+    "MaxUnpool": _max_unpool,
     "Resize": _resize,
     "Upsample": _upsample,
 }

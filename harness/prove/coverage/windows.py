@@ -59,9 +59,8 @@ def leftover(case: Case, op: Op) -> list[str]:
 def _both_sides(case: Case, rank: int) -> list[int]:
     """Cells of padding of each axis, before and after it together: two numbers an axis name them apart."""
     padding = case.kwargs.get("padding", 0)
-    if isinstance(padding, tuple) and len(padding) == 2 * rank:
-        return [before + after for before, after in zip(padding[:rank], padding[rank:], strict=True)]
-    return [2 * p for p in spread(padding, rank)]
+    twice = spread(padding, 2 * rank) if len(pair(padding)) == 2 * rank else 2 * spread(padding, rank)
+    return [before + after for before, after in zip(twice[:rank], twice[rank:], strict=True)]
 
 
 def stride(case: Case) -> object:
