@@ -20,6 +20,8 @@ FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProt
 EXPLAINED = {
     "averagepool_2d_ceil_last_window_starts_on_pad": "ONNX's expected values are written by hand with four digits; "
     "PyTorch agrees with ours to the last.",
+    "roialign_aligned_false": "ONNX's expected values are written by hand with four digits.",
+    "roialign_aligned_true": "ONNX's expected values are written by hand with four digits.",
     "top_k_uint64": "Unsigned integers, a dtype that opproof has not; ours orders by the negative.",
 }
 

@@ -167,6 +167,55 @@ def _max_unpool(
     return ref("reshape", flat, shape=whole)
 
 
+def _roi_align(
+    ref: Ref,
+    x: Any,
+    rois: Any,
+    batch: Any,
+    *,
+    mode: Any = "avg",
+    output_height: Any = 1,
+    output_width: Any = 1,
+    sampling_ratio: Any = 0,
+    spatial_scale: Any = 1.0,
+    coordinate_transformation_mode: Any = "half_pixel",
+) -> Any:
+    if mode != "avg" or sampling_ratio == 0:
+        raise NotOurs("the largest of the samples, or as many as the box is large")
+    return ref(
+        "roi_align",
+        x,
+        rois,
+        batch,
+        output_size=(output_height, output_width),
+        spatial_scale=spatial_scale,
+        sampling_ratio=sampling_ratio,
+        aligned=coordinate_transformation_mode == "half_pixel",
+    )
+
+
+def _deform_conv(
+    ref: Ref,
+    x: Any,
+    w: Any,
+    offset: Any,
+    b: Any = None,
+    mask: Any = None,
+    *,
+    kernel_shape: Any = None,
+    strides: Any = None,
+    dilations: Any = None,
+    pads: Any = None,
+    group: Any = 1,
+    offset_group: Any = 1,
+) -> Any:
+    before, after = numbers(pads)[:2] if pads else [0, 0], numbers(pads)[2:] if pads else [0, 0]
+    if before != after:
+        x, before = _padded(ref, x, before, after, 0.0), [0, 0]
+    given = {"stride": tuple(strides or (1, 1)), "dilation": tuple(dilations or (1, 1))}
+    return ref("deform_conv2d", x, offset, w, b, mask, padding=tuple(before), **given)
+
+
 def _affine_grid(ref: Ref, theta: Any, size: Any, *, align_corners: Any = 0) -> Any:
     axes = []
     for n in numbers(size)[2:]:
@@ -280,12 +329,14 @@ WINDOWS: dict[str, Callable[..., Any]] = {
     "AveragePool": _average_pool,
     "Col2Im": _col2im,
     "Conv": convolved,
+    "DeformConv": _deform_conv,
     "ConvTranspose": _conv_transpose,
     "GlobalAveragePool": _global_average,
     "GlobalMaxPool": _global("amax"),
     "LpPool": _lp_pool,
     "MaxPool": _max_pool,
     "MaxUnpool": _max_unpool,
+    "RoiAlign": _roi_align,
     "Resize": _resize,
     "Upsample": _upsample,
 }
