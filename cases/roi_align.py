@@ -19,7 +19,7 @@ STANDARD = [
     "x=3x2x31x33;rois=9x4;index=9,;output_size=(7,7);aligned=true",
     "x=3x2x9x65;rois=9x4;index=9,;output_size=(2,5)",
     "x=2x3x5x33;rois=5x4;index=5,;output_size=(2,35)",
-    "x=2x2x39x39;rois=9x4;index=9,;output_size=(2,3);aligned=true",
+    "x=2x2x39x39;rois=19x4;index=19,;output_size=(2,3);aligned=true",
     "x=1x97x5x6;rois=2x4;index=2,;output_size=(2,2)",
     "x=2x2x5x6;rois=65x4;index=65,;output_size=(1,2);aligned=true",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=small",
