@@ -1,13 +1,8 @@
 """Cases of bitwise_xor: both signs, every bit, every kind of broadcast."""
 
-from opproof.cases._discrete import bits
-from opproof.cases._laid import laid_binary
-from opproof.cases._long import long_binary
+from opproof.cases._bits import FULL, LAID, LONG, LONGEST, SMOKE, STANDARD
 from opproof.cases._without import ITSELF
 
-SMOKE = ["a=7x33;b=7x33;f32"]
-STANDARD = bits()
-LAID = laid_binary("f32")
-LONG, LONGEST = long_binary(dtype="f32")
-FULL = ["a=2x12289;b=12289,;f32", "a=65537x3;b=65537x1;f32"]
 WITHOUT = ITSELF
+
+__all__ = ["FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "WITHOUT"]

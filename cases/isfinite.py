@@ -1,13 +1,5 @@
 """Cases of isfinite: NaN, infinities and numbers side by side, in every layout."""
 
-from opproof.cases._discrete import classes
-from opproof.cases._laid import laid_rows
-from opproof.cases._long import long_rows
-from opproof.cases._without import FINITE
+from opproof.cases._classes import FULL, LAID, LONG, LONGEST, SMOKE, STANDARD, WITHOUT
 
-SMOKE = ["x=7x33;fill=special"]
-STANDARD = classes()
-LAID = laid_rows("fill=special")
-LONG, LONGEST = long_rows("fill=special")
-FULL = ["x=2x12289;fill=special", "x=65537x3;fill=special"]
-WITHOUT = FINITE
+__all__ = ["FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "WITHOUT"]

@@ -1,23 +1,5 @@
-"""Cases of opt_steps_adamw: first and later steps, betas, an eps that matters, one step and nine."""
+"""Cases of opt_steps_adamw: those of opt_steps_adam, whose parameters it has."""
 
-from opproof.cases._rows import BETWEEN
-from opproof.cases._steps import SHORT, full_steps, long_steps, steps
-from opproof.cases._without import AVERAGES
-
-_STATES = "exp_avg exp_avg_sq"
-
-SMOKE, STANDARD = steps(
-    _STATES,
-    (
-        "lr=0.1",
-        "lr=0.01;eps=0.1;weight_decay=0.1;step=3",
-        "lr=0.5;beta1=0.5;beta2=0.75;step=1000",
-        "lr=0.2;beta1=0.0;eps=1.0;weight_decay=0.5;step=7",
-    ),
-    (f"lr=0.5;weight_decay={8 * BETWEEN};step=2", f"lr=0.5;eps={8 * BETWEEN};step=2"),
-)
-LONG, LONGEST = long_steps(_STATES, "lr=0.1")
-FULL = full_steps(_STATES, "lr=0.1")
-WITHOUT = AVERAGES
+from opproof.cases.opt_steps_adam import FULL, LONG, LONGEST, SHORT, SMOKE, STANDARD, WITHOUT
 
 __all__ = ["FULL", "LONG", "LONGEST", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]

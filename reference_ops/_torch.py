@@ -40,8 +40,19 @@ def autograd(
     return [next(found) if n else None for n in needs]
 
 
-def stepped(optimizer: Any, parameter: Any, grads: Any) -> None:
-    """One step of an optimizer of one parameter for each of its gradients."""
-    for grad in grads:
+def stepped(
+    torch: Any, optimizer: Any, wide: Sequence[Any], states: Sequence[str], dtype: Any, step: int = 1, **given: Any
+) -> tuple[Any, ...]:
+    """The parameter and its states after a step of `optimizer`, a class of torch.optim, for each gradient.
+
+    `wide` are the parameter, its gradients and the states in the order of their names; steps are counted from `step`.
+    """
+    parameter = torch.nn.Parameter(wide[0].detach().clone())
+    own = optimizer([parameter], **given)
+    state = {name: value.clone() for name, value in zip(states, wide[2:], strict=True)}
+    state["step"] = torch.tensor(float(step - 1))
+    own.state[parameter] = state
+    for grad in wide[1]:
         parameter.grad = grad
-        optimizer.step()
+        own.step()
+    return parameter.detach().to(dtype), *(state[name].to(dtype) for name in states)

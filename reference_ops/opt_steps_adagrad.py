@@ -55,11 +55,7 @@ def torch(
     weight_decay: float = 0.0,
     eps: float = 1e-10,
     step: int = 1,
-) -> tuple[Any, Any]:
+) -> tuple[Any, ...]:
     wide = widened(torch, param, grads, state_sum)
-    new = torch.nn.Parameter(wide[0].detach().clone())
-    optimizer = torch.optim.Adagrad([new], lr=lr, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps)
-    state = {"step": torch.tensor(float(step - 1)), "sum": wide[2].clone()}
-    optimizer.state[new] = state
-    stepped(optimizer, new, wide[1])
-    return new.detach().to(param.dtype), state["sum"].to(param.dtype)
+    given: dict[str, Any] = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay, "eps": eps}
+    return stepped(torch, torch.optim.Adagrad, wide, ("sum",), param.dtype, step, **given)

@@ -62,11 +62,7 @@ def torch(
     eps: float = 1e-8,
     weight_decay: float = 0.0,
     step: int = 1,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Any, ...]:
     wide = widened(torch, param, grads, exp_avg, exp_avg_sq)
-    new = torch.nn.Parameter(wide[0].detach().clone())
-    optimizer = torch.optim.Adam([new], lr=lr, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay)
-    state = {"step": torch.tensor(float(step - 1)), "exp_avg": wide[2].clone(), "exp_avg_sq": wide[3].clone()}
-    optimizer.state[new] = state
-    stepped(optimizer, new, wide[1])
-    return new.detach().to(param.dtype), state["exp_avg"].to(param.dtype), state["exp_avg_sq"].to(param.dtype)
+    given: dict[str, Any] = {"lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": weight_decay}
+    return stepped(torch, torch.optim.Adam, wide, ("exp_avg", "exp_avg_sq"), param.dtype, step, **given)

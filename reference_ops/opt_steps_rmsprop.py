@@ -53,11 +53,7 @@ def torch(
     alpha: float = 0.99,
     eps: float = 1e-8,
     weight_decay: float = 0.0,
-) -> tuple[Any, Any]:
+) -> tuple[Any, ...]:
     wide = widened(torch, param, grads, square_avg)
-    new = torch.nn.Parameter(wide[0].detach().clone())
-    optimizer = torch.optim.RMSprop([new], lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay)
-    state = {"step": torch.tensor(0.0), "square_avg": wide[2].clone()}
-    optimizer.state[new] = state
-    stepped(optimizer, new, wide[1])
-    return new.detach().to(param.dtype), state["square_avg"].to(param.dtype)
+    given: dict[str, Any] = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay}
+    return stepped(torch, torch.optim.RMSprop, wide, ("square_avg",), param.dtype, **given)

@@ -32,7 +32,7 @@ def _samples(first: Array, last: Array, bins: int, ratio: int, scale: float, ali
     start, end = first * scale - off, last * scale - off
     size = end - start if aligned else np.maximum(end - start, 1)
     step = size / (bins * ratio)
-    return start[:, None] + (np.arange(bins * ratio) + 0.5) * step[:, None]  # type: ignore[no-any-return]
+    return start[:, None] + (np.arange(bins * ratio) + 0.5) * step[:, None]
 
 
 def _inside(place: Array, n: int) -> tuple[Array, Array]:
