@@ -134,7 +134,16 @@ def wrongs(model: Any) -> dict[str, Any]:
     from torch.utils._pytree import tree_map
 
     def answering(change: Callable[..., Any]) -> Any:
-        made, plain = copy.deepcopy(model), type(model).forward
+        made = copy.deepcopy(model)
+
+        def plain(self: Any, *inputs: Any) -> Any:
+            try:
+                return type(model).forward(self, *inputs)
+            except NotImplementedError:  # some operations PyTorch has on a CPU in float32 alone
+                state = {n: _wide(t) for n, t in (*self.named_parameters(), *self.named_buffers())}
+                ys = torch.func.functional_call(model, state, tree_map(_wide, inputs))
+                return tree_map(lambda y: y.to(inputs[0].dtype) if torch.is_tensor(y) else y, ys)
+
         made.__class__ = type(
             "ModelNew", (type(model),), {"forward": lambda self, *inputs: change(plain(self, *inputs), inputs)}
         )
@@ -154,6 +163,10 @@ def wrongs(model: Any) -> dict[str, Any]:
         "an input": answering(lambda ys, inputs: all_of(lambda y: echoed(y, inputs) + y * 0)(ys, inputs)),
         "times 1.02": answering(all_of(lambda y: y * 1.02 if y.is_floating_point() else y)),
     }
+
+
+def _wide(value: Any) -> Any:
+    return value.float() if hasattr(value, "is_floating_point") and value.is_floating_point() else value
 
 
 @contextlib.contextmanager
@@ -207,6 +220,8 @@ def verdict(candidate: Any, model: Any, inputs: Any, dtype: str) -> str:
                 )
         except (BadInput, TimeoutError) as error:
             return f"refused: {str(error)[:90]}"
+        if errors := report.failures.get("ERROR"):
+            return f"refused: {errors[0].message[:90]}"
         if report.failures:
             worst = report.worst
             what = f"; {float(worst.units):.3g} units" if worst is not None and worst.units is not None else ""
