@@ -23,7 +23,7 @@ def check_own(planned: Sequence[Task]) -> None:
             return
         case = Case.parse(task.case)
         op = op_of(case.op, task.ops)
-        size = sum(math.prod(shape) for _, shape in case.tensors)
+        size = sum(0 if isinstance(shape, str) else math.prod(shape) for _, shape in case.tensors)  # a text: of a file
         if op.source.parent != FOLDER and size < smallest.get(op.name, (math.inf,))[0]:
             smallest[op.name] = size, case, op, Mode(task.mode)
     for _, case, op, mode in smallest.values():
