@@ -31,6 +31,11 @@ from opproof.vocabulary.verdicts import Verdict
 
 MOST = 1 << 12
 SECONDS = 60
+#: Why a row is not as it should be, found out by hand.
+EXCEPTIONS = {
+    "level1/31_ELU": "compiled, ELU is exp(x) - 1, which cancels next to 0: up to 1.5e6 roundoffs off for x from "
+    "-0.002 to 0, where eager's expm1 is off by 1 (PyTorch 2.13.0). torch.compile is wrong.",
+}
 LIMITS = (256, 128, 64, 32, 16, 8, 6, 4, 3)
 
 
@@ -281,6 +286,8 @@ def page(rows: list[Row], seconds: float) -> str:
         "The problems of both levels in turn, as far as the time went. Verdicts are `opproof.check`'s on the problem's",
         "own inputs. Where something trivial is right for those, as a copy of the input is for a rectifier of numbers",
         f"from 0 to 1, it tries other values, both signs among them, and decides by these: {others} of the models.",
+        "",
+        *(f"{r.name}: {EXCEPTIONS[r.name]}" for r in ran if r.name in EXCEPTIONS),
         "",
         "| Problem | Model | zeros | ones | an input | × 1.02 in bf16 | compiled |",
         "|---|---|---|---|---|---|---|",
