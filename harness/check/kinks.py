@@ -25,7 +25,7 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
     known = between(question)
     again = [_again(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)]
     failing = [j for j in again if not j.comparison.passed.all()]
-    if failing or any(j.figures.objection for j in again):
+    if failing or any(j.figures.fault() for j in again):
         return {**judgements, Mode.GRADIENT: replace(wrong, tensors=tuple(again)) if failing else wrong}
     passed = replace(measured(again, []), message="at kinks it lies between the derivatives on either side")
     return {**judgements, Mode.GRADIENT: passed}

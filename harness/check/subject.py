@@ -52,8 +52,9 @@ def is_module(subject: Any) -> bool:
 
 def name_of(subject: Any) -> str:
     """What it is called, in letters that a case id may hold."""
-    name = getattr(subject, "__name__", None) or type(subject).__name__
-    kept = "".join(c if c.isalnum() else "_" for c in str(name)).strip("_")
+    overload = getattr(subject, "_opoverload", subject)  # of an operator of torch.library
+    name = str(getattr(overload, "__name__", None) or type(subject).__name__).removesuffix(".default")
+    kept = "".join(c if c.isalnum() else "_" for c in name).strip("_")
     return kept if kept and not kept[0].isdigit() else f"f_{kept}"
 
 

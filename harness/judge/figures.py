@@ -50,6 +50,10 @@ class Figures:
     rounding: Rounding = Rounding.UNKNOWN
     moved: float = 0.0  # the mean of signed units where the truth is a number of the dtype, if it is clearly not 0
 
+    def fault(self, declared: str | None = None) -> str:
+        """What is wrong with the whole, or with how it is stored where the backend has not `declared` it."""
+        return self.objection or self.misrounded(declared)
+
     @property
     def objection(self) -> str:
         """What is wrong with the whole, though each element may pass; empty where nothing is."""

@@ -87,7 +87,7 @@ def _of_the_whole(judged: Judged, rules: Rules) -> str:
     """What is wrong with an array all elements of which pass; empty where nothing is."""
     if not judged.comparison.passed.all():
         return ""
-    return judged.figures.objection or judged.figures.misrounded(rules.rounding)
+    return judged.figures.fault(rules.rounding)
 
 
 def measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:

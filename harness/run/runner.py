@@ -22,6 +22,7 @@ from opproof.harness.run.cache.store import Store
 from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.own import check_own
 from opproof.harness.run.plan import cases, tasks, with_known
 from opproof.harness.run.pool import Judges, Pool
 from opproof.harness.run.progress import progress
@@ -52,6 +53,7 @@ def run(settings: Settings) -> int:
     if planned is None:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
+    check_own(planned)
     limits = Limits(settings.jobs, settings.timeout, settings.memory * 2**20, in_process=settings.in_process)
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,6 +105,10 @@ def _rounding(exact: Floats, tiny: float, amplitude: float) -> Floats:
     return size
 
 
+class Unruled(OpError, AttributeError):
+    """A method of arrays that has no rule under noise; to `hasattr` it is absent."""
+
+
 class Noisy(NDArrayOperatorsMixin):
     """An array for NumPy's dispatch that carries exact values and noisy runs (axis 0 of `runs`)."""
 
@@ -124,6 +129,28 @@ class Noisy(NDArrayOperatorsMixin):
 
     def __len__(self) -> int:
         return len(self.exact)
+
+    def __getattr__(self, name: str) -> Any:
+        """A method of arrays is NumPy's function of the same name."""
+        function = getattr(np, name, None)
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"a noisy array has no attribute {name!r}")
+        if not callable(function):
+            raise Unruled(_unruled(f"the method {name} of arrays"))
+        return partial(function, self)
+
+    def flatten(self) -> Noisy:
+        return self.reshape(-1).copy()
+
+    def transpose(self, *axes: Any) -> Noisy:
+        result: Any = np.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
+        return result  # type: ignore[no-any-return]
+
+    def __int__(self) -> int:  # decided by the exact value
+        return int(self.exact)
+
+    def __float__(self) -> float:
+        raise Unruled(_unruled("float() of an element"))
 
     def __getitem__(self, index: Any) -> Noisy:
         return Noisy(self.exact[index], indexed(self.runs, index), self.source)

@@ -99,3 +99,17 @@ def test_wrong_calls_are_told():
         verdicts(reference, modes=("hessian",))
     with pytest.raises(UsageError, match="modes=jvp belongs to like="):
         opproof.check(torch.softmax, "softmax", modes=("jvp",))
+
+
+def test_forward_mode_that_asks_for_shapes_alone_is_judged():
+    """Of a sum of a tensor and a number it evaluates on the meta device, where nothing has a value to round."""
+
+    def norm(x, w):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w
+
+    def divided(x, w, factor=1.0):
+        return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * (w * factor)
+
+    assert verdicts(divided, like=norm)[0] == ALL
+    wrong, _ = verdicts(lambda x, w: divided(x, w, 1.001), like=norm)
+    assert wrong["jvp"] == "WRONG_GRADIENT"
