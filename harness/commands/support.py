@@ -31,7 +31,7 @@ def command(
 ) -> int:
     """Print operators × backends from the results in each DIR, or from a short run of each -b.
 
-    Values / gradients of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
+    Forward / gradient of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
     no evidence, – (declined), nothing (not run).
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
