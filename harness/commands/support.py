@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.commands._values import Choice
+from opproof.harness.commands._values import Choice, listed
 from opproof.reports import Result
 
 _FILE = click.Path(path_type=Path)
@@ -35,7 +35,6 @@ def command(
     no evidence, – (declined), nothing (not run).
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
-    from opproof.harness.commands.run import listed
     from opproof.reports import read_results, support
     from opproof.reports._summary import reach
     from opproof.reports.files import write
