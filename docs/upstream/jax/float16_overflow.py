@@ -14,9 +14,14 @@ Expected:
 import jax
 import jax.numpy as jnp
 
-h = jnp.float16
-print("norm", f"{jnp.linalg.norm(jnp.array([300, 4], h)).item():.3g}")
-print("std", f"{jnp.std(jnp.array([-900, 900], h)).item():.3g}")
-print("sinh", f"{jax.vjp(jnp.sinh, h(12))[1](h(0.5))[0].item():.3g}")
-print("atan2", f"{jax.vjp(jnp.arctan2, h(900), h(800))[1](h(1000))[0].item():.3g}")
-print("pow", f"{jax.vjp(jnp.power, h(20), h(5))[1](h(0.01))[0].item():.3g}")
+
+def gradient(f, *x, of):
+    _, back = jax.vjp(f, *map(jnp.float16, x))
+    return back(jnp.float16(of))[0].item()
+
+
+print("norm", f"{jnp.linalg.norm(jnp.array([300, 4], jnp.float16)).item():.3g}")
+print("std", f"{jnp.std(jnp.array([-900, 900], jnp.float16)).item():.3g}")
+print("sinh", f"{gradient(jnp.sinh, 12, of=0.5):.3g}")
+print("atan2", f"{gradient(jnp.arctan2, 900, 800, of=1000):.3g}")
+print("pow", f"{gradient(jnp.power, 20, 5, of=0.01):.3g}")
