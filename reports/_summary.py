@@ -117,7 +117,8 @@ def sentence(header: Header, results: Sequence[Result]) -> str:
         return "No case ran, so nothing is known about the backend."
     names = short_names({r.backend for r in results})
     groups = grouped(results, lambda r: r.backend)
-    parts = [_outcome(line(names[backend]), some) for backend, some in groups.items()]
+    every = len({r.op for r in results})
+    parts = [_outcome(line(names[backend]), some, every) for backend, some in groups.items()]
     if (missing := header.cases - len(results)) > 0:
         parts.append(f"{plural(missing, 'planned record')} did not run")
     if text := own_faults(results):
@@ -144,7 +145,8 @@ def reach(results: Sequence[Result]) -> str:
     return f"{what} ran in opproof's own process, within reach of what judges it."
 
 
-def _outcome(name: str, results: Sequence[Result]) -> str:
+def _outcome(name: str, results: Sequence[Result], every: int) -> str:
+    """Of one backend; `every` is how many operators the run has."""
     count = tally(results)
     failed, passed = count.kinds[Kind.FAILED], count.kinds[Kind.PASSED]
     judged = count.records - count.kinds[Kind.HARNESS_ERROR]
@@ -160,12 +162,24 @@ def _outcome(name: str, results: Sequence[Result]) -> str:
     text = f"{name} passes none of {records}"
     if passed:
         ops = sorted({r.op for r in _of(results, Kind.PASSED)})
-        text = f"{name} passes {passed:,} of {records} in {plural(len(ops), 'operator')}"
+        text = f"{name} passes {passed:,} of {records} in {_of_all(len(ops), every)}"
         if count.passing is not None:
             text += f", {_nearest(count.passing)}"
     # What passed must say here what it did not prove.
     rest = [f"{count.kinds[k]:,} {name}" for k, name in _REST.items() if count.kinds[k]]
     return f"{text} ({', '.join(rest)})" if rest else text
+
+
+def _of_all(some: int, every: int) -> str:
+    return plural(every, "operator") if some == every else f"{some:,} of {plural(every, 'operator')}"
+
+
+def ran(header: Header, results: Sequence[Result]) -> str:
+    """What the run has: 1,200 records of 1,300 planned, 300 cases, 50 operators"""
+    count = len(results)
+    planned = f" of {header.cases:,} planned" if header.cases > count else ""
+    cases, ops = len({r.case for r in results}), len({r.op for r in results})
+    return f"{plural(count, 'record')}{planned}, {plural(cases, 'case')}, {plural(ops, 'operator')}"
 
 
 def _nearest(result: Result) -> str:

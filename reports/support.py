@@ -106,7 +106,7 @@ def terminal(cells: Matrix, note: str = "") -> str:
 def markdown(cells: Matrix, note: str = "") -> str:
     """The matrix as a page of Markdown, with a `note`."""
     legend = (
-        "Each cell: values / gradients, then the dtypes in which every record passes. `known` is a failure with an "
+        "Each cell: forward / gradient, then the dtypes in which every record passes. `known` is a failure with an "
         "entry in a ledger, `harness error` opproof's own fault, `–` is declined, an empty place was not run."
     )
     body = [[cell(text) for text in row] for row in [_heads(cells), *_rows(cells)]]

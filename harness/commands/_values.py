@@ -60,6 +60,11 @@ def amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) 
     return tuple(pairs)
 
 
+def listed(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Comma-separated values of a repeated option as one tuple."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
 def drawn(value: int | str) -> int:
     """The seed; one that is drawn is said aloud, so that the run can be repeated."""
     if isinstance(value, int):

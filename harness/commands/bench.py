@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import SECONDS, Choice, finite
 from opproof.vocabulary.levels import LEVELS
 
@@ -48,34 +49,22 @@ def command(**options: Any) -> int:
     import msgspec
     from tqdm import tqdm
 
-    from opproof.cases._file import path_of
     from opproof.harness.bench.bench import Plan, times
     from opproof.harness.bench.header import bench_of
     from opproof.harness.bench.measure import Effort
     from opproof.harness.bench.roofline import roofline
-    from opproof.harness.commands.run import listed
     from opproof.harness.run.limits import Limits
-    from opproof.harness.run.plan import Selection, cases, tasks
+    from opproof.harness.run.plan import cases, tasks
     from opproof.harness.run.status import Exit
     from opproof.reports.bench import FILE, compare, page, record, table
     from opproof.reports.files import write
     from opproof.vocabulary.errors import UsageError
-    from opproof.vocabulary.modes import MODES
 
     foreign = [b for b in options["backends"] if b.startswith(("exec:", "answers:"))]
     if foreign:
         raise UsageError(f"{foreign[0]} cannot be timed: its calls are messages to another process.")
     before = None if options["baseline"] is None else record.read(options["baseline"])
-    selection = Selection(
-        ops=listed(options["names"]),
-        keyword=options["keyword"],
-        level=options["level"],
-        modes=(options["mode"],) if options["mode"] else MODES,
-        dtypes=listed(options["dtypes"]),
-        cases=options["cases"],
-        case_files=tuple(str(path_of(text)) for text in options["case_files"]),
-        folders=options["folders"],
-    )
+    selection = selection_of(options)
     selected = [c for c in cases(selection) if not c.destinations]
     place = {str(c): i for i, c in enumerate(selected)}
     planned = tasks(tuple(dict.fromkeys(options["backends"])), selected, selection)

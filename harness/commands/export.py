@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import Choice
 from opproof.vocabulary.levels import LEVELS
 
@@ -32,24 +33,11 @@ def command(folder: Path, **options: Any) -> int:
     For simulators, boards and languages that opproof does not start. What they answer, `opproof judge` judges.
     Exit status: 3 where nothing was written.
     """
-    from opproof.cases._file import path_of
-    from opproof.harness.commands.run import listed
     from opproof.harness.golden.export import Room, export
-    from opproof.harness.run.plan import Selection, cases, tasks
+    from opproof.harness.run.plan import cases, tasks
     from opproof.harness.run.status import Exit
-    from opproof.vocabulary.modes import MODES
 
-    selection = Selection(
-        ops=listed(options["names"]),
-        keyword=options["keyword"],
-        level=options["level"],
-        modes=(options["mode"],) if options["mode"] else MODES,
-        dtypes=listed(options["dtypes"]),
-        cases=options["cases"],
-        case_files=tuple(str(path_of(text)) for text in options["case_files"]),
-        seed=options["seed"],
-        folders=options["folders"],
-    )
+    selection = selection_of(options, seed=options["seed"])
     planned = tasks(("",), cases(selection), selection)
     if not planned:
         click.echo(

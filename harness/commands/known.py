@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from opproof.harness.commands._values import SECONDS, finite
+from opproof.harness.commands._values import SECONDS, finite, listed
 
 
 @click.group("known")
@@ -45,7 +45,6 @@ def check(
 
     Exit status: 0 nothing to object, 1 something, 2 the call is wrong.
     """
-    from opproof.harness.commands.run import listed
     from opproof.harness.cores import cores
     from opproof.harness.ledger.check import checks, rewrite
     from opproof.harness.ledger.chosen import entries_for, of_versions

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from opproof.harness.commands._values import Choice
+from opproof.harness.commands._values import Choice, listed
 from opproof.vocabulary.levels import RUN_LEVELS
 
 
@@ -35,7 +35,6 @@ def ops(*, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
 def cases(*, as_json: bool, **options: Any) -> None:
     """Case ids, one a line."""
-    from opproof.harness.commands.run import listed
     from opproof.harness.run.plan import Selection
     from opproof.harness.run.plan import cases as select
 

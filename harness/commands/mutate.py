@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.commands._values import Choice
+from opproof.harness.commands._values import Choice, listed
 from opproof.vocabulary.errors import UsageError
 
 
@@ -27,7 +27,6 @@ def command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.commands.run import listed
     from opproof.harness.prove.mutation.page import markdown_page, table
     from opproof.harness.prove.mutation.report import EQUIVALENT, read_equivalent, sorted_out
     from opproof.harness.prove.mutation.runs import all_fates

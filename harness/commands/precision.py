@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, finite
+from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, finite, listed
 from opproof.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def command(
     """
     from tqdm import tqdm
 
-    from opproof.harness.commands.run import listed
     from opproof.harness.precision.file import Measurement
     from opproof.harness.precision.rows import rows
     from opproof.harness.precision.survey import measured, planned

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from opproof.harness.commands import _complete
+from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, amounts, counts, drawn, finite, seed
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
@@ -175,30 +176,17 @@ def command(context: click.Context, /, **options: Any) -> int:
     that no ledger knows; 4 opproof itself failed at some records (HARNESS_ERROR); 3 nothing ran that counts as
     evidence; 0 otherwise.
     """
-    from opproof.cases._file import path_of
     from opproof.harness.cores import cores
     from opproof.harness.run import runner
-    from opproof.harness.run.plan import Selection
     from opproof.harness.run.results.resume import resumed
     from opproof.harness.run.settings import Settings
-    from opproof.vocabulary.modes import MODES
 
     if options["resume"] is None and not options["backends"]:
         raise UsageError(
             "no backend: give one with -b, such as -b torch, -b ./my_backend.py, -b ./libmine.so or -b exec:COMMAND."
         )
-    selection = Selection(
-        ops=listed(options["names"]),
-        keyword=options["keyword"],
-        level=options["level"],
-        modes=(options["mode"],) if options["mode"] else MODES,
-        dtypes=listed(options["dtypes"]),
-        cases=options["cases"],
-        case_files=tuple(str(path_of(text)) for text in options["case_files"]),
-        seed=options["seed"] if options["resume"] is not None else drawn(options["seed"]),
-        folders=options["folders"],
-        shard=options["shard"],
-    )
+    number = options["seed"] if options["resume"] is not None else drawn(options["seed"])
+    selection = selection_of(options, seed=number, shard=options["shard"])
     settings = Settings(
         backends=options["backends"],
         selection=selection,
@@ -226,8 +214,3 @@ def command(context: click.Context, /, **options: Any) -> int:
         given = {n for n in _RENEWABLE if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
         settings = resumed(settings, options["resume"], anew=given)
     return runner.run(settings)
-
-
-def listed(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Comma-separated values of a repeated option as one tuple."""
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())

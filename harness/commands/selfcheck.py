@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.commands._values import Choice
+from opproof.harness.commands._values import Choice, listed
 
 
 @click.command("selfcheck")
@@ -20,7 +20,6 @@ def command(*, names: tuple[str, ...], level: str, seed: int, folders: tuple[str
     """
     from tqdm import tqdm
 
-    from opproof.harness.commands.run import listed
     from opproof.harness.prove.selfcheck import cases_to_check, check
     from opproof.harness.run.plan import Selection, cases, operators
     from opproof.vocabulary.errors import UsageError

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from opproof.cases._registry import LEVELS
-from opproof.harness.commands._values import Choice
+from opproof.harness.commands._values import Choice, listed
 from opproof.reports import Result
 
 _FILE = click.Path(path_type=Path)
@@ -31,11 +31,10 @@ def command(
 ) -> int:
     """Print operators × backends from the results in each DIR, or from a short run of each -b.
 
-    Values / gradients of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
+    Forward / gradient of each operator: pass, FAIL, known (a ledger says why), harness error (opproof's own fault),
     no evidence, – (declined), nothing (not run).
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
-    from opproof.harness.commands.run import listed
     from opproof.reports import read_results, support
     from opproof.reports._summary import reach
     from opproof.reports.files import write

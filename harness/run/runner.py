@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import os
-import platform
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-import numpy as np
-
 from opproof.harness import __version__
+from opproof.harness.host import host
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
 from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
@@ -163,13 +160,7 @@ def _header(settings: Settings, backends: list[dict[str, str]], count: int) -> H
         Header(
             opproof=__version__,
             backends=backends,
-            host={
-                "system": f"{platform.system()} {platform.release()}",
-                "machine": platform.machine(),
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "cpus": str(os.cpu_count()),
-            },
+            host=host(),
             options=options(settings),
             started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             cases=count,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from opproof.reports._kinds import KINDS, Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, reach, sentence, tally
+from opproof.reports._summary import grouped, ran, reach, sentence, tally
 from opproof.reports._text import bound, described, host, line, options, when
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
@@ -41,17 +41,14 @@ def render(
     script = [(_HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     page: str = environment.get_template("page.html.j2").render(
         version=line(header.opproof),
-        planned=header.cases,
         bound=bound(header),
         sentence=sentence(header, results),
         reach=reach(results),
         state=_state(header, results),
-        records=len(results),
+        ran=ran(header, results),
         known=tally(results).kinds[Kind.KNOWN],
         chips=_chips(results),
         meanings=MEANING,
-        operators=len({r.op for r in results}),
-        cases=len({r.case for r in results}),
         backends=[described(header, b) for b in dict.fromkeys(r.backend for r in results)],
         host=host(header),
         options=options(header),

@@ -6,6 +6,7 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import report_samples as samples
@@ -41,6 +42,8 @@ DOCS = {"softmax": "softmax(x, *, dim)\n\nexp(x - max x) / sum of the same. Sour
 BROKEN = next(r for r in ONE if r.op == "softmax" and r.verdict == "WRONG_GRADIENT")
 CASE = f"#softmax/{BROKEN.case}/gradient"
 TAIL, LARGE, ERROR = (f"relu[x={shape};f32]" for shape in ("4x33", "64x128", "7x9"))
+FEW = ("softmax", "mul", "rope", "where", "sign", "sum")
+EARLIER = {(r.case, r.mode): r for r in samples.run(4, broken=False)}
 ROWS = "table.records tbody tr[data-at]"
 
 
@@ -86,9 +89,10 @@ def files(tmp_path_factory):
     odd = samples.oddities()
     script = {BROKEN.case: "import numpy as np\n"}
     before = samples.run(2, ("mylib", "torch"), broken=False)
-    few = [r for r in samples.run(2, ("mylib", "torch")) if r.op in ("softmax", "mul", "rope", "where", "sign", "sum")]
+    few = [r for r in TWO if r.op in FEW]
     pages = {
         "one": html.render(samples.header(len(ONE)), ONE, docs=DOCS, scripts=script),
+        "again": html.render(samples.header(len(ONE)), ONE, changes=since(list(EARLIER.values()), ONE)),
         "two": html.render(samples.header(len(TWO), ("mylib", "torch")), TWO, changes=since(before, TWO)),
         "few": html.render(samples.header(len(few), ("mylib", "torch")), few, docs=DOCS, changes=since(before, few)),
         "odd": html.render(samples.header(len(odd)), odd),
@@ -398,6 +402,59 @@ def test_comparison_with_a_baseline(visit):
     expect_count(page, sum(map(is_failure, TWO)))
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_two_runs_side_by_side(visit, width):
+    """Each record has the baseline's verdict and error beside its own, in the table and on its page."""
+    page = visit("again", "#?verdict=WRONG_GRADIENT", viewport={"width": width, "height": 800})
+    page.wait_for_selector(f"{ROWS} a")
+    for row in page.locator(ROWS).all():
+        old = EARLIER[row.locator("a").inner_text(), "gradient"]
+        expect(row.locator(".was .cell")).to_have_attribute("title", re.compile(f"^{old.verdict}, "))
+    holds(page, "document.documentElement.scrollWidth <= innerWidth")
+    page.click("[data-sort=was]")
+    largest = max((EARLIER[r.case, "gradient"] for r in ONE if r.verdict == "WRONG_GRADIENT"), key=lambda r: r.units)
+    expect(page.locator(f"{ROWS} a").first).to_have_text(largest.case)
+    page.locator(f"{ROWS} a").first.click()
+    expect(page.locator("dl.numbers div", has_text="Baseline")).to_contain_text(f"{largest.verdict}, ")
+
+
+def test_two_runs_of_two_backends_side_by_side(visit):
+    page = visit("few")
+    expect(page.locator("table.records thead th")).to_have_text(
+        ["Case", "Dtype", "Mode", "mylib", "Baseline", "torch", "Baseline"]
+    )
+    page.set_viewport_size({"width": 390, "height": 800})  # where only what ran now has room
+    expect(page.locator("table.records thead th:visible")).to_have_text(["Case", "Mode", "mylib", "torch"])
+
+
+def test_a_link_to_a_case_goes_with_the_file(visit, files):
+    elsewhere = files / "sent to a colleague #1"
+    elsewhere.mkdir(exist_ok=True)
+    shutil.copy(files / "one.html", elsewhere / "moved.html")
+    page = visit("sent to a colleague #1/moved", CASE)
+    expect(page.locator("h2")).to_have_text(BROKEN.case)
+    page.locator(".neighbours a").first.click()
+    expect(page.locator("h2")).not_to_have_text(BROKEN.case)
+    assert "moved.html#softmax/" in page.url
+
+
+def test_the_words_and_counts_are_those_of_the_command(visit):
+    page = visit("few")
+    expect(page.locator(".heat .modes th")).to_have_text(["forward", "gradient"] * 6)
+    few = [r for r in TWO if r.op in FEW]
+    count = len({r.op for r in few})
+    expect(page.locator(".facts")).to_contain_text(f"{count} operators")
+    page.click("nav >> text=Support")
+    expect(page.locator(".sentences")).to_contain_text(f"of {count} operators")
+    expect(page.locator(".support thead tr").last).to_have_text(re.compile("Operator(forwardgradientdtypes){2}"))
+
+
+def test_names_are_whole_where_there_is_room(visit):
+    """Of operators in the heat map, on a desk; the longest is scaled_dot_product_attention."""
+    page = visit("one")
+    holds(page, "[...document.querySelectorAll('.heat tbody th a')].every(a => a.scrollWidth <= a.clientWidth)")
+
+
 def test_changes_are_those_of_all_reports(visit):
     """Titles, counts and records: nothing of a comparison is computed in the page."""
     found = since(BEFORE, AFTER)
@@ -567,13 +624,21 @@ def test_the_support_matrix_by_its_link(visit):
     expect_address(page, "")
 
 
+ODD = samples.oddities()[-1]
 PAGES = [("one", ""), ("one", "#softmax"), ("one", CASE), ("two", "#support"), ("seen", f"#relu/{LARGE}/forward")]
+PAGES += [
+    ("seen", f"#relu/{TAIL}/forward"),
+    ("again", CASE),
+    ("few", ""),
+    ("odd", f"#{quote(ODD.op)}/{quote(ODD.case)}/{ODD.mode}"),
+]
 
 
-@pytest.mark.parametrize(("name", "link"), [*PAGES, ("seen", f"#relu/{TAIL}/forward")])
-def test_on_a_phone_nothing_is_cut_off(visit, name, link):
-    page = visit(name, link, viewport={"width": 360, "height": 740})
-    holds(page, "document.documentElement.scrollWidth <= 360")
+@pytest.mark.parametrize("width", [360, 390])
+@pytest.mark.parametrize(("name", "link"), PAGES)
+def test_on_a_phone_nothing_is_cut_off(visit, name, link, width):
+    page = visit(name, link, viewport={"width": width, "height": 740})
+    holds(page, "width => document.documentElement.scrollWidth <= width", width)
 
 
 AXED = [

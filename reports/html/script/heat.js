@@ -13,8 +13,10 @@ function heatMap(records, state) {
   }
   const columns = backends.flatMap((b) => dtypes.flatMap((d) => modes.map((m) => [b, d, m])));
   const box = h("div", { class: "heat", onkeydown: moveInHeat });
+  const longest = Math.max(0, ...ops.map((op) => page.ops[op].length));
   const draw = () => {
     heatWidth = blocksThatFit(box, columns.length, modes.length, ops.length);
+    box.style.setProperty("--name-wide", `${nameWidth(box, longest, heatWidth * widthOf(box, columns.length, modes.length))}px`);
     const rows = Math.ceil(ops.length / heatWidth);
     box.replaceChildren();
     for (let k = 0; k < ops.length; k += rows) box.append(block(ops.slice(k, k + rows)));
@@ -60,11 +62,18 @@ function orderButton(state) {
   } }, names[heatOrder]);
 }
 
-function blocksThatFit(box, columns, modes, ops) {
-  const style = getComputedStyle(box);
-  const [name, cell] = ["--name", "--cell"].map((v) => parseFloat(style.getPropertyValue(v)));
-  const wide = name + columns * cell + 6 * (columns / modes) + 28; // with the gaps of report.css
-  return Math.max(1, Math.min(Math.floor((box.clientWidth + 28) / wide), Math.ceil(ops / 4)));
+const widthOf = (box, columns, modes) => {
+  const [name, cell] = ["--name", "--cell"].map((v) => parseFloat(getComputedStyle(box).getPropertyValue(v)));
+  return name + columns * cell + 6 * (columns / modes) + 28; // with the gaps of page.css
+};
+const blocksThatFit = (box, columns, modes, ops) =>
+  Math.max(1, Math.min(Math.floor((box.clientWidth + 28) / widthOf(box, columns, modes)), Math.ceil(ops / 4)));
+
+// The free space goes to the names, as far as the longest needs it.
+function nameWidth(box, longest, used) {
+  const least = parseFloat(getComputedStyle(box).getPropertyValue("--name"));
+  const free = Math.max(0, box.clientWidth + 28 - used) / heatWidth;
+  return Math.floor(Math.min(Math.max(least, longest * 7.6 + 8), least + free));
 }
 
 function heatHead(backends, dtypes, modes) {
@@ -76,7 +85,7 @@ function heatHead(backends, dtypes, modes) {
   rows.push(h("tr", {}, h("td", {}), backends.flatMap(() => dtypes.map((d) =>
     h("th", { scope: "colgroup", colspan: modes.length, class: "first" }, page.dtypes[d])))));
   rows.push(h("tr", { class: "modes" }, h("td", {}), backends.flatMap(() => dtypes.flatMap(() => modes.map((m, k) =>
-    h("th", { scope: "col", class: k === 0 && "first" }, { forward: "value", gradient: "grad" }[page.modes[m]] ?? page.modes[m]))))));
+    h("th", { scope: "col", class: k === 0 && "first" }, modeName(page.modes[m])))))));
   return rows;
 }
 

@@ -11,14 +11,14 @@ function supportPage(query) {
     h("p", { class: "crumbs" }, h("a", { href: "#" }, "All operators")),
     h("h2", { id: "matrix", tabindex: "-1" }, "Support matrix"),
     h("ul", { class: "sentences" }, sentences.map((text) => h("li", {}, text))),
-    h("p", { class: "hint" }, "Dtypes: those in which every record of the operator passes. † known: a failure with an entry in a ledger. " +
+    h("p", { class: "hint" }, "dtypes: those in which every record of the operator passes. † known: a failure with an entry in a ledger. " +
       "–: declined. Empty: not run."),
     ops.length ? h("div", { class: "wide", tabindex: "0", role: "group", "aria-labelledby": "matrix" }, supportTable(ops, rows))
       : h("p", { class: "empty" }, query ? `No operator has ${query} in its name.` : "No record."));
 }
 
 function supportTable(ops, rows) {
-  const heads = ["Values", "Gradients", "Dtypes"];
+  const heads = ["forward", "gradient", "dtypes"];
   const cells = (op) => page.backends.map((backend, b) => {
     const [value, gradient, dtypes] = rows[op][b];
     const target = { op, backend: several ? backend : "" };

@@ -18,17 +18,36 @@ function bar(i) {
   return h("span", { class: `bar ${kindName(i)}`, "--p": wide.toFixed(3) }, h("span", {}, short(col.units[i])));
 }
 
+// What the baseline had: its verdict and error, coloured as in the run.
+function was(i) {
+  const { verdict, units: before } = page.changes;
+  if (i === undefined || verdict[i] < 0) return "";
+  const name = page.verdicts[verdict[i]];
+  const style = name === "PASS" ? "passed" : name === "UNSUPPORTED" ? "unsupported" : "was";
+  const text = name === "PASS" ? short(before[i]) || "✓" : WORD[name] ?? (short(before[i]) || name.toLowerCase());
+  return h("span", { class: `cell ${style}`, "--p": heat(asNumber(before[i]), limitOf(i)).toFixed(3), title: baselineText(i) }, text);
+}
+const wasSize = (i) => (i === undefined || page.changes.verdict[i] < 0 ? Infinity : -asNumber(page.changes.units[i]) || 0);
+
 const chip = (i) => h("span", { class: cellClass(i), "--p": depth(i), title: verdictOf(i) }, label(i));
 
 const time = (s) => (Number.isNaN(s) ? "" : s < 0.9995 ? `${number(s * 1000, 2)} ms` : `${number(s, 3)} s`);
 
+const columnClass = (key) => (key.startsWith("@") ? "of" : key.split("@")[0]);
+
 function columnsOf(state) {
-  if (!several) return [SINGLE[0], ...COLUMNS, ...SINGLE.slice(1)];
+  if (!several) {
+    const before = page.changes ? [["was", "Baseline", (g) => wasSize(g[0]), (g) => was(g[0])]] : [];
+    return [SINGLE[0], ...COLUMNS, SINGLE[1], ...before, SINGLE[2]];
+  }
   const shown = page.backends.map((name, b) => [name, b]).filter(([name]) => !state.backend || name === state.backend);
   const of = (g, b) => g.findLast((i) => col.backend[i] === b);
-  return [...COLUMNS, ...shown.map(([name, b]) => [`@${name}`, page.names[b],
-    (g) => (of(g, b) === undefined ? Infinity : col.rank[of(g, b)]),
-    (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), chip(of(g, b))])])];
+  // The case begins with its operator; the room goes to the backends.
+  return [...COLUMNS.filter(([key]) => key !== "op"), ...shown.flatMap(([name, b]) => [
+    [`@${name}`, page.names[b], (g) => (of(g, b) === undefined ? Infinity : col.rank[of(g, b)]),
+      (g) => (of(g, b) === undefined ? "" : [h("span", { class: "word" }, verdictOf(of(g, b))), chip(of(g, b))])],
+    ...(page.changes ? [[`was@${name}`, "Baseline", (g) => wasSize(of(g, b)), (g) => was(of(g, b))]] : []),
+  ])];
 }
 
 function recordTable(records, state) {
@@ -39,7 +58,7 @@ function recordTable(records, state) {
   const body = h("tbody", {});
   const head = h("tr", { "aria-rowindex": 1 }, columns.map((c) => headCell(c, state)));
   const table = h("table", { class: `records${several ? " several" : ""}`, "aria-labelledby": "records", "aria-rowcount": rows.length + 1,
-    tabindex: "-1" }, h("colgroup", {}, columns.map(([key]) => h("col", { class: key.startsWith("@") ? "of" : key }))),
+    tabindex: "-1" }, h("colgroup", {}, columns.map(([key]) => h("col", { class: columnClass(key) }))),
     h("thead", {}, head), body);
   virtualise(table, body, rows, columns);
   return h("section", { "aria-labelledby": "records" },
@@ -63,7 +82,7 @@ function sortRows(rows, columns, sort) {
 function headCell([key, name], state) {
   const order = state.sort === key ? "ascending" : state.sort === `-${key}` ? "descending" : "none";
   const next = order === "ascending" ? `-${key}` : key;
-  return h("th", { scope: "col", "aria-sort": order, class: key.startsWith("@") ? "of" : key },
+  return h("th", { scope: "col", "aria-sort": order, class: columnClass(key) },
     h("button", { type: "button", "data-sort": key, onclick: () => {
       replace({ ...state, sort: next });
       document.querySelector(`[data-sort="${CSS.escape(key)}"]`)?.focus();
@@ -76,7 +95,7 @@ function virtualise(table, body, rows, columns) {
   const [above, below] = [0, 0].map(() => h("tr", { class: "space", "aria-hidden": "true" }, h("td", {})));
   const live = new Map();
   const row = (at) => h("tr", { "aria-rowindex": at + 2, "data-at": at, class: at % 2 ? "odd" : null },
-    columns.map(([key, , , cell]) => h("td", { class: key.startsWith("@") ? "of" : key }, cell(rows[at]))));
+    columns.map(([key, , , cell]) => h("td", { class: columnClass(key) }, cell(rows[at]))));
   const tall = () => parseFloat(getComputedStyle(table).getPropertyValue("--row"));
   const draw = () => {
     if (!table.isConnected) return;

@@ -1,0 +1,194 @@
+"""Runs the reproductions of defects in docs/upstream/LIBRARY/ and writes docs/upstream/LIBRARY.md of them.
+
+    python docs/upstream.py [LIBRARY...]     runs them with the installed library, and writes its page
+    python docs/upstream.py --run LIBRARY    prints what each says, as JSON
+    python docs/upstream.py --missing        prints the ledger's operators that no reproduction names
+
+A reproduction is a short program with the library alone. Its docstring has a title, a blank line, why it is so where
+that helps, and then `Ledger:` (operator and mode, comma by comma), `Upstream:` (an address) where one is known, and
+`Expected:`, what a library without the defect prints.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib.metadata
+import io
+import json
+import runpy
+import subprocess
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent / "upstream"
+LEDGERS = Path(__file__).parent.parent / "backends"
+#: What to call each library, and its distribution on PyPI.
+LIBRARIES = {
+    "aidge": ("Aidge", "aidge_core"),
+    "autograd": ("autograd", "autograd"),
+    "ggml": ("ggml", "ggml"),
+    "jax": ("JAX", "jax"),
+    "mlx": ("MLX", "mlx"),
+    "onednn": ("oneDNN", "onednn-cpu-gomp"),
+    "onnxruntime": ("ONNX Runtime", "onnxruntime"),
+    "openvino": ("OpenVINO", "openvino"),
+    "tinygrad": ("tinygrad", "tinygrad"),
+    "torch": ("PyTorch", "torch"),
+    "warp": ("Warp", "warp-lang"),
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program."""
+
+    name: str
+    title: str
+    why: str
+    ledger: tuple[tuple[str, str], ...]
+    upstream: str
+    expected: str
+    code: str
+
+
+def reproductions(library: str) -> list[Reproduction]:
+    """Those of a library, by name. Raises ValueError where a docstring lacks a part."""
+    return [_read(path) for path in sorted((HERE / library).glob("*.py"))]
+
+
+def _read(path: Path) -> Reproduction:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    doc = ast.get_docstring(tree) or ""
+    title, _, rest = doc.partition("\n")
+    fields: dict[str, list[str]] = {}
+    key = "why"
+    for line in rest.strip().splitlines():
+        head, colon, value = line.partition(":")
+        if colon and head in {"Ledger", "Upstream", "Expected"}:
+            key = head
+            fields[key] = [value.strip()] if value.strip() else []
+        else:
+            fields.setdefault(key, []).append(line if key == "why" else line.strip())
+    for name in ("Ledger", "Expected"):
+        if name not in fields:
+            raise ValueError(f"{path}: the docstring has no `{name}:`.")
+    pairs = [pair.split() for pair in " ".join(fields["Ledger"]).split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{path}: `Ledger:` holds an operator and a mode each, such as `cosh forward, sinh gradient`.")
+    body = text.split('"""', 2)[2].strip()
+    return Reproduction(
+        path.stem,
+        title,
+        "\n".join(fields.get("why", [])).strip(),
+        tuple((op, mode) for op, mode in pairs),
+        " ".join(fields.get("Upstream", [])),
+        "\n".join(fields["Expected"]),
+        body,
+    )
+
+
+def answers(library: str) -> dict[str, str]:
+    """What each reproduction of a library prints, by name; an exception is its type and first line."""
+    said = {}
+    for path in sorted((HERE / library).glob("*.py")):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                runpy.run_path(str(path), run_name="__main__")
+            except Exception as error:
+                first = (str(error).strip().splitlines() or [""])[0]
+                print(f"{type(error).__name__}: {first[:110]}")
+        said[path.stem] = out.getvalue().strip()
+    return said
+
+
+def asked(library: str) -> dict[str, str]:
+    """The answers, from a process of their own: a library keeps no state of another."""
+    call = [sys.executable, __file__, "--run", library]
+    done = subprocess.run(call, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the reproductions of {library} stopped:\n{done.stderr[-2000:]}")
+    answers: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return answers
+
+
+def version(library: str) -> str:
+    """The installed version, without what a wheel adds to it. Raises PackageNotFoundError."""
+    return importlib.metadata.version(LIBRARIES[library][1]).partition("+")[0]
+
+
+def page(library: str, said: dict[str, str]) -> str:
+    """The page of a library, with what its installed version said."""
+    name = LIBRARIES[library][0]
+    some = reproductions(library)
+    what = (
+        f"Each program needs {name} alone. *Got* is what version {version(library)} prints on an x86-64 CPU, *expected*"
+    )
+    head = [
+        f"# {name}: defects to report",
+        "",
+        "Generated by `docs/upstream.py` from the programs beside it; do not edit.",
+        "",
+        what,
+        "*expected* what it would print without the defect; a test compares both with the installed version.",
+        f"What was found, with figures: [docs/backends/{library}.md](../backends/{library}.md).",
+    ]
+    return "\n".join([*head, *(line for r in some for line in _section(library, r, said[r.name]))]) + "\n"
+
+
+def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
+    yield from ("", f"## {r.title}", "")
+    if r.why:
+        yield from (r.why, "")
+    where = f"[reported]({r.upstream})" if r.upstream else "no report of it was found"
+    yield f"Seen in {', '.join(f'`{op}` ({mode})' for op, mode in r.ledger)}; {where}."
+    yield from ("", f"`{library}/{r.name}.py`", "", "```python", r.code, "```", "")
+    yield from ("Expected:", "", "```text", r.expected, "```", "", "Got:", "", "```text", got, "```")
+
+
+def pages_of(text: str) -> dict[str, str]:
+    """What a page says each program prints, by its name."""
+    found = {}
+    for part in text.split("\n## ")[1:]:
+        name = part.split(".py`", 1)[0].rsplit("/", 1)[1]
+        found[name] = part.rsplit("```text\n", 1)[1].split("\n```", 1)[0]
+    return found
+
+
+def entries(library: str) -> set[tuple[str, str]]:
+    """(operator, mode) of every entry of the library's ledger."""
+    with (LEDGERS / library / "known.toml").open("rb") as file:
+        tables = tomllib.load(file)
+    rows = next(value for value in tables.values() if isinstance(value, list))
+    return {(pattern.partition("[")[0], mode) for row in rows for pattern in row["patterns"] for mode in row["modes"]}
+
+
+def _missing() -> None:
+    for library in LIBRARIES:
+        named = {pair for r in reproductions(library) for pair in r.ledger}
+        left = sorted(entries(library) - named)
+        print(f"{library}: {', '.join(f'{op} {mode}' for op, mode in left) or 'none'}")
+
+
+def main(words: Sequence[str]) -> int:
+    """The exit status."""
+    if words[:1] == ["--run"]:
+        said = answers(words[1])
+        print(json.dumps(said))
+    elif words == ["--missing"]:
+        _missing()
+    else:
+        for library in words or LIBRARIES:
+            (HERE / f"{library}.md").write_text(page(library, asked(library)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

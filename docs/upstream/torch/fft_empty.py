@@ -1,0 +1,9 @@
+"""The transform of an empty batch raises
+
+Ledger: fft forward
+Expected: (0, 4)
+"""
+
+import torch
+
+print(tuple(torch.fft.fft(torch.zeros(0, 4)).shape))
