@@ -52,7 +52,8 @@ def sums_of(*types: str, terms: int) -> float:
 
 def _few_bits(bits: Bits, shape: tuple[int, ...], values: tuple[float, ...] = (1.0, 1.25, 1.5)) -> Floats:
     raw = bits(math.prod(shape)) >> np.uint64(11)
-    return np.asarray(values)[(raw % np.uint64(len(values))).astype(np.int64)].reshape(shape)
+    drawn: Floats = np.asarray(values)[(raw % np.uint64(len(values))).astype(np.int64)].reshape(shape)
+    return drawn
 
 
 def centred(data: Array, zero_point: Array | None, type: str) -> Floats:
