@@ -66,3 +66,6 @@ def long_pairs(first: str, second: str, rest: str = "", dtype: str = "") -> tupl
 
 #: The axes of a convolution's kernel.
 KERNEL = Limit(1025, "the reference walks over the cells of a kernel, which takes seconds for 4099")
+
+#: The first axis of what is 0d or a vector.
+ONE_AXIS = Limit(0, "it is a vector, whose first axis is its last")

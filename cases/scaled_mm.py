@@ -3,7 +3,7 @@
 from itertools import cycle
 
 from opproof.cases._aligned import aligned
-from opproof.cases._long import Limit, lengths
+from opproof.cases._long import ONE_AXIS, lengths
 from opproof.cases._without import PRODUCTS
 
 _TYPES = ("f8e4m3", "f8e5m2", "i8", "u8")
@@ -61,7 +61,7 @@ LONG, LONGEST = lengths(
     _row(1, "{n}", 2, "i8"),
     _row(2, 2, "{n}", "f8e4m3"),
 )
-SHORT = {f"scale_{m}.first": Limit(0, "it is a vector, whose first axis is its last") for m in "ab"}
+SHORT = {f"scale_{m}.first": ONE_AXIS for m in "ab"}
 FULL = [_row(8, 12289, 4, "i8"), _row(65537, 3, 2, "f8e4m3")]
 WITHOUT = {
     **PRODUCTS,

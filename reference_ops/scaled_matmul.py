@@ -8,7 +8,8 @@ mxfp8.
 Gradient: dx = g (scale · weight); dscale = the sum of (gᵀ x) · weight over the group, where it is of floats. None for
 codes.
 Source: OCP Microscaling formats (MX) specification 1.0, section 5.3; ggml-quants.c for nvfp4.
-PyTorch: none (torch.nn.functional.linear of the decoded weights). ONNX: DequantizeLinear (block_size), then MatMul.
+PyTorch: torch._weight_int8pack_mm, torch._weight_int4pack_mm_for_cpu. ONNX: DequantizeLinear (block_size), then
+MatMul; com.microsoft's MatMulNBits.
 ggml: none (ggml_mul_mat of blocks that hold their scales).
 """
 

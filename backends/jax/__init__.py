@@ -86,9 +86,9 @@ def create(variant: str = "") -> Backend:
     check_variant("jax", variant, "jit", "eager")
     jax = imported("jax", "jax", "JAX")
     jax.config.update("jax_platforms", "cpu")
-    from opproof.backends.jax import conv, moves, nn, pointwise, pool, quantised, reductions
+    from opproof.backends.jax import conv, integers, moves, nn, pointwise, pool, quantised, reductions
 
-    return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool, quantised), variant)
+    return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool, quantised, integers), variant)
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:

@@ -30,6 +30,7 @@ ELEMENTS: dict[str, int] = {
     "f16": TensorProto.FLOAT16,
     "bf16": TensorProto.BFLOAT16,
     "i64": TensorProto.INT64,
+    "i32": TensorProto.INT32,
     "bool": TensorProto.BOOL,
     "ui8": TensorProto.UINT8,
     "i8": TensorProto.INT8,
@@ -121,7 +122,9 @@ def build(table: Mapping[str, Entry], op: str, inputs: Sequence[Array | None], p
         initializer=model.constants,
     )
     opset = max([OPSET, *(NEWER.get(node.op_type, 0) for node in model.nodes)])
-    whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=IR_VERSION)
+    domains = {"": opset} | {node.domain: 1 for node in model.nodes if node.domain}  # such as com.microsoft
+    imports = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
+    whole = helper.make_model(graph, opset_imports=imports, ir_version=IR_VERSION)
     _check_types(whole)
     return bytes(whole.SerializeToString())
 

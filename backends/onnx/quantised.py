@@ -1,4 +1,4 @@
-"""ONNX's operators of codes by ours: QuantizeLinear, DequantizeLinear, MatMulInteger. See model.py."""
+"""ONNX's operators of codes by ours: QuantizeLinear, DequantizeLinear, MatMulInteger; MatMulNBits. See model.py."""
 
 from __future__ import annotations
 
@@ -52,8 +52,23 @@ def dequantize_linear(m: Model, data: Tensor, scale: Tensor, zero_point: Tensor 
 def scaled_matmul(m: Model, x: Tensor, weight: Tensor, scale: Tensor, *, type: str, scales: str) -> str:  # noqa: A002
     if scales != "float":
         raise Unsupported("ONNX has no scales of 8 bits that a library computes with")
+    if type == "i4":
+        return _of_four_bits(m, x, weight, scale)
     weights = dequantize_linear(m, weight, scale, type=type)
     return m.node("MatMul", x, m.node("Transpose", weights, perm=(1, 0)))
+
+
+def _of_four_bits(m: Model, x: Tensor, weight: Tensor, scale: Tensor) -> str:
+    """ONNX Runtime's own MatMulNBits, whose codes are those of two's complement plus 8: their highest bit changes."""
+    rows, k = weight.shape[0], 2 * weight.shape[1]
+    parts = scale.shape[1] if scale.rank else 0
+    group = k // parts if parts else 0
+    if group < 16 or group & (group - 1):
+        raise Unsupported("MatMulNBits takes scales of groups of 16, 32, 64 and so on")
+    moved = m.node("BitwiseXor", weight, m.constant(0x88, "u8"))
+    blocks = m.node("Reshape", moved, m.constant((rows, parts, group // 2)))
+    how = {"K": k, "N": rows, "bits": 4, "block_size": group}
+    return m.node("MatMulNBits", x, blocks, scale, domain="com.microsoft", **how)
 
 
 def scaled_mm(m: Model, a: Tensor, b: Tensor, scale_a: Tensor, scale_b: Tensor, *, type: str) -> str:  # noqa: A002

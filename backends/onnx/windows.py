@@ -10,7 +10,7 @@ from opproof.backends.protocol import Unsupported
 Sizes = int | tuple[int, ...]
 
 
-def _per_axis(sizes: Sizes, axes: int) -> list[int]:
+def per_axis(sizes: Sizes, axes: int) -> list[int]:
     return [sizes] * axes if isinstance(sizes, int) else list(sizes)
 
 
@@ -19,8 +19,8 @@ def _conv(
     padding: Sizes, dilation: Sizes, groups: int,
 ) -> str:  # fmt: skip
     return m.node(
-        "Conv", x, weight, bias, strides=_per_axis(stride, axes), pads=2 * _per_axis(padding, axes),
-        dilations=_per_axis(dilation, axes), group=groups,
+        "Conv", x, weight, bias, strides=per_axis(stride, axes), pads=2 * per_axis(padding, axes),
+        dilations=per_axis(dilation, axes), group=groups,
     )  # fmt: skip
 
 
@@ -45,8 +45,8 @@ def _conv_transpose(axes: int) -> Entry:
         output_padding: Sizes, groups: int, dilation: Sizes,
     ) -> str:  # fmt: skip
         return m.node(
-            "ConvTranspose", x, weight, bias, strides=_per_axis(stride, axes), pads=2 * _per_axis(padding, axes),
-            output_padding=_per_axis(output_padding, axes), group=groups, dilations=_per_axis(dilation, axes),
+            "ConvTranspose", x, weight, bias, strides=per_axis(stride, axes), pads=2 * per_axis(padding, axes),
+            output_padding=per_axis(output_padding, axes), group=groups, dilations=per_axis(dilation, axes),
         )  # fmt: skip
 
     return entry
@@ -54,7 +54,7 @@ def _conv_transpose(axes: int) -> Entry:
 
 def _both_sides(padding: Sizes, axes: int) -> list[int]:
     """Those before every axis, then those after; two numbers an axis are that already."""
-    pads = _per_axis(padding, axes)
+    pads = per_axis(padding, axes)
     return pads if len(pads) == 2 * axes else 2 * pads
 
 
@@ -63,8 +63,8 @@ def _windows(
 ) -> dict[str, object]:
     """The attributes that both poolings share."""
     return {
-        "kernel_shape": _per_axis(kernel_size, axes),
-        "strides": _per_axis(kernel_size if stride is None else stride, axes),
+        "kernel_shape": per_axis(kernel_size, axes),
+        "strides": per_axis(kernel_size if stride is None else stride, axes),
         "pads": _both_sides(padding, axes),
         "ceil_mode": int(ceil_mode),
     }
@@ -89,7 +89,7 @@ def _max_pool(axes: int) -> Entry:
         ceil_mode: bool,
     ) -> list[str]:  # fmt: skip
         given = _windows(axes, kernel_size, stride, padding, ceil_mode=ceil_mode)
-        y, index = m.nodes_results("MaxPool", 2, x, **given, dilations=_per_axis(dilation, axes))
+        y, index = m.nodes_results("MaxPool", 2, x, **given, dilations=per_axis(dilation, axes))
         plane = m.constant(math.prod(x.shape[2:]))  # ONNX counts through the whole tensor, ours in each plane
         return [y, m.node("Mod", index, plane)]
 
@@ -102,7 +102,7 @@ def _grid_sample(m: Model, x: Tensor, grid: Tensor, *, mode: str, padding_mode: 
 
 
 def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
-    if _per_axis(output_size, 2) != [1, 1]:
+    if per_axis(output_size, 2) != [1, 1]:
         raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
     return m.node("GlobalAveragePool", x)
 
@@ -110,10 +110,10 @@ def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
 def _col2im(
     m: Model, x: Tensor, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> str:
-    image, block = (m.constant(_per_axis(n, 2)) for n in (output_size, kernel_size))
+    image, block = (m.constant(per_axis(n, 2)) for n in (output_size, kernel_size))
     return m.node(
-        "Col2Im", x, image, block, dilations=_per_axis(dilation, 2), pads=2 * _per_axis(padding, 2),
-        strides=_per_axis(stride, 2),
+        "Col2Im", x, image, block, dilations=per_axis(dilation, 2), pads=2 * per_axis(padding, 2),
+        strides=per_axis(stride, 2),
     )  # fmt: skip
 
 

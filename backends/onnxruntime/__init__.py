@@ -16,7 +16,7 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
-from opproof.backends.table import check_variant, imported, supports
+from opproof.backends.table import check_variant, imported, joined, supports
 from opproof.vocabulary.arrays import Array
 
 #: What ONNX Runtime says where it has no kernel.
@@ -24,6 +24,7 @@ DECLINES = (
     "Could not find an implementation",
     "data type is not supported",
     "does not support double",
+    "Non per-tensor quantization is not supported now",  # ConvInteger's weights
     "NumDimensions() == 4 was false",  # LRN, of images only,
     "size_ % 2 == 1 was false",  # of windows with a middle,
     "beta_ > 0.0f was false",  # that divides
@@ -38,9 +39,9 @@ class OnnxRuntime:
     name, device = "onnxruntime", "cpu"
 
     def __init__(self, ort: Any) -> None:
-        from opproof.backends.onnx import model, quantised
+        from opproof.backends.onnx import integers, model, quantised
 
-        self._ort, self._models, self.table = ort, model, {**model.tables(), **quantised.TABLE}
+        self._ort, self._models, self.table = ort, model, {**model.tables(), **joined(quantised, integers)}
         self.compute, self.rounding = precision.built_in("onnxruntime")
         self.version = str(ort.__version__)
         self._options = ort.SessionOptions()

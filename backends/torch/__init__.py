@@ -15,7 +15,7 @@ import numpy as np
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported, written
-from opproof.backends.torch import quantised
+from opproof.backends.torch import integers, quantised
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
@@ -37,6 +37,7 @@ NATIVE: dict[str, Callable[..., Any]] = {
     "hypot": lambda torch, a, b: torch.hypot(a, b),
     "hardsigmoid": lambda torch, x: torch.nn.functional.hardsigmoid(x),
     **quantised.NATIVE,
+    **integers.NATIVE,
 }
 
 
