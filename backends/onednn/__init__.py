@@ -2,7 +2,8 @@
 
 `-b onednn` lets oneDNN choose the memory format of convolutions and matrix products, as frameworks do;
 `-b onednn:plain` gives it every tensor as it lies. OPPROOF_ONEDNN=/prefix names another build than the wheels'
-(include/oneapi/dnnl/dnnl.h and lib/libdnnl.so below it). The built shim lies in ${XDG_CACHE_HOME:-~/.cache}/opproof.
+(include/oneapi/dnnl/dnnl.h and lib/libdnnl.so below it). The built shim lies in
+${XDG_CACHE_HOME:-~/.cache}/opproof-builds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from opproof.backends.c.library import load
 from opproof.backends.table import check_variant
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.places import builds
 
 HERE = Path(__file__).parent
 HEADER = HERE.parent / "opproof.h"
@@ -77,15 +79,10 @@ def built(include: Path, library: Path, macros: Sequence[str] = ()) -> Path:
     compiler = shlex.split(os.environ.get("CC", "cc"))
     command = [*compiler, *FLAGS, *macros, f"-I{include}", f"-I{HEADER.parent}"]
     command += [*map(str, sorted(SOURCES.glob("*.c"))), str(library), f"-Wl,-rpath,{library.parent}", "-lm"]
-    target = _cache() / f"onednn-{_key(command, include)}.so"
+    target = builds() / f"onednn-{_key(command, include)}.so"
     if not target.exists():
         _compile(command, target)
     return target
-
-
-def _cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(home) if home else Path.home() / ".cache") / "opproof"
 
 
 def _key(command: Sequence[str], include: Path) -> str:

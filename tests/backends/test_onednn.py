@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -34,7 +36,7 @@ def cache(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cache")
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(folder)
-    yield folder / "opproof"
+    yield folder / "opproof-builds"
     if before is None:
         del os.environ["XDG_CACHE_HOME"]
     else:
@@ -113,6 +115,18 @@ def test_a_broken_twin_is_found(tmp_path, cache):
     assert {r.mode: r.verdict for r in results("onednn", cases=(case,))} == {"forward": "PASS", "gradient": "PASS"}
     found = {r.mode: r.verdict for r in results(str(broken), cases=(case,))}
     assert found == {"forward": "WRONG_VALUE", "gradient": "PASS"}
+
+
+def test_it_is_compiled_where_a_host_may_open_files(tmp_path):
+    """The judge's cache is there already; a folder in it, to be removed, was refused without end: RecursionError."""
+    (tmp_path / "opproof" / "golden").mkdir(parents=True)
+    program = (
+        "from opproof.backends import onednn; from opproof.backends.host.fence import fence; fence(); onednn.create()"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [p.suffix for p in (tmp_path / "opproof-builds").iterdir()] == [".so"]
 
 
 def test_a_write_out_of_bounds_is_found():
