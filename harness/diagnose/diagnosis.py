@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from opproof.harness.diagnose import call, moved, params, precision, rows, scaled, undeclared, where
+from opproof.harness.diagnose import call, epsilon, moved, params, precision, rows, scaled, undeclared, where
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
@@ -39,6 +39,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("parameter ignored", params.ignored),
     ("swapped parameters", params.swapped),
     ("other parameter", params.other_value),
+    ("eps", epsilon.other_side),
     ("precision", precision.inputs_rounded),
     ("precision", precision.results_rounded),
     ("constant", scaled.constant),

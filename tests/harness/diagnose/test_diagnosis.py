@@ -69,6 +69,34 @@ def test_sentences(case, change, sentence):
     assert sentence in said(case, lambda y: change(y).astype(y.dtype))
 
 
+class EpsOutside:
+    """1 / (√q + eps): the rows of x less their mean or not, by their deviation or their root mean square."""
+
+    def forward(self, op, inputs, params):
+        x, *affine = (v if v is None else v.astype(np.float64) for v in inputs)
+        centred = x - x.mean(-1, keepdims=True) if op == "layer_norm" else x
+        y = centred / (np.sqrt(np.mean(centred**2, -1, keepdims=True)) + params["eps"])
+        weight, bias = (*affine, None, None)[:2]
+        y = y if weight is None else y * weight
+        return [(y if bias is None else y + bias).astype(inputs[0].dtype)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rms_norm[x=6x11;f32;fill=small]",
+        "rms_norm[x=9x33;weight=33,;eps=0.1;bf16]",
+        "layer_norm[x=9x33;weight=33,;bias=33,;normalized_shape=(33);eps=0.01;f32]",
+        "layer_norm[x=6x11;normalized_shape=(11);f16;fill=small]",
+    ],
+)
+def test_eps_on_the_other_side_of_the_root(text):
+    made = attempted(EpsOutside(), text)
+    assert made.judgement.verdict == "WRONG_VALUE"
+    sentence = diagnose(made.posed, made.answer, made.judgement)
+    assert sentence == "eps stands outside the root: 1 / (√q + eps) in place of 1 / √(q + eps)"
+
+
 def test_all_that_fits_is_told_beside_what_says_most():
     """Of one case; which of them is right, several cases tell."""
     made = attempted(Odd(lambda y: np.where(np.arange(33) >= 32, y + 1, y).astype(y.dtype)), "exp[x=5x33;f32]")
