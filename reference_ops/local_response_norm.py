@@ -20,6 +20,10 @@ IN_PLACE = ("x",)
 def _gathered(v: Array, before: int, behind: int) -> Array:
     """The sum over each channel's window, `before` channels ahead of it and `behind` after."""
     c = v.shape[1]
+    if before + behind < c:  # a window at once for all channels; beyond the last ones nothing is added
+        wide = np.zeros((v.shape[0], before + c + behind, *v.shape[2:]), dtype=v.dtype, like=v)
+        wide[:, before : before + c] = v
+        return np.sum(np.stack([wide[:, i : i + c] for i in range(before + behind + 1)]), axis=0)  # type: ignore[no-any-return]
     windows = [np.sum(v[:, max(i - before, 0) : i + behind + 1], axis=1) for i in range(c)]
     return np.stack(windows, axis=1)
 
