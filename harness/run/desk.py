@@ -121,7 +121,8 @@ class Desk:
         op = op_of(task.case.partition("[")[0], task.ops)
         alone = alone or seat.host.about.once
         made = attempt(seat.host, task, op, self.limits.timeout, posing=self._questions, soft=soft, alone=alone)
-        seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
+        if made.seconds > 0:  # a task that was declined beforehand called nothing, and did no harm
+            seat.history.append(Suspect(task, made.judgement.verdict, time.monotonic()))
         if made.fault is not None:
             self._leave(task.backend)
         return made

@@ -41,3 +41,32 @@ def test_its_own_harm_is_charged_to_the_case_itself(tmp_path, at_once):
     assert set(verdicts) == set(ORDER)
     assert [case for case, verdict in verdicts.items() if verdict != "PASS"] == ["exp[x=7x33;f32]"]
     assert verdicts["exp[x=7x33;f32]"] == "CRASH"
+
+
+FORGETFUL = """
+import numpy as np
+
+version, calls = "1", 0
+
+
+def forward(op, inputs, params):
+    global calls
+    calls += 1
+    return np.negative(inputs[0]) if op == "neg" and calls < 7 else abs(inputs[0])
+"""
+
+
+def test_a_gradient_that_was_never_asked_for_is_charged_with_nothing(tmp_path):
+    """The backend has no vjp. Wrong once, and right in every new process: who did it is looked for among calls made."""
+    backend = tmp_path / "forgetful.py"
+    backend.write_text(FORGETFUL)
+    desk = Desk(Limits(1, 20.0, 2**30))
+    cases = ["abs[x=7x33;f32]", "abs[x=7x34;f32]", "neg[x=7x33;f32]"]
+    try:
+        records = [
+            r for case in cases for r in desk.results([Task(str(backend), case, m) for m in ("forward", "gradient")])
+        ]
+    finally:
+        desk.close()
+    assert {r.verdict for r in records if r.mode == "gradient"} == {"UNSUPPORTED"}
+    assert [r.case for r in records if r.verdict in ("WRONG_VALUE", "NOT_REPEATABLE")] == ["neg[x=7x33;f32]"]
