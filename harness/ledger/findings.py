@@ -77,18 +77,19 @@ def _idle(f: Finding, extent: Extent) -> str:
     """That an entry explains none of its cases, though it should."""
     if not f.entry.always or f.explained or not (f.ran or extent is Extent.ALL):
         return ""
-    if f.named:
-        return _beyond(f)
+    if f.named:  # what another entry explains needs no other limit
+        beyond = [r for r in f.named if not r.known]
+        return _beyond(f.entry, beyond) if beyond else ""
     if f.failing and extent is not Extent.ALL:
         return ""  # in another way, which fails the run
     return f"no longer fails ({', '.join(sorted({r.verdict for r in f.covered}))}): remove it."
 
 
-def _beyond(f: Finding) -> str:
+def _beyond(entry: Known, failures: Iterable[Result]) -> str:
     """How far outside its limits an entry fails."""
-    largest = max(map(finite_size, f.named))
-    if f.entry.units is not None and largest > f.entry.units:
-        said = f"fails with {largest:.3g} units, more than its {f.entry.units:g}"
+    largest = max(map(finite_size, failures))
+    if entry.units is not None and largest > entry.units:
+        said = f"fails with {largest:.3g} units, more than its {entry.units:g}"
         return f"{said}: find out why, or give a larger number."
     return "fails outside its limits (zeros, nonfinite, share or rms): find out why, or mend the entry."
 

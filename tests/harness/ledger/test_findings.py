@@ -92,6 +92,11 @@ def test_zeros_where_another_failure_is_known():
     assert said(entry(), [result(zeros=True)]) == [f"known failure 'gelu[*f16*' {sentence}"]
 
 
+def test_what_another_entry_explains_needs_no_other_limit():
+    assert said(entry(), [result(zeros=True, known="its rows are empty")]) == []
+    assert len(said(entry(), [result(zeros=True, known="its rows are empty"), result(zeros=True)])) == 1
+
+
 def test_mended_in_part_is_told():
     results = [result(), result("gelu[x=5,;f16]", "PASS", 0.5), result("gelu[x=6,;f16]", "UNSUPPORTED", None)]
     sentence = "is mended in part: 1 (gelu[x=5,;f16] forward) of 3 pass; leave them out of its patterns."
