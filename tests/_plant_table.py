@@ -229,7 +229,7 @@ DEFECTS = [
     Defect("no eps", ("parameter ignored",), p.no_eps, ops=NORMS),
     Defect(
         "eps outside the root",
-        ("row factor", "factor"),
+        ("eps",),
         p.eps_outside,
         mode="forward",
         ops=("layer_norm",),
