@@ -5,7 +5,7 @@ from dataclasses import replace
 import report_samples as samples
 
 from opproof.harness.__main__ import main
-from opproof.reports import write_line
+from opproof.reports import read_results, write_line
 
 CASE = "softmax[x=4x33;dim=-1;f32]"
 SELECTION = {"level": "standard", "seed": 0, "shard": ""}
@@ -30,3 +30,8 @@ def opproof(capsys, *args):
         said = capsys.readouterr()
         return end.code, said.out, said.err
     raise AssertionError("main always exits")
+
+
+def timeless(out):
+    """Every record, in a fixed order, without its time."""
+    return sorted((replace(r, seconds=0, judging=0) for r in read_results(out)[1]), key=lambda r: (r.case, r.mode))

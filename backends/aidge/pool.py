@@ -9,8 +9,9 @@ import aidge_core as aidge
 import numpy as np
 
 from opproof.backends.aidge.run import Call, call
-from opproof.backends.aidge.windows import Sizes, axes_of, both_sides, padded
+from opproof.backends.aidge.windows import padded
 from opproof.backends.protocol import Unsupported
+from opproof.backends.sizes import Sizes, both_sides, per_axis
 from opproof.vocabulary.arrays import Array
 
 
@@ -24,8 +25,8 @@ def _avg_pool(rank: int) -> Callable[..., Call]:
         make, pads = padded(f"AvgPooling{rank}D", both_sides(padding, rank))
         if pads:
             pads["count_include_pad"] = count_include_pad
-        kernel = axes_of(kernel_size, rank)
-        steps = kernel if stride is None else axes_of(stride, rank)
+        kernel = per_axis(kernel_size, rank)
+        steps = kernel if stride is None else per_axis(stride, rank)
         return call(make(kernel, stride_dims=steps, ceil_mode=ceil_mode, **pads), x)
 
     return avg_pool
@@ -46,9 +47,9 @@ def _max_pool(rank: int) -> Callable[..., Call]:
         x: Array, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes, ceil_mode: bool
     ) -> Call:
         make, pads = padded(f"MaxPooling{rank}D", both_sides(padding, rank))
-        kernel = axes_of(kernel_size, rank)
-        steps = kernel if stride is None else axes_of(stride, rank)
-        node = make(kernel, stride_dims=steps, dilations=axes_of(dilation, rank), ceil_mode=ceil_mode, **pads)
+        kernel = per_axis(kernel_size, rank)
+        steps = kernel if stride is None else per_axis(stride, rank)
+        node = make(kernel, stride_dims=steps, dilations=per_axis(dilation, rank), ceil_mode=ceil_mode, **pads)
         if pads:
             return call(node, x, lacks="aidge's padded MaxPooling tells no indices")
         return call(node, x, outputs=(0, 1), finish=_per_plane(x.shape))
@@ -57,7 +58,7 @@ def _max_pool(rank: int) -> Callable[..., Call]:
 
 
 def _adaptive_avg_pool2d(x: Array, *, output_size: Sizes) -> Call:
-    if axes_of(output_size, 2) != [1, 1]:
+    if per_axis(output_size, 2) != (1, 1):
         raise Unsupported("aidge has GlobalAveragePooling, to 1 x 1, only")
     return call(aidge.GlobalAveragePooling(), x)
 

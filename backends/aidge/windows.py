@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import aidge_core as aidge
 
 from opproof.backends.aidge.run import Call, call
 from opproof.backends.protocol import Unsupported
+from opproof.backends.sizes import Sizes, both_sides, per_axis
 from opproof.vocabulary.arrays import Array
 
-Sizes = int | tuple[int, ...]
 Mode, Coordinates = aidge.Interpolation.Mode, aidge.Interpolation.CoordinateTransformation
 
 
-def axes_of(value: Sizes, rank: int) -> list[int]:
-    return [value] * rank if isinstance(value, int) else list(value)
-
-
-def both_sides(padding: Sizes, rank: int) -> list[int]:
-    """Before every axis, then after every axis, as aidge's padding_dims."""
-    pads = axes_of(padding, rank)
-    return pads if len(pads) == 2 * rank else pads * 2
-
-
-def padded(name: str, padding: list[int]) -> tuple[Callable[..., Any], dict[str, Any]]:
+def padded(name: str, padding: Sequence[int]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The operator without padding where there is none, else aidge's own with padding."""
     if not any(padding):
         return getattr(aidge, name), {}
@@ -50,8 +40,8 @@ def _conv(rank: int, *, depthwise: bool = False) -> Callable[..., Call]:
             raise Unsupported("aidge's convolutions have no groups but one, or one channel each")
         make, pads = padded(name, both_sides(padding, rank))
         node = make(
-            *channels, list(weight.shape[2:]), stride_dims=axes_of(stride, rank), dilation_dims=axes_of(dilation, rank),
-            no_bias=bias is None, **pads,
+            *channels, list(weight.shape[2:]), stride_dims=per_axis(stride, rank),
+            dilation_dims=per_axis(dilation, rank), no_bias=bias is None, **pads,
         )  # fmt: skip
         return call(node, *((x, weight) if bias is None else (x, weight, bias)))
 
@@ -71,12 +61,12 @@ def _conv_transpose(rank: int) -> Callable[..., Call]:
     ) -> Call:  # fmt: skip
         if groups != 1:
             raise Unsupported("aidge's transposed convolutions have no groups")
-        before = [-p for p in axes_of(padding, rank)]
-        after = [p + q for p, q in zip(before, axes_of(output_padding, rank), strict=True)]
+        before = [-p for p in per_axis(padding, rank)]
+        after = [p + q for p, q in zip(before, per_axis(output_padding, rank), strict=True)]
         make, pads = padded(f"ConvTranspose{rank}D", [*before, *after])
         node = make(
-            *weight.shape[:2], list(weight.shape[2:]), stride_dims=axes_of(stride, rank),
-            dilation_dims=axes_of(dilation, rank), no_bias=bias is None, **pads,
+            *weight.shape[:2], list(weight.shape[2:]), stride_dims=per_axis(stride, rank),
+            dilation_dims=per_axis(dilation, rank), no_bias=bias is None, **pads,
         )  # fmt: skip
         # Asked for it, aidge runs Pad's backward, which may damage the process, before Conv's says that there is none.
         none = "aidge's transposed convolutions have no backward"
@@ -86,10 +76,11 @@ def _conv_transpose(rank: int) -> Callable[..., Call]:
 
 
 def _im2col(x: Array, *, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes) -> Call:
-    if any(axes_of(padding, 2)):
+    if any(per_axis(padding, 2)):
         raise Unsupported("aidge's Unfold2D has no padding")
     return call(
-        aidge.Unfold2D(axes_of(kernel_size, 2), stride_dims=axes_of(stride, 2), dilation_dims=axes_of(dilation, 2)), x
+        aidge.Unfold2D(per_axis(kernel_size, 2), stride_dims=per_axis(stride, 2), dilation_dims=per_axis(dilation, 2)),
+        x,
     )
 
 
@@ -97,9 +88,9 @@ def _col2im(
     x: Array, *, output_size: Sizes, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> Call:
     """Fold2D writes past its memory where windows overlap."""
-    if any(axes_of(padding, 2)):
+    if any(per_axis(padding, 2)):
         raise Unsupported("aidge's Fold2D has no padding")
-    output, kernel, steps, dilations = (axes_of(v, 2) for v in (output_size, kernel_size, stride, dilation))
+    output, kernel, steps, dilations = (per_axis(v, 2) for v in (output_size, kernel_size, stride, dilation))
     extent = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
     several = any(o - e >= s for o, e, s in zip(output, extent, steps, strict=True))
     overlap = several and any(e > s for e, s in zip(extent, steps, strict=True))

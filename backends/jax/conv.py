@@ -9,11 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-Sizes = int | tuple[int, ...]
-
-
-def per_axis(value: Sizes, n: int) -> tuple[int, ...]:
-    return (value,) * n if isinstance(value, int) else tuple(value)
+from opproof.backends.sizes import Sizes, per_axis
 
 
 def _biased(y: Any, bias: Any) -> Any:

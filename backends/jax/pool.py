@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from opproof.backends.jax.conv import Sizes, per_axis
+from opproof.backends.sizes import Sizes, both_sides, per_axis
 
 
 def _sides(padding: Sizes, n: int) -> list[tuple[int, int]]:
-    """Padding before and after each of n axes: two numbers an axis are all those before, then all after."""
-    pads = per_axis(padding, n)
-    return list(zip(pads[:n], pads[-n:], strict=True))
+    """Padding before and after each of n axes."""
+    pads = both_sides(padding, n)
+    return list(zip(pads[:n], pads[n:], strict=True))
 
 
 def _ceiled(size: int, stride: int, pad: int, far: int, reach: int, ceil_mode: bool) -> int:

@@ -12,7 +12,7 @@ from opproof.backends.onnx.model import Entry, Model, Tensor
 from opproof.backends.protocol import Unsupported
 
 
-def _step(m: Model, x: Tensor) -> str:
+def _with_first_axis(m: Model, x: Tensor | str) -> str:
     """A first axis of one: the step of a sequence, or the direction of weights."""
     return m.node("Unsqueeze", x, m.constant([0]))
 
@@ -29,8 +29,8 @@ def _weights(
     if (bias_w is None) != (bias_r is None):
         raise Unsupported("ONNX's recurrences have both biases, or neither")
     biases = [_gates(m, b, order) for b in (bias_w, bias_r) if b is not None]
-    bias = m.node("Unsqueeze", m.node("Concat", *biases, axis=0), m.constant([0])) if biases else None
-    return [*(m.node("Unsqueeze", _gates(m, v, order), m.constant([0])) for v in (w, r)), bias]
+    bias = _with_first_axis(m, m.node("Concat", *biases, axis=0)) if biases else None
+    return [*(_with_first_axis(m, _gates(m, v, order)) for v in (w, r)), bias]
 
 
 def _gru_cell(
@@ -39,7 +39,7 @@ def _gru_cell(
 ) -> str:  # fmt: skip
     weights = _weights(m, (1, 0, 2), weight_ih, weight_hh, bias_ih, bias_hh)
     given = {"hidden_size": h.shape[1], "linear_before_reset": 1}
-    _, y = m.nodes_results("GRU", 2, _step(m, x), *weights, None, _step(m, h), **given)
+    _, y = m.nodes_results("GRU", 2, _with_first_axis(m, x), *weights, None, _with_first_axis(m, h), **given)
     return m.node("Squeeze", y, m.constant([0]))
 
 
@@ -48,8 +48,8 @@ def _lstm_cell(
     bias_hh: Tensor | None = None,
 ) -> list[str]:  # fmt: skip
     weights = _weights(m, (0, 3, 1, 2), weight_ih, weight_hh, bias_ih, bias_hh)
-    states = (_step(m, h), _step(m, c))
-    _, *last = m.nodes_results("LSTM", 3, _step(m, x), *weights, None, *states, hidden_size=h.shape[1])
+    states = (_with_first_axis(m, h), _with_first_axis(m, c))
+    _, *last = m.nodes_results("LSTM", 3, _with_first_axis(m, x), *weights, None, *states, hidden_size=h.shape[1])
     return [m.node("Squeeze", y, m.constant([0])) for y in last]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from opproof.backends.onnx.model import ELEMENTS, Entry, Model, Tensor
-from opproof.backends.onnx.windows import per_axis
+from opproof.backends.sizes import per_axis
 
 
 def _zero(m: Model, zero_point: Tensor | None, kind: str) -> str | None:

@@ -6,12 +6,7 @@ import math
 
 from opproof.backends.onnx.model import Entry, Model, Tensor
 from opproof.backends.protocol import Unsupported
-
-Sizes = int | tuple[int, ...]
-
-
-def per_axis(sizes: Sizes, axes: int) -> list[int]:
-    return [sizes] * axes if isinstance(sizes, int) else list(sizes)
+from opproof.backends.sizes import Sizes, both_sides, per_axis
 
 
 def _conv(
@@ -52,12 +47,6 @@ def _conv_transpose(axes: int) -> Entry:
     return entry
 
 
-def _both_sides(padding: Sizes, axes: int) -> list[int]:
-    """Those before every axis, then those after; two numbers an axis are that already."""
-    pads = per_axis(padding, axes)
-    return pads if len(pads) == 2 * axes else 2 * pads
-
-
 def _windows(
     axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, *, ceil_mode: bool
 ) -> dict[str, object]:
@@ -65,7 +54,7 @@ def _windows(
     return {
         "kernel_shape": per_axis(kernel_size, axes),
         "strides": per_axis(kernel_size if stride is None else stride, axes),
-        "pads": _both_sides(padding, axes),
+        "pads": both_sides(padding, axes),
         "ceil_mode": int(ceil_mode),
     }
 
@@ -102,7 +91,7 @@ def _grid_sample(m: Model, x: Tensor, grid: Tensor, *, mode: str, padding_mode: 
 
 
 def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
-    if per_axis(output_size, 2) != [1, 1]:
+    if per_axis(output_size, 2) != (1, 1):
         raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
     return m.node("GlobalAveragePool", x)
 

@@ -10,8 +10,7 @@ from tinygrad.helpers import Context
 from tinygrad.nn import optim
 
 from opproof.backends.protocol import Unsupported
-
-Sizes = int | tuple[int, ...]
+from opproof.backends.sizes import Sizes, per_axis
 
 
 def _layer(layer: Any, **given: Any) -> Any:
@@ -83,10 +82,6 @@ def _depthwise(x: Any, weight: Any, bias: Any = None, **given: Any) -> Any:
     return _conv(2)(x, weight, bias, **given, groups=x.shape[1])
 
 
-def _per_axis(value: Sizes, n: int) -> tuple[int, ...]:
-    return (value,) * n if isinstance(value, int) else tuple(value)
-
-
 def _pads(padding: Sizes, n: int) -> Sizes:
     """Two numbers an axis go from the last axis to the first in tinygrad, before and after each."""
     if isinstance(padding, int) or len(padding) == n:
@@ -100,14 +95,14 @@ def _avg_pool(n: int) -> Callable[..., Any]:
     ) -> Any:
         if divisor_override is not None:
             raise Unsupported("tinygrad's avg_pool2d divides by the window's size")
-        return x.avg_pool2d(_per_axis(kernel_size, n), padding=_pads(padding, n), **given)
+        return x.avg_pool2d(per_axis(kernel_size, n), padding=_pads(padding, n), **given)
 
     return avg_pool
 
 
 def _max_pool(n: int) -> Callable[..., Any]:
     return lambda x, *, kernel_size, padding, **given: x.max_pool2d(
-        _per_axis(kernel_size, n), padding=_pads(padding, n), **given, return_indices=True
+        per_axis(kernel_size, n), padding=_pads(padding, n), **given, return_indices=True
     )
 
 

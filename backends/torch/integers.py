@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from opproof.backends.sizes import per_axis
 from opproof.reference_ops import load
 
 
@@ -50,7 +51,7 @@ def qlinear_conv(
         given = (x, x_scale, x_zero_point, weight, weight_scale, weight_zero_point, y_scale, y_zero_point, bias)
         how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         return load("qlinear_conv").torch(torch, *given, type=type, weight_type=weight_type, **how)  # type: ignore[misc]
-    windows = [[v, v] if isinstance(v, int) else list(v) for v in (stride, padding, dilation)]
+    windows = [per_axis(v, 2) for v in (stride, padding, dilation)]
     kernels = _weights(torch, weight, weight_scale, weight_zero_point)
     layer = torch.ops.quantized.conv2d_prepack(kernels, None, *windows, groups)
     image = _image(torch, x, x_scale, x_zero_point)

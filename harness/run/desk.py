@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from opproof.harness.ledger.known import mark
 from opproof.harness.run.attempt import Attempt, attempt, same_bits
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
@@ -137,9 +138,9 @@ class Desk:
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
-        if verdict in WRONG and any(k.explains(measured(task, first)) for k in task.known):
-            return _Look(first)  # a process of its own would say the same
         if verdict in WRONG:
+            if task.known and mark(measured(task, first), task.known).known:
+                return _Look(first)  # a process of its own would say the same
             tired = tired and (not _is_kept(first) or self._futile[kind] >= _LOOKS_AT_KEPT)
             look = _Look(first) if tired else self._look_at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first

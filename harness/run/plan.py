@@ -133,7 +133,7 @@ def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
         of_op = (*by_op.get(task.case.partition("[")[0], ()), *by_op.get("", ()))
         return tuple(k for k in of_op if k.speaks_of(task.case, Mode(task.mode), task.backend))
 
-    return [replace(task, known=entries(task)) for task in tasks]
+    return [replace(task, known=speaking) if (speaking := entries(task)) else task for task in tasks]
 
 
 def has_gradient(case: Case, op: Op) -> bool:

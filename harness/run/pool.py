@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
-from itertools import groupby, islice
+from itertools import islice
 from typing import Protocol, Self
 
 from opproof.backends.host import keeper
@@ -24,7 +24,7 @@ from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Task, by_case
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import Verdict
@@ -92,7 +92,7 @@ class Pool:
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Records as they end, one for every task; a second one of a task replaces the first."""
-        cases = [tuple(some) for _, some in groupby(tasks, key=lambda t: t.case)]
+        cases = list(by_case(tasks))
         if self._executor is None:
             assert self._desk is not None
             for case in cases:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from opproof.harness.ledger.known import Known
@@ -28,6 +30,11 @@ class Task:
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = MEMORY  # bytes that judging may take
     known: tuple[Known, ...] = ()  # entries of the ledger that speak of it, whatever its verdict
+
+
+def by_case(tasks: Iterable[Task]) -> Iterator[tuple[Task, ...]]:
+    """The tasks of each case, which stand one after the other."""
+    return (tuple(some) for _, some in groupby(tasks, key=lambda t: t.case))
 
 
 @functools.cache

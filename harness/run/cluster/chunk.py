@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from opproof.harness.run.cluster.shipped import Shipped
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Task, by_case
 from opproof.reports import Result
 
 
@@ -31,10 +31,7 @@ class Chunk:
     @property
     def cases(self) -> list[tuple[Task, ...]]:
         """The tasks of each case."""
-        by_case: dict[str, list[Task]] = {}
-        for task in self.tasks:
-            by_case.setdefault(task.case, []).append(task)
-        return [tuple(some) for some in by_case.values()]
+        return list(by_case(self.tasks))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
+from dataclasses import replace
 from typing import Any, Self
 
 from opproof.harness import __version__
@@ -22,7 +22,7 @@ from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
 from opproof.harness.run.cluster.shipped import shipped
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import settled
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Task, by_case
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError, UsageError
 from opproof.vocabulary.verdicts import Verdict
@@ -62,7 +62,7 @@ class Cluster:
         distributed = _distributed()
         if self._address == LOCAL:
             self._cluster = _local(distributed, self._limits.jobs, self._resources)
-        self._client = self._connected(_CONNECT)
+        self._connect()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,13 +81,13 @@ class Cluster:
             if not answer.refusal:
                 about = answer.about
                 known = (*self._order.backends, (backend, about["name"], about["version"]))
-                self._order = Order(__version__, self._limits, self._order.cache, self._order.files, known)
+                self._order = replace(self._order, backends=known)
                 return about
             self._refuse(answer)
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Result]:
         """Records as their chunks end, one for every task."""
-        left = deque(tuple(some) for _, some in groupby(tasks, key=lambda t: t.case))
+        left = deque(by_case(tasks))
         pending: dict[Any, Chunk] = {}
         try:
             while left or pending:
@@ -110,10 +110,13 @@ class Cluster:
 
         workers = max(1, len(self._allowed()))
         while left and len(pending) < _READY * workers:
-            most = _MOST if self._seconds == 0 else round(_CHUNK / self._seconds)
-            size = max(1, min(most if self._seconds else 1, _MOST, -(-len(left) // (_READY * workers))))
+            size = self._size(-(-len(left) // (_READY * workers)))
             chunk = Chunk(tuple(task for _ in range(size) for task in left.popleft()))
             pending[self._client.submit(judged, self._order, chunk, pure=False, **self._where())] = chunk
+
+    def _size(self, share: int) -> int:
+        """How many cases a chunk gets, its `share` of those that are left at most; the first chunks have one."""
+        return max(1, min(share, _MOST, round(_CHUNK / self._seconds))) if self._seconds else 1
 
     def _ended(self, pending: Mapping[Any, Chunk]) -> list[Any]:
         """Those that have an answer, one at least unless the scheduler is slow."""
@@ -172,11 +175,11 @@ class Cluster:
             self._latest, self._asked = self._client.scheduler_info(n_workers=-1)["workers"], now
         return self._latest
 
-    def _connected(self, patience: float) -> Any:
-        """A client with a worker that has what is needed. Raises UsageError."""
+    def _connect(self) -> None:
+        """Have a client, and a worker that has what is needed. Raises UsageError."""
         distributed = _distributed()
         try:
-            client = distributed.Client(self._cluster or self._address, timeout=patience)
+            client = distributed.Client(self._cluster or self._address, timeout=_CONNECT)
         except (OSError, TimeoutError, ValueError) as error:
             raise UsageError(
                 f"no Dask scheduler answers at {self._address}: expected one started by `dask scheduler`; "
@@ -190,7 +193,6 @@ class Cluster:
                 f"the scheduler at {self._address} has no workers; start some: dask worker ADDRESS --nthreads 1."
             ) from None
         self._check_resources()
-        return client
 
     def _check_resources(self) -> None:
         for name, amount in self._resources.items():
@@ -212,7 +214,7 @@ class Cluster:
         until = time.monotonic() + _RECONNECT
         while True:
             try:
-                self._connected(_CONNECT)
+                self._connect()
             except UsageError:
                 if time.monotonic() > until:
                     raise

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from _runs import timeless
 
 from opproof.harness import __version__
 from opproof.harness.__main__ import main
@@ -31,11 +32,6 @@ def call(*args):
     return caught.value.code
 
 
-def records(out):
-    """Every record, in a fixed order, without its time."""
-    return sorted((replace(r, seconds=0, judging=0) for r in read_results(out)[1]), key=lambda r: (r.case, r.mode))
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     out = tmp_path_factory.mktemp("whole")
@@ -51,7 +47,7 @@ def test_resume(whole, tmp_path, capfd, kept, cut):
     (tmp_path / "results.jsonl").write_bytes(header + b"".join(lines[:kept]) + lines[kept][:cut])
     assert len(read_results(tmp_path)[1]) == kept
     assert call("run", "--resume", tmp_path, "-j", 2) == 0
-    assert records(tmp_path) == records(whole)
+    assert timeless(tmp_path) == timeless(whole)
     assert (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)[1 : kept + 1] == lines[:kept]
     assert (tmp_path / "report.html").is_file()
     assert f"{len(lines)} records" in capfd.readouterr().out
@@ -60,7 +56,7 @@ def test_resume(whole, tmp_path, capfd, kept, cut):
 def test_resume_of_a_run_that_was_done(whole, tmp_path, capfd):
     (tmp_path / "results.jsonl").write_bytes((whole / "results.jsonl").read_bytes())
     assert call("run", "--resume", tmp_path) == 0
-    assert records(tmp_path) == records(whole)
+    assert timeless(tmp_path) == timeless(whole)
 
 
 def test_options_are_those_of_the_run(whole, tmp_path):
@@ -138,7 +134,7 @@ def test_a_record_that_is_there_twice_counts_once(whole, tmp_path):
 def test_the_results_file_itself_may_be_given(whole, tmp_path):
     begun(whole, tmp_path)
     assert call("run", "--resume", tmp_path / "results.jsonl") == 0
-    assert records(tmp_path) == records(whole)
+    assert timeless(tmp_path) == timeless(whole)
 
 
 SLOW = """
