@@ -8,7 +8,7 @@ canary too: a crashed case that runs again so tells a step out of bounds (it sur
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,27 @@ class Buffer:
     start: int
     end: int
     high: int
-    image: Bytes
+    dtype: np.dtype[Any]
+    given: Bytes | None = None  # what it holds where that is more than poison
     result: int | None = None  # the number of the result that lies in it; None for what the backend is given
     between: NDArray[np.intp] | None = None  # which of its own bytes no element of the result lies on
+
+    @property
+    def image(self) -> Bytes:
+        """What it holds before the call."""
+        if self.given is not None:
+            return self.given
+        poisoned = np.empty(self.high - self.low, np.uint8)
+        self.lay(poisoned)
+        return poisoned
+
+    def lay(self, room: Bytes) -> None:
+        """Write into `room` what it holds before the call. Poison is made anew: a large result is not held twice."""
+        if self.given is not None:
+            room[...] = self.given
+            return
+        room[...] = CANARY
+        poison(room[self.start - self.low : self.end - self.low], self.dtype)
 
     def trespass(self, now: Bytes) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
@@ -137,7 +155,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
 def write(layout: Layout, memory: Bytes) -> None:
     """Lay everything out in the arena."""
     for b in layout.buffers:
-        memory[b.low : b.high] = b.image
+        b.lay(memory[b.low : b.high])
 
 
 def snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
@@ -159,10 +177,10 @@ class _Builder:
     def tensor(self, name: str, values: Array, storage: Storage, result: int | None) -> Place:
         """`values` laid out as `storage` says; gaps hold poison. The result of that number is to be written there."""
         place, buffer = self._placed(name, values.shape, values.dtype, storage, result)
-        array: Array = np.ndarray(
-            values.shape, values.dtype, buffer.image.data, place.offset - buffer.low, place.strides
-        )
+        given = buffer.image
+        array: Array = np.ndarray(values.shape, values.dtype, given.data, place.offset - buffer.low, place.strides)
         array[...] = values
+        self.buffers[-1] = replace(buffer, given=given)
         if result is not None:
             self._shared[result] = place
         return place
@@ -198,11 +216,9 @@ class _Builder:
         low, high = self.size, self.size + inner
         if self._question.soft:
             low, high = low - self._guard // 2, high + self._guard // 2
-        image = np.full(high - low, CANARY, np.uint8)
-        poison(image[start - low : start - low + nbytes], dtype)
         self.size += inner + self._guard
         self.guards.append((self.size - self._guard, self.size))
-        self.buffers.append(Buffer(name, low, start, start + nbytes, high, image, result, between))
+        self.buffers.append(Buffer(name, low, start, start + nbytes, high, dtype, None, result, between))
         return self.buffers[-1]
 
 
