@@ -70,7 +70,19 @@ def bound_of(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
         return np.zeros(expected.values.shape)
     # By u first: 16 times the largest numbers of f64 is infinite.
     rounding, stored = dtype.u * expected.scale, dtype.u * np.abs(expected.values)
-    return C * rounding + stored_of(expected) * stored + floor_of(dtype)
+    return np.where(held_of(expected, dtype), 0.0, C * rounding + stored_of(expected) * stored + floor_of(dtype))
+
+
+def held_of(expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:
+    """Which elements are to be met exactly: storing changes no number of the dtype, and nothing else rounds them.
+
+    floor(7 / 2) is 3 in every format; 2.998, which is 2 units of bf16 away, is no whole number at all.
+    """
+    values = expected.values
+    if not expected.held:
+        return np.zeros(values.shape, dtype=bool)
+    whole: NDArray[np.bool_] = (expected.scale == 0) & (np.abs(values) >= dtype.tiny)
+    return whole & (round_to(values, dtype) == values) if whole.any() else whole
 
 
 def stored_of(expected: Expected) -> float:
@@ -91,7 +103,7 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
         error = np.abs(value - expected.values)
         honest = kind.u * (expected.scale + size)
         bound = bound_of(expected, kind)
-        limit = _limit(expected, size)
+        limit = _limit(expected, kind)
         excess = np.maximum(error - (0.0 if expected.exact else floor_of(kind)), 0.0)
         units = np.where(excess > 0, excess / honest, 0.0)
         equal = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
@@ -122,13 +134,15 @@ def far_off(got: Array, expected: Expected, dtype: str) -> bool:
         return bool(np.any(beyond & (size > kind.tiny) & (size < kind.max / 2) & np.isfinite(value)))
 
 
-def _limit(expected: Expected, size: Array) -> NDArray[np.float64]:
+def _limit(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
     """The units that the bound allows each element: C of scale, c of |expected|."""
+    size = np.abs(expected.values)
     if expected.exact:
         return np.zeros(size.shape)
     stored = stored_of(expected)
     part = np.divide(expected.scale, expected.scale + size, out=np.ones_like(size), where=expected.scale + size > 0)
-    return np.where(np.isfinite(part), stored + (C - stored) * part, C)
+    units = np.where(np.isfinite(part), stored + (C - stored) * part, C)
+    return np.where(held_of(expected, dtype), 0.0, units)
 
 
 def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:

@@ -29,6 +29,8 @@ LEAST = 16
 TELLING = 256
 LEAN = 0.3
 ERRORS = 8.0
+#: Of results that a saved output, rounded once, moves about as much as storing does; each then errs for itself.
+LOOSE = 1.0
 
 
 class Rounding(StrEnum):
@@ -48,6 +50,7 @@ class Figures:
     bias: float | None = None  # the mean of the signed units, positive away from zero
     factor: float | None = None  # the median of got / expected, where the bias is too large
     rounding: Rounding = Rounding.UNKNOWN
+    lean: float = 0.0  # by how many units results are off on average from what rounding to nearest gives, if clearly
     moved: float = 0.0  # the mean of signed units where the truth is a number of the dtype, if it is clearly not 0
 
     def fault(self, declared: str | None = None) -> str:
@@ -77,18 +80,19 @@ class Figures:
         """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it."""
         if self.rounding in (Rounding.UNKNOWN, Rounding.NEAREST, declared):
             return ""
-        within = "every element is within its bound, but results are rounded"
+        within, size = "every element is within its bound, but results are", f"{abs(self.lean):.2g} units"
         if self.rounding is Rounding.AWAY:
-            return f"{within} away from zero: round to nearest"
-        return f'{within} towards zero (truncated): round to nearest, or declare rounding -> "{self.rounding}"'
+            return f"{within} {size} too large on average, as if rounded away from zero: round to nearest"
+        how = f"rounded towards zero (truncated), {size} too small on average"
+        return f'{within} {how}: round to nearest, or declare rounding -> "{self.rounding}"'
 
 
 #: Of an answer without floats enough.
 NO_FIGURES = Figures()
 
 
-def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) -> Figures:
-    """The figures of one array, over its elements that count."""
+def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, *, each: bool = False) -> Figures:
+    """The figures of one array, over its elements that count; `each` of them is computed for itself."""
     counts = np.isfinite(comparison.signed)
     if np.count_nonzero(counts) < LEAST:
         return NO_FIGURES
@@ -100,15 +104,18 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
         if places.size < LEAST:
             return NO_FIGURES
         rms, bias = _moments(signed[places])
-    rounding, moved = Rounding.UNKNOWN, 0.0
+    rounding, lean, moved = Rounding.UNKNOWN, 0.0, 0.0
     if expected.faithful:
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
         open_, held = (_lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
-        rounding = _rounding(open_)
+        if open_ is None and each:
+            near = expected.scale[counts] <= LOOSE * np.abs(values)
+            open_ = _lean(given, values, values, near, dtype)
+        rounding, lean = _rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
-    return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, moved=moved)
+    return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, lean=lean, moved=moved)
 
 
 def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:

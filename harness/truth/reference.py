@@ -47,6 +47,7 @@ class Expected:
     scale: Array  # float64; zeros where the array is exact
     exact: bool = False  # to be met bit for bit
     faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
+    held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
 
 
 def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
@@ -120,7 +121,8 @@ def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected
 
         return [*expected(posed, declared).outputs]
     squares = _deviations(posed, declared)
-    return [*map(partial(_scaled, posed.case, declared), posed.outputs, squares)]
+    scaled = map(partial(_scaled, posed.case, declared), posed.outputs, squares)
+    return [replace(e, held=e.faithful and s is not None) for e, s in zip(scaled, squares, strict=True)]
 
 
 def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | None]:

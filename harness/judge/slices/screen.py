@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class Screen:
 
 
 def _part(expected: Expected, part: Place) -> Expected:
-    return Expected(expected.values[part], expected.scale[part], expected.exact, expected.faithful)
+    return replace(expected, values=expected.values[part], scale=expected.scale[part])
 
 
 def pieces(shape: tuple[int, ...]) -> Iterator[Place]:

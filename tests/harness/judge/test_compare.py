@@ -11,9 +11,9 @@ NAN, INF = float("nan"), float("inf")
 F32, F16, BF16 = (DTYPES[d] for d in ("f32", "f16", "bf16"))
 
 
-def judged(got, expected, dtype="f32", scale=0.0, *, exact=False, strict=False, faithful=False):
+def judged(got, expected, dtype="f32", scale=0.0, *, exact=False, strict=False, faithful=False, held=False):
     """The comparison of one element."""
-    want = Expected(np.array([expected], np.float64), np.array([scale], np.float64), exact, faithful)
+    want = Expected(np.array([expected], np.float64), np.array([scale], np.float64), exact, faithful, held)
     stored = np.array([got]).astype(DTYPES[dtype].numpy)
     return compare(stored, want, dtype, strict_subnormals=strict)
 
@@ -31,6 +31,21 @@ RULES = {
     "and not wider": (1 + 18 * BF16.u, 1.0, {"dtype": "bf16"}, False),
     "f64": (1 + 16 * 2.0**-53, 1.0, {"dtype": "f64"}, True),
     "not f32 in f64": (1 + 2.0**-24, 1.0, {"dtype": "f64"}, False),
+    "nothing rounds it": (3.0, 3.0, {"dtype": "bf16", "faithful": True, "held": True}, True),
+    "its neighbour": (3 - 2.0**-6, 3.0, {"dtype": "bf16", "faithful": True, "held": True}, False),
+    "its neighbour, where something rounds": (3 - 2.0**-6, 3.0, {"dtype": "bf16", "faithful": True}, True),
+    "its neighbour, of a scale": (
+        3 - 2.0**-6,
+        3.0,
+        {"dtype": "bf16", "faithful": True, "held": True, "scale": 1e-9},
+        True,
+    ),
+    "either neighbour of no number": (
+        3 - 2.0**-6,
+        3 - 2.0**-7,
+        {"dtype": "bf16", "faithful": True, "held": True},
+        True,
+    ),
     "NaN meets NaN": (NAN, NAN, {}, True),
     "NaN for a number": (NAN, 1.0, {"scale": 1e30}, False),
     "NaN for infinity": (NAN, INF, {}, False),

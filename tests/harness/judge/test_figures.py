@@ -9,7 +9,7 @@ from opproof.harness.judge.bound import STORED, compare
 from opproof.harness.judge.figures import BIAS, LEAST, RMS, Rounding, figures
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth.posed import pose
-from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.reference import Expected, vjp
 from opproof.reference_ops import load
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
@@ -123,3 +123,35 @@ def test_any_faithful_rounding_passes():
         found = compare(got, want, "bf16")
         assert found.passed.all()
         assert found.units.max() <= STORED
+
+
+@pytest.mark.parametrize("text", ["exp[x=33x33;bf16]", "exp2[x=33x33;f16]", "sqrt[x=33x33;bf16;fill=positive]"])
+def test_gradients_from_a_saved_output_lean_to_no_side(text):
+    """Rounding the output that was saved, and then the gradient: twice, but to either side alike."""
+    case = Case.parse(text)
+    kind, op = DTYPES[case.dtype], load(case.op)
+    posed = pose(case, op, Mode.GRADIENT).asked
+    u = kind.u
+
+    def verdict(change, store=round_to, rules=None):
+        saved = [round_to(y, kind) for y in posed.outputs]
+        (exact,) = vjp(op, posed.inputs, posed.params, posed.cotangents, saved)
+        return judge(posed, Answer([store(change(exact), kind).astype(kind.numpy)]), rules or Rules())
+
+    assert verdict(lambda d: d).verdict == "PASS"
+    for factor, how in ((1 + u, "too large on average"), (1 - u, "too small on average")):
+        found = verdict(lambda d, f=factor: d * f)
+        assert found.verdict == "WRONG_GRADIENT"
+        assert how in found.message
+    assert verdict(lambda d: d, truncated).verdict == "WRONG_GRADIENT"
+    assert verdict(lambda d: d, truncated, Rules(rounding="truncate")).verdict == "PASS"
+
+
+def test_a_whole_number_is_met_exactly():
+    """2.998 is within two units of 3, and no floor of anything."""
+    text = "floor_divide[a=9x33;b=9x33;bf16]"
+    ulp = 2.0**-7
+    assert of(text, lambda y: y).verdict == "PASS"
+    assert of(text, lambda y: round_to(y * (1 - ulp), BF16)).verdict == "WRONG_VALUE"
+    less = of(text, lambda y: truncated(y * (1 - 2.0**-20), BF16), Rules(rounding="truncate"))
+    assert less.verdict == "PASS"
