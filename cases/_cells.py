@@ -23,6 +23,7 @@ _ROWS = (
     (3, 6, 4, True, "fill=zeros"),
     (0, 3, 4, True, ""),
     (2, 97, 3, False, ""),
+    (4, 7, 33, True, ""),
 )
 _STATES = Limit(0, "the weights of a state have as many rows as columns, times the gates")
 

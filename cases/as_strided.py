@@ -28,7 +28,7 @@ STANDARD = [
     "x=4x17;size=(4099,5);stride=(0,3);f16,bf16",
     "x=1040,;size=(4,1031);stride=(3,1);f16,bf16",
 ]
-LAID = ["x=2x3x4;size=(4,3);stride=(1,4);layout=cropped", "x=1,;size=(3,2);stride=(0,0);layout=offset"]
+LAID = ["x=2x3x4;size=(4,5);stride=(1,4);layout=cropped", "x=1,;size=(3,2);stride=(0,0);layout=offset"]
 LONG, LONGEST = lengths("x={n}x2;size=(3,2);stride=(2,1);storage_offset=1", "x=2x{n};size=(2,{n});stride=(1,1)")
 FULL = [
     "x=2x12289;size=(12289,2);stride=(1,12289)",

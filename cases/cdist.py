@@ -35,6 +35,7 @@ STANDARD = [
     "a=3x5;b=0x5",
     "a=2x4099;b=3x4099;f32",
     "a=2x1031;b=3x1031;p=1.0;f16,bf16",
+    "a=2x1031;b=3x1031;p=0.7;f16,bf16",
 ]
 LAID = [
     "a=2x3x5;b=2x4x5;layout=cropped",

@@ -20,7 +20,7 @@ STANDARD = [
     "data=6x33;scale=6x3;zero_point=6x3;type=u8;layout=scale:broadcast,zero_point:broadcast",
     "data=2x3x4x9;scale=2x3x4x1;type=i8;layout=permuted",
     "data=5x128;scale=5x1;type=f8e4m3;fill=zeros",
-    "data=5x31;scale=5x1;type=i8;fill=extreme",
+    "data=5x31;scale=5x31;type=i8;fill=extreme",
     "data=5x97;scale=5x97;type=i8;fill=wide",
     "data=0x33;scale=0d;type=i8",
     "data=1x1;scale=1x1;zero_point=1x1;type=i8",

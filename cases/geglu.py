@@ -5,7 +5,7 @@ from opproof.cases._gated import gated
 from opproof.cases._long import lengths
 
 SMOKE = ["x=7x66", "x=7x66;swapped=true", "x=7x33;gate=7x33"]
-STANDARD = gated()
+STANDARD = [*gated(), "x=9x131;gate=9x131;fill=negative;f16,bf16"]
 LAID = ["x=2x3x5x8;layout=cropped", "x=2x3x9;gate=2x3x9;layout=cropped"]
 ALIGNED = aligned_gated()
 LONG, LONGEST = lengths("x={n}x2", "x=1x{n};gate=1x{n}", "x={n}x1;gate={n}x1")

@@ -12,6 +12,6 @@ STANDARD = [
     "x=5x33;fill=wide;layout=broadcast",
     "x=9x13;fill=wide;layout=offset",
 ]
-LAID = laid_rows()
+LAID = laid_rows("fill=wide")
 LONG, LONGEST = long_rows()
 FULL = full_elementwise()

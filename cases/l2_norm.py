@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._rows import BETWEEN
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -26,6 +27,7 @@ STANDARD = [
     "x=9x3;dim=-1;eps=2.0",
     "x=9x3;dim=-1;eps=0.1;fill=small",
     "x=7x5;dim=-1;eps=50.0",
+    f"x=9x65;dim=-1;eps={512 * BETWEEN};f16,bf16",
     "x=9x2;dim=-1;eps=0.1;fill=zeros",
     "x=9x4;dim=-1;eps=0.5;fill=ties",
     "x=3x97;dim=-1;fill=offset",

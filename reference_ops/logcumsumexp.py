@@ -21,7 +21,7 @@ _REACH = 40  # exp(-40) is no part of any sum with 1, and exp(40) is in the rang
 def _levels(x: Array) -> Iterator[tuple[Array, Array]]:
     """Shifts, one per row, with the places that they serve: where the largest x so far is at most _REACH below."""
     whole = np.clip(np.where(np.isnan(x), 0, x), -(2.0**40), 2.0**40).astype(np.int64)
-    top = np.maximum.accumulate(whole, axis=-1)
+    top = np.maximum.accumulate(np.maximum(whole, -(2**40)), axis=-1)  # else a limit that became infinite loops forever
     rest = np.ones(x.shape, dtype=bool)
     while np.any(rest):
         shift = np.max(np.where(rest, top, -(2**40)), axis=-1, keepdims=True)
