@@ -22,8 +22,9 @@ STANDARD = [
     "x=6x13;weight=5x13;target=6,;reduction=none;fill=zeros",
     "x=0x5;weight=4x5;target=0,;reduction=sum",
     "x=3x7;weight=257x7;target=3,;reduction=none",
-    f"x=6x9;weight=7x9;target=6,;label_smoothing={BETWEEN};f16,bf16",
+    f"x=519x9;weight=7x9;target=519,;label_smoothing={BETWEEN};reduction=none;f16,bf16",
     "x=1031x3;weight=4x3;target=1031,;reduction=sum;f16,bf16",
+    "x=1031x3;weight=4x3;target=1031,;reduction=none",
 ]
 LAID = [
     "x=1x1;weight=5x1;target=1,;reduction=sum;layout=x:offset,target:offset",

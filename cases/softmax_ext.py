@@ -4,6 +4,7 @@ rows left empty.
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._rows import BETWEEN
 from opproof.cases._without import SCORES
 
 SMOKE = ["x=2x3x5x33;mask=2x1x5x33;max_bias=8.0;scale=0.5"]
@@ -43,6 +44,7 @@ STANDARD = [
     "x=5x17x2x257;mask=5x1x2x257;max_bias=8.0;scale=0.5",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;f32,f16",
     "x=1x1x2x4099;sinks=1,;f32",
+    f"x=2x3x4x65;mask=4x65;sinks=3,;scale={32 * BETWEEN};f16,bf16",
     "x=2x3x4x5;mask=4x5;sinks=3,;fill=zeros",
     "x=2x12x2x17;mask=2x1x2x17;sinks=12,;max_bias=8.0;scale=-0.7;layout=x:broadcast,mask:gapped,sinks:sliced",
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:broadcast",

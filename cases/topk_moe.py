@@ -22,7 +22,7 @@ STANDARD = [
     "logits=7x33;k=9;fill=ties",
     "logits=6x9;k=5;gating=sigmoid;fill=kink",
     "logits=5x66;k=40;fill=zeros",
-    f"logits=5x31;k=4;scale={8 * BETWEEN};f16,bf16",
+    f"logits=271x5;k=4;scale={8 * BETWEEN};f16,bf16",
     "logits=9x32;k=4",
 ]
 LAID = ["logits=1x1;k=1;renormalize=false;layout=offset"]

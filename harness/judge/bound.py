@@ -3,8 +3,10 @@
     |got - expected|  <=  u(dtype) (C scale + c |expected|) + floor
 
 c is what storing the result may cost: STORED where interior arithmetic is more precise than the dtype, C where it is
-not. `units` is (|got - expected| - floor) / (u (scale + |expected|)): 1 is as good as it gets, and `limit`, between
-c and C, is how many of them an element may have. What holds of arrays as a whole is in figures.py.
+not. There, what moves an element that is computed for itself by about its own size is a saved output, which was
+rounded once: that part of scale counts SAVED times. `units` is (|got - expected| - floor) / (u (scale + |expected|)):
+1 is as good as it gets, and `limit`, between c and C, is how many of them an element may have. What holds of arrays as
+a whole is in figures.py.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 C = 16.0
 #: Units that storing may cost where interior arithmetic is more precise than the dtype: any faithful rounding.
 STORED = 2.0
+#: The same of scale up to SPAN times the value, where a saved output makes it (docs/method.md).
+SAVED = 5.0
+SPAN = 2.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,16 @@ def bound_of(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
         return np.zeros(expected.values.shape)
     # By u first: 16 times the largest numbers of f64 is infinite.
     rounding, stored = dtype.u * expected.scale, dtype.u * np.abs(expected.values)
-    return np.where(held_of(expected, dtype), 0.0, C * rounding + stored_of(expected) * stored + floor_of(dtype))
+    allowed = _computed(expected, rounding, stored) + stored_of(expected) * stored + floor_of(dtype)
+    return np.where(held_of(expected, dtype), 0.0, allowed)
+
+
+def _computed(expected: Expected, scale: Array, size: Array) -> NDArray[np.float64]:
+    """What computing may cost, of a scale and a size in the same units."""
+    whole: NDArray[np.float64] = C * scale
+    if not (expected.each and expected.faithful):
+        return whole
+    return whole - (C - SAVED) * np.minimum(scale, SPAN * size)
 
 
 def held_of(expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:
@@ -139,10 +153,10 @@ def _limit(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
     size = np.abs(expected.values)
     if expected.exact:
         return np.zeros(size.shape)
-    stored = stored_of(expected)
-    part = np.divide(expected.scale, expected.scale + size, out=np.ones_like(size), where=expected.scale + size > 0)
-    units = np.where(np.isfinite(part), stored + (C - stored) * part, C)
-    return np.where(held_of(expected, dtype), 0.0, units)
+    honest = expected.scale + size
+    part = np.divide(expected.scale, honest, out=np.ones_like(size), where=honest > 0)
+    units = _computed(expected, part, 1 - part) + stored_of(expected) * (1 - part)
+    return np.where(held_of(expected, dtype), 0.0, np.where(np.isfinite(part), units, C))
 
 
 def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.judge.bound import STORED, C, Comparison
+from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -21,7 +21,7 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 RMS = 3.0
 BIAS = 2.5
 #: All that the bound is made of, as headers name it.
-CONSTANTS = {"C": C, "stored": STORED, "rms": RMS, "bias": BIAS}
+CONSTANTS = {"C": C, "stored": STORED, "saved": SAVED, "rms": RMS, "bias": BIAS}
 #: Of arrays of so many elements or more.
 LEAST = 16
 #: Results that a store could round to either side, at least so many different ones, tell how it does; by
@@ -29,8 +29,8 @@ LEAST = 16
 TELLING = 256
 LEAN = 0.3
 ERRORS = 8.0
-#: Of results that a saved output, rounded once, moves about as much as storing does; each then errs for itself.
-LOOSE = 1.0
+#: Of the scale that a saved output makes, in sizes of the result, where results still tell: each errs for itself.
+LOOSE = 2.0
 
 
 class Rounding(StrEnum):
@@ -91,8 +91,8 @@ class Figures:
 NO_FIGURES = Figures()
 
 
-def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, *, each: bool = False) -> Figures:
-    """The figures of one array, over its elements that count; `each` of them is computed for itself."""
+def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) -> Figures:
+    """The figures of one array, over its elements that count."""
     counts = np.isfinite(comparison.signed)
     if np.count_nonzero(counts) < LEAST:
         return NO_FIGURES
@@ -109,7 +109,7 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, 
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
         open_, held = (_lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
-        if open_ is None and each:
+        if open_ is None and expected.each:
             near = expected.scale[counts] <= LOOSE * np.abs(values)
             open_ = _lean(given, values, values, near, dtype)
         rounding, lean = _rounding(open_), open_ or 0.0

@@ -18,7 +18,6 @@ from opproof.harness.judge.gradient import Compared, Rules, by_differences, by_v
 from opproof.harness.judge.vacuity import vacuous
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import Expected
-from opproof.reference_ops import Trait
 from opproof.reports import Worst
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -152,9 +151,8 @@ def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Exp
 def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:
     forward = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
-    each = Trait.POINTWISE in posed.op.traits
     return tuple(
-        Judged(str(n), a, e, c, figures(a, e, c, posed.case.dtype, each=each))
+        Judged(str(n), a, e, c, figures(a, e, c, posed.case.dtype))
         for n, a, e, c in zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
         if a is not None and e is not None and c is not None
     )

@@ -47,6 +47,7 @@ class Expected:
     scale: Array  # float64; zeros where the array is exact
     exact: bool = False  # to be met bit for bit
     faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
+    each: bool = False  # every element is computed for itself, by few operations
     held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
 
 
@@ -121,7 +122,7 @@ def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected
 
         return [*expected(posed, declared).outputs]
     squares = _deviations(posed, declared)
-    scaled = map(partial(_scaled, posed.case, declared), posed.outputs, squares)
+    scaled = map(partial(_scaled, posed, declared), posed.outputs, squares)
     return [replace(e, held=e.faithful and s is not None) for e, s in zip(scaled, squares, strict=True)]
 
 
@@ -135,7 +136,7 @@ def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | N
     if is_bitwise(posed):
         return [None if v is None else unscaled(posed, v) for v in values]
     squares = _deviations(posed, declared)
-    return [None if v is None else _scaled(posed.case, declared, v, s) for v, s in zip(values, squares, strict=True)]
+    return [None if v is None else _scaled(posed, declared, v, s) for v, s in zip(values, squares, strict=True)]
 
 
 def values_of(posed: Posed) -> list[Array | None]:
@@ -279,16 +280,17 @@ def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
     return Noisy(y.exact, y.source.disturbed(y.runs, amplitude * size), y.source)
 
 
-def _scaled(case: Case, declared: str | None, values: Array, square: Array | None) -> Expected:
+def _scaled(posed: Posed, declared: str | None, values: Array, square: Array | None) -> Expected:
     """The RMS deviation of the runs, in units of u(dtype), from its square."""
     if values.dtype.kind != "f" or square is None:
         return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
-    dtype = DTYPES[case.dtype]
+    dtype = DTYPES[posed.case.dtype]
     larger = max(compute_roundoff(dtype, declared), dtype.u)
     with quiet():
         rms = np.sqrt(square)
     scale = np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0)
-    return Expected(values, _coarse(scale), faithful=is_faithful(case, declared))
+    each = Trait.POINTWISE in posed.op.traits
+    return Expected(values, _coarse(scale), faithful=is_faithful(posed.case, declared), each=each)
 
 
 def _coarse(scale: Array) -> Array:

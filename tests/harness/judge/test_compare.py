@@ -11,9 +11,9 @@ NAN, INF = float("nan"), float("inf")
 F32, F16, BF16 = (DTYPES[d] for d in ("f32", "f16", "bf16"))
 
 
-def judged(got, expected, dtype="f32", scale=0.0, *, exact=False, strict=False, faithful=False, held=False):
+def judged(got, expected, dtype="f32", scale=0.0, *, exact=False, strict=False, **facts):
     """The comparison of one element."""
-    want = Expected(np.array([expected], np.float64), np.array([scale], np.float64), exact, faithful, held)
+    want = Expected(np.array([expected], np.float64), np.array([scale], np.float64), exact, **facts)
     stored = np.array([got]).astype(DTYPES[dtype].numpy)
     return compare(stored, want, dtype, strict_subnormals=strict)
 
@@ -46,6 +46,15 @@ RULES = {
         {"dtype": "bf16", "faithful": True, "held": True},
         True,
     ),
+    "a saved output": (1 + 4 * BF16.u, 1.0, {"dtype": "bf16", "scale": 0.577, "faithful": True, "each": True}, True),
+    "and no more of it": (
+        1 + 6 * BF16.u,
+        1.0,
+        {"dtype": "bf16", "scale": 0.577, "faithful": True, "each": True},
+        False,
+    ),
+    "of sums, more": (1 + 6 * BF16.u, 1.0, {"dtype": "bf16", "scale": 0.577, "faithful": True}, True),
+    "of a precise one, more": (1 + 20 * F32.u, 1.0, {"scale": 0.577, "each": True}, True),
     "NaN meets NaN": (NAN, NAN, {}, True),
     "NaN for a number": (NAN, 1.0, {"scale": 1e30}, False),
     "NaN for infinity": (NAN, INF, {}, False),
