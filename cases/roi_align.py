@@ -46,7 +46,7 @@ LONG, LONGEST = lengths(
     "x=1x{n}x2x2;rois=2x4;index=2,;output_size=(1,1)",
     "x=1x1x{n}x2;rois=2x4;index=2,;output_size=(2,1)",
     "!x=1x1x2x{n};rois=2x4;index=2,;output_size=(1,2)",
-    "x=1x1x3x2;rois={n}x4;index={n},;output_size=(1,1)",
+    "x=1x1x3x2;rois={n}x4;index={n},;output_size=(1,1);sampling_ratio=1",
 )
 FULL = ["x=1x3x65x129;rois=33x4;index=33,;output_size=(7,7);aligned=true"]
 SHORT = {"rois.1": Limit(0, "a box has four numbers")}
