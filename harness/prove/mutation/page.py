@@ -18,9 +18,9 @@ A mutant whose answers are the honest ones bit for bit in every case of a dtype,
 and is not counted; how many those are stands in the last column.
 """
 
-_SURVIVORS = """Survivors. Most are gradients in 16 bits from an output that is saved by row or by matrix: it was rounded
-once, all gradients of the row share that error, and what is off by a unit is no further off. In float32 they are times
-1 + 2^-20 behind long sums, of which the RMS of honest ones is a third of that.
+_SURVIVORS = """Survivors. Most are gradients in 16 bits from an output that is saved by row or by matrix: it was
+rounded once, all gradients of the row share that error, and what is off by a unit is no further off. In float32 they
+are times 1 + 2^-20 behind long sums, within the RMS that an honest sum may have.
 """
 
 
