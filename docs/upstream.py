@@ -16,7 +16,9 @@ import contextlib
 import importlib.metadata
 import io
 import json
+import os
 import runpy
+import signal
 import subprocess
 import sys
 import tomllib
@@ -26,12 +28,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent / "upstream"
+#: What programs of a library with a C interface import: a file beside them, printed before them on the page.
+PREAMBLE = "preamble"
+#: Libraries whose programs may end their process, or keep what the one before defined.
+FORKED = {"ggml", "onednn", "warp"}
 LEDGERS = Path(__file__).parent.parent / "backends"
 #: What to call each library, and its distribution on PyPI.
 LIBRARIES = {
     "aidge": ("Aidge", "aidge_core"),
     "autograd": ("autograd", "autograd"),
-    "ggml": ("ggml", "ggml"),
+    "ggml": ("ggml", "pywhispercpp"),
     "jax": ("JAX", "jax"),
     "mlx": ("MLX", "mlx"),
     "onednn": ("oneDNN", "onednn-cpu-gomp"),
@@ -58,7 +64,11 @@ class Reproduction:
 
 def reproductions(library: str) -> list[Reproduction]:
     """Those of a library, by name. Raises ValueError where a docstring lacks a part."""
-    return [_read(path) for path in sorted((HERE / library).glob("*.py"))]
+    return [_read(path) for path in _programs(library)]
+
+
+def _programs(library: str) -> list[Path]:
+    return [path for path in sorted((HERE / library).glob("*.py")) if path.stem != PREAMBLE]
 
 
 def _read(path: Path) -> Reproduction:
@@ -94,19 +104,37 @@ def _read(path: Path) -> Reproduction:
 
 
 def answers(library: str) -> dict[str, str]:
-    """What each reproduction of a library prints, by name; an exception is its type and first line."""
-    said = {}
-    for path in sorted((HERE / library).glob("*.py")):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                runpy.run_path(str(path), run_name="__main__")
-            except Exception as error:
-                first = (str(error).strip().splitlines() or [""])[0]
-                print(f"{type(error).__name__}: {first[:110]}")
-        said[path.stem] = out.getvalue().strip()
-    return said
+    """What each reproduction of a library prints, by name; an exception is its type and first line.
+
+    Where a program gets a fork, the signal that it dies of is its answer.
+    """
+    sys.path.insert(0, str(HERE / library))
+    return {path.stem: _forked(path) if library in FORKED else _printed(path) for path in _programs(library)}
+
+
+def _printed(path: Path) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except Exception as error:
+            first = (str(error).strip().splitlines() or [""])[0]
+            print(f"{type(error).__name__}: {first[:110]}")
+    return out.getvalue().strip()
+
+
+def _forked(path: Path) -> str:
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(write, _printed(path).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    return f"the process died of {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else text
 
 
 def asked(library: str) -> dict[str, str]:
@@ -140,7 +168,19 @@ def page(library: str, said: dict[str, str]) -> str:
         "*expected* what it would print without the defect; a test compares both with the installed version.",
         f"What was found, with figures: [docs/backends/{library}.md](../backends/{library}.md).",
     ]
-    return "\n".join([*head, *(line for r in some for line in _section(library, r, said[r.name]))]) + "\n"
+    return (
+        "\n".join([*head, *_preamble(library), *(line for r in some for line in _section(library, r, said[r.name]))])
+        + "\n"
+    )
+
+
+def _preamble(library: str) -> list[str]:
+    """The part of a page that holds what its programs import, where they do."""
+    path = HERE / library / f"{PREAMBLE}.py"
+    if not path.is_file():
+        return []
+    text = f"What the programs import: `{library}/{PREAMBLE}.py`, which needs NumPy and {LIBRARIES[library][0]}."
+    return ["", text, "", "```python", path.read_text(encoding="utf-8").strip(), "```"]
 
 
 def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
