@@ -5,8 +5,9 @@
     python docs/upstream.py --missing        prints the ledger's operators that no reproduction names
 
 A reproduction is a short program with the library alone. Its docstring has a title, a blank line, why it is so where
-that helps, and then `Ledger:` (operator and mode, comma by comma), `Upstream:` (an address) where one is known, and
-`Expected:`, what a library without the defect prints.
+that helps, and then `Ledger:` (operator and mode, comma by comma), `Upstream:` (an address) where one is known,
+`Unless:` (a processor's feature, such as vnni) where it hides the defect, and `Expected:`, what a library without the
+defect prints.
 """
 
 from __future__ import annotations
@@ -51,13 +52,17 @@ LIBRARIES = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program."""
+    """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program.
+
+    `unless` is part of the name of a processor's feature with which the defect does not show, empty mostly.
+    """
 
     name: str
     title: str
     why: str
     ledger: tuple[tuple[str, str], ...]
     upstream: str
+    unless: str
     expected: str
     code: str
 
@@ -80,7 +85,7 @@ def _read(path: Path) -> Reproduction:
     key = "why"
     for line in rest.strip().splitlines():
         head, colon, value = line.partition(":")
-        if colon and head in {"Ledger", "Upstream", "Expected"}:
+        if colon and head in {"Ledger", "Upstream", "Unless", "Expected"}:
             key = head
             fields[key] = [value.strip()] if value.strip() else []
         else:
@@ -98,6 +103,7 @@ def _read(path: Path) -> Reproduction:
         "\n".join(fields.get("why", [])).strip(),
         tuple((op, mode) for op, mode in pairs),
         " ".join(fields.get("Upstream", [])),
+        " ".join(fields.get("Unless", [])),
         "\n".join(fields["Expected"]),
         body,
     )
@@ -135,6 +141,11 @@ def _forked(path: Path) -> str:
         text = pipe.read().decode()
     _, status = os.waitpid(child, 0)
     return f"the process died of {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else text
+
+
+def hidden(r: Reproduction) -> bool:
+    """Whether this processor has the feature with which the defect does not show."""
+    return bool(r.unless) and r.unless in Path("/proc/cpuinfo").read_text(encoding="utf-8")
 
 
 def asked(library: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ Expected:
 
 import warp as wp
 
-wp.config.quiet = True
+wp.config.log_level = wp.LOG_ERROR
 
 
 @wp.kernel

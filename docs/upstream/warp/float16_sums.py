@@ -11,7 +11,7 @@ Expected:
 
 import warp as wp
 
-wp.config.quiet = True
+wp.config.log_level = wp.LOG_ERROR
 
 
 @wp.kernel
@@ -30,5 +30,5 @@ wp.launch(total, 4096, inputs=[ones], outputs=[sums], device="cpu")
 with wp.Tape() as tape:
     wp.launch(spread, 4096, inputs=[one], outputs=[y], device="cpu")
 tape.backward(grads={y: ones})
-print("atomic_add", sums.numpy()[0])
-print("gradient", one.grad.numpy()[0])
+print("atomic_add", float(sums.numpy()[0]))
+print("gradient", float(one.grad.numpy()[0]))

@@ -8,7 +8,7 @@ Expected: 641005.0
 
 import warp as wp
 
-wp.config.quiet = True
+wp.config.log_level = wp.LOG_ERROR
 
 
 @wp.kernel
