@@ -7,7 +7,6 @@ Expected: no harm
 import ctypes
 import gc
 import os
-import signal
 
 import numpy as np
 from preamble import aidge, run
@@ -20,4 +19,4 @@ if not child:
     ctypes.CDLL(None).malloc_trim(0)  # walks the heap
     os._exit(0)
 status = os.waitpid(child, 0)[1]
-print(signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "no harm")
+print("the process dies" if os.WIFSIGNALED(status) else "no harm")

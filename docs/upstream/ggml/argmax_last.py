@@ -3,6 +3,7 @@
 CUDA and PyTorch take the first, and the first NaN.
 
 Ledger: argmax forward
+Upstream: https://github.com/ggml-org/llama.cpp/pull/25032
 Expected:
     (3, 1, 3) 0
     (1, nan, 0) 1

@@ -1,6 +1,6 @@
 """soft_max of a row that is masked throughout is NaN, and so are its gradients
 
-Ledger: softmax_ext gradient
+Ledger: softmax_ext gradient, softmax_ext forward
 Expected: [0.0, 0.0]
 """
 

@@ -20,11 +20,9 @@ mx.set_default_device(mx.cpu)
 
 def tried(name, function):
     try:
-        y = function()
-        mx.eval(y)
-        print(name, y.shape)
+        print(name, mx.array(function()).shape)
     except ValueError as error:
-        print(name, str(error)[:60])
+        print(name, error)
 
 
 def gradient(f, x, shape):
@@ -34,5 +32,7 @@ def gradient(f, x, shape):
 tried("log_softmax", lambda: nn.log_softmax(mx.zeros((3, 0)), axis=0))
 tried("hadamard", lambda: mx.hadamard_transform(mx.zeros((0, 8))))
 tried("GroupNorm", lambda: nn.GroupNorm(2, 4)(mx.zeros((0, 5, 4))))
-tried("gradient of conv1d", lambda: gradient(lambda w: mx.conv1d(mx.zeros((0, 5, 3)), w), mx.zeros((2, 1, 3)), (0, 5, 2)))
+tried(
+    "gradient of conv1d", lambda: gradient(lambda w: mx.conv1d(mx.zeros((0, 5, 3)), w), mx.zeros((2, 1, 3)), (0, 5, 2))
+)
 tried("gradient of as_strided", lambda: gradient(lambda x: mx.as_strided(x, (0, 2), (3, 1)), mx.zeros((0, 3)), (0, 2)))

@@ -13,6 +13,9 @@ mx.set_default_device(mx.cpu)
 x = mx.array([[-4000.0, 0.0, 4000.0]], mx.float16)
 weight = mx.full((3,), 20000.0, mx.float16)
 g = mx.array([[4.0, 1.0, 4.0]], mx.float16)
-for name, f in (("layer_norm", lambda x: mx.fast.layer_norm(x, weight, None, 1e-5)), ("rms_norm", lambda x: mx.fast.rms_norm(x, weight, 1e-5))):
+for name, f in (
+    ("layer_norm", lambda x: mx.fast.layer_norm(x, weight, None, 1e-5)),
+    ("rms_norm", lambda x: mx.fast.rms_norm(x, weight, 1e-5)),
+):
     _, (gradient,) = mx.vjp(f, [x], [g])
     print(name, "finite" if mx.isfinite(gradient).all().item() else gradient.tolist())

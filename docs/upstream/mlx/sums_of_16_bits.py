@@ -5,6 +5,7 @@ A float16 sum of ones stops at 2048. `precise=True` of softmax is right.
 Ledger: softmax forward, softmax gradient, index_add forward, scatter_add forward, index_select gradient,
     add_id gradient, embedding gradient, gather gradient, take_along_dim gradient, logcumsumexp forward, var
     gradient
+Upstream: https://github.com/ml-explore/mlx/pull/4178
 Expected:
     softmax adds up to 1.0
     at[].add 4096.0

@@ -4,6 +4,7 @@ a >= b is not (a < b), which is true of NaN; relu6 and hardsigmoid are differenc
 
 Ledger: ge forward, le forward, relu forward, relu6 forward, hardsigmoid forward, maximum forward, minimum
     forward, amin forward, argmax forward, argmin forward, sort forward, argsort forward, sign forward
+Upstream: https://github.com/tinygrad/tinygrad/pull/1298
 Expected:
     nan >= 1 False
     nan <= 1 False

@@ -24,7 +24,10 @@ def largest(x: wp.array(dtype=float), y: wp.array(dtype=float)):
 
 
 for name, kernel, size, values in (("mod", remainder, 1, [7.0, 2.0]), ("atomic_max", largest, 2, [3.0, 3.0])):
-    x, y = wp.array(values, dtype=float, device="cpu", requires_grad=True), wp.zeros(1, dtype=float, device="cpu", requires_grad=True)
+    x, y = (
+        wp.array(values, dtype=float, device="cpu", requires_grad=True),
+        wp.zeros(1, dtype=float, device="cpu", requires_grad=True),
+    )
     with wp.Tape() as tape:
         wp.launch(kernel, size, inputs=[x], outputs=[y], device="cpu")
     tape.backward(grads={y: wp.array([1.0], dtype=float, device="cpu")})

@@ -28,5 +28,7 @@ def kernel(x: wp.array(dtype=float), y: wp.array(dtype=float)):
 
 y = wp.zeros(6, dtype=float, device="cpu")
 wp.launch(kernel, 1, inputs=[wp.array([2.0, float("nan"), 0.0], dtype=float, device="cpu")], outputs=[y], device="cpu")
-for name, value in zip(("acos(2)", "max(nan, 1)", "clamp(nan, 1, 2)", "sign(nan)", "sign(0)", "atomic_max"), y.numpy(), strict=True):
+for name, value in zip(
+    ("acos(2)", "max(nan, 1)", "clamp(nan, 1, 2)", "sign(nan)", "sign(0)", "atomic_max"), y.numpy(), strict=True
+):
     print(name, value)
