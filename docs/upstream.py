@@ -219,7 +219,7 @@ def _differences(library: str) -> list[str]:
 
 
 def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
-    yield from ("", f"## {r.title}", "")
+    yield from ("", f'<a id="{r.name}"></a>', "", f"## {r.title}", "")
     if r.why:
         yield from (r.why, "")
     where = f"[reported]({r.upstream})" if r.upstream else "no report of it was found"
