@@ -5,8 +5,9 @@
     python docs/upstream.py --missing        prints the ledger's operators that no reproduction names
 
 A reproduction is a short program with the library alone. Its docstring has a title, a blank line, why it is so where
-that helps, and then `Ledger:` (operator and mode, comma by comma), `Upstream:` (an address) where one is known, and
-`Expected:`, what a library without the defect prints.
+that helps, and then `Ledger:` (operator and mode, comma by comma), `Upstream:` (an address) where one is known,
+`Unless:` (a processor's feature, such as vnni) where it hides the defect, and `Expected:`, what a library without the
+defect prints.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import contextlib
 import importlib.metadata
 import io
 import json
+import os
 import runpy
+import signal
 import subprocess
 import sys
 import tomllib
@@ -26,12 +29,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent / "upstream"
+#: What programs of a library with a C interface import: a file beside them, printed before them on the page.
+PREAMBLE = "preamble"
+#: Libraries whose programs may end their process, or keep what the one before defined.
+FORKED = {"ggml", "onednn", "warp"}
 LEDGERS = Path(__file__).parent.parent / "backends"
 #: What to call each library, and its distribution on PyPI.
 LIBRARIES = {
     "aidge": ("Aidge", "aidge_core"),
     "autograd": ("autograd", "autograd"),
-    "ggml": ("ggml", "ggml"),
+    "ggml": ("ggml", "pywhispercpp"),
     "jax": ("JAX", "jax"),
     "mlx": ("MLX", "mlx"),
     "onednn": ("oneDNN", "onednn-cpu-gomp"),
@@ -41,24 +48,54 @@ LIBRARIES = {
     "torch": ("PyTorch", "torch"),
     "warp": ("Warp", "warp-lang"),
 }
+#: What ledgers hold that is no defect to report: the library does what its own definition says, which is not ours.
+DIFFERENCES = {
+    "autograd": {("step", "forward"): "heaviside of NaN is NaN by NumPy's definition; ours, ggml's, is x > 0"},
+    "jax": {
+        ("step", "forward"): "heaviside of NaN is NaN by NumPy's definition; ours, ggml's, is x > 0",
+        ("prelu", "forward"): "leaky_relu selects by x >= 0, as documented: a slope that is NaN does not show at 0",
+    },
+    "onnxruntime": {
+        (
+            "hardshrink",
+            "forward",
+        ): "what is neither below -lambd nor above lambd is 0 by ONNX's text, NaN too",
+        (
+            "softshrink",
+            "forward",
+        ): "what is neither below -lambd nor above lambd is 0 by ONNX's text, NaN too",
+        ("prelu", "forward"): "PRelu of x = 0 is x by ONNX's text: a slope that is not finite does not show",
+    },
+    "openvino": {
+        ("gelu_quick", "forward"): "the model is of three nodes, and each rounds its result to float16",
+    },
+}
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program."""
+    """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program.
+
+    `unless` is part of the name of a processor's feature with which the defect does not show, empty mostly.
+    """
 
     name: str
     title: str
     why: str
     ledger: tuple[tuple[str, str], ...]
     upstream: str
+    unless: str
     expected: str
     code: str
 
 
 def reproductions(library: str) -> list[Reproduction]:
     """Those of a library, by name. Raises ValueError where a docstring lacks a part."""
-    return [_read(path) for path in sorted((HERE / library).glob("*.py"))]
+    return [_read(path) for path in _programs(library)]
+
+
+def _programs(library: str) -> list[Path]:
+    return [path for path in sorted((HERE / library).glob("*.py")) if path.stem != PREAMBLE]
 
 
 def _read(path: Path) -> Reproduction:
@@ -70,7 +107,7 @@ def _read(path: Path) -> Reproduction:
     key = "why"
     for line in rest.strip().splitlines():
         head, colon, value = line.partition(":")
-        if colon and head in {"Ledger", "Upstream", "Expected"}:
+        if colon and head in {"Ledger", "Upstream", "Unless", "Expected"}:
             key = head
             fields[key] = [value.strip()] if value.strip() else []
         else:
@@ -88,25 +125,49 @@ def _read(path: Path) -> Reproduction:
         "\n".join(fields.get("why", [])).strip(),
         tuple((op, mode) for op, mode in pairs),
         " ".join(fields.get("Upstream", [])),
+        " ".join(fields.get("Unless", [])),
         "\n".join(fields["Expected"]),
         body,
     )
 
 
 def answers(library: str) -> dict[str, str]:
-    """What each reproduction of a library prints, by name; an exception is its type and first line."""
-    said = {}
-    for path in sorted((HERE / library).glob("*.py")):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                runpy.run_path(str(path), run_name="__main__")
-            except Exception as error:
-                first = (str(error).strip().splitlines() or [""])[0]
-                print(f"{type(error).__name__}: {first[:110]}")
-        said[path.stem] = out.getvalue().strip()
-    return said
+    """What each reproduction of a library prints, by name; an exception is its type and first line.
+
+    Where a program gets a fork, the signal that it dies of is its answer.
+    """
+    sys.path.insert(0, str(HERE / library))
+    return {path.stem: _forked(path) if library in FORKED else _printed(path) for path in _programs(library)}
+
+
+def _printed(path: Path) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except Exception as error:
+            first = (str(error).strip().splitlines() or [""])[0]
+            print(f"{type(error).__name__}: {first[:110]}")
+    return out.getvalue().strip()
+
+
+def _forked(path: Path) -> str:
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(write, _printed(path).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    return f"the process died of {signal.Signals(os.WTERMSIG(status)).name}" if os.WIFSIGNALED(status) else text
+
+
+def hidden(r: Reproduction) -> bool:
+    """Whether this processor has the feature with which the defect does not show."""
+    return bool(r.unless) and r.unless in Path("/proc/cpuinfo").read_text(encoding="utf-8")
 
 
 def asked(library: str) -> dict[str, str]:
@@ -128,9 +189,7 @@ def page(library: str, said: dict[str, str]) -> str:
     """The page of a library, with what its installed version said."""
     name = LIBRARIES[library][0]
     some = reproductions(library)
-    what = (
-        f"Each program needs {name} alone. *Got* is what version {version(library)} prints on an x86-64 CPU, *expected*"
-    )
+    what = f"Each program needs {name} alone. *Got* is what version {version(library)} prints on an x86-64 CPU,"
     head = [
         f"# {name}: defects to report",
         "",
@@ -140,11 +199,27 @@ def page(library: str, said: dict[str, str]) -> str:
         "*expected* what it would print without the defect; a test compares both with the installed version.",
         f"What was found, with figures: [docs/backends/{library}.md](../backends/{library}.md).",
     ]
-    return "\n".join([*head, *(line for r in some for line in _section(library, r, said[r.name]))]) + "\n"
+    sections = [line for r in some for line in _section(library, r, said[r.name])]
+    return "\n".join([*head, *_preamble(library), *sections, *_differences(library)]) + "\n"
+
+
+def _preamble(library: str) -> list[str]:
+    """The part of a page that holds what its programs import, where they do."""
+    path = HERE / library / f"{PREAMBLE}.py"
+    if not path.is_file():
+        return []
+    text = f"What the programs import: `{library}/{PREAMBLE}.py`, which needs NumPy and {LIBRARIES[library][0]}."
+    return ["", text, "", "```python", path.read_text(encoding="utf-8").strip(), "```"]
+
+
+def _differences(library: str) -> list[str]:
+    """The part of a page on entries of the ledger that are not to be reported."""
+    rows = [f"- `{op}` ({mode}): {why}." for (op, mode), why in sorted(DIFFERENCES.get(library, {}).items())]
+    return ["", "## Not to be reported: other definitions than ours", "", *rows] if rows else []
 
 
 def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
-    yield from ("", f"## {r.title}", "")
+    yield from ("", f'<a id="{r.name}"></a>', "", f"## {r.title}", "")
     if r.why:
         yield from (r.why, "")
     where = f"[reported]({r.upstream})" if r.upstream else "no report of it was found"
@@ -157,6 +232,8 @@ def pages_of(text: str) -> dict[str, str]:
     """What a page says each program prints, by its name."""
     found = {}
     for part in text.split("\n## ")[1:]:
+        if ".py`" not in part:
+            continue
         name = part.split(".py`", 1)[0].rsplit("/", 1)[1]
         found[name] = part.rsplit("```text\n", 1)[1].split("\n```", 1)[0]
     return found
@@ -172,7 +249,7 @@ def entries(library: str) -> set[tuple[str, str]]:
 
 def _missing() -> None:
     for library in LIBRARIES:
-        named = {pair for r in reproductions(library) for pair in r.ledger}
+        named = {pair for r in reproductions(library) for pair in r.ledger} | DIFFERENCES.get(library, {}).keys()
         left = sorted(entries(library) - named)
         print(f"{library}: {', '.join(f'{op} {mode}' for op, mode in left) or 'none'}")
 

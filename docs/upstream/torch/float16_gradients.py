@@ -3,8 +3,8 @@
 The factors (cosh x, b a^(b-1), 2^x, y / x, a^2 + b^2, x^-2, x^-1.5, exp(target)) are stored in float16 before they are
 multiplied by the cotangent. A 16-bit kernel with float32 inside, as PyTorch's others have, would not overflow.
 
-Ledger: cosh gradient, sinh gradient, div gradient, pow gradient, exp2 gradient, prod gradient,
-    cumprod gradient, atan2 gradient, reciprocal gradient, rsqrt gradient, kl_div gradient
+Ledger: cosh gradient, sinh gradient, div gradient, pow gradient, exp2 gradient, prod gradient, cumprod
+    gradient, atan2 gradient, reciprocal gradient, rsqrt gradient, kl_div gradient, tan gradient
 Expected:
     sinh 4.07e+04
     div -7.5e+03
@@ -15,6 +15,7 @@ Expected:
     atan2 0.552
     reciprocal -1.11e+03
     rsqrt -447
+    tan 1.07e+03
     kl_div 163
 """
 
@@ -31,6 +32,7 @@ cases = [
     ("atan2", torch.atan2, [900.0, 800.0], 0, 1000.0),
     ("reciprocal", torch.reciprocal, [0.003], 0, 0.01),
     ("rsqrt", torch.rsqrt, [0.0005], 0, 0.01),
+    ("tan", torch.tan, [1.5703125], 0, 0.00025),
     ("kl_div", lambda x, t: kl_div(x, t, reduction="none", log_target=True), [0.0, 12.0], 0, -0.001),
 ]
 for name, f, x, of, g in cases:

@@ -2,7 +2,7 @@
 
 The grid has the same values in all dtypes; 65537 is infinite in float16.
 
-Ledger: grid_sample forward
+Ledger: grid_sample forward, grid_sample gradient
 Expected:
     float32 cell 189.0
     bfloat16 cell 189.0

@@ -2,7 +2,7 @@
 
 exp(|x|) overflows before it is divided by the root of |x|.
 
-Ledger: i0 forward
+Ledger: i0 forward, i0 gradient
 Expected: 1.9e+37
 """
 

@@ -2,7 +2,7 @@
 
 Without weights it returns an empty tensor.
 
-Ledger: instance_norm forward
+Ledger: instance_norm forward, instance_norm gradient
 Expected:
     (0, 3, 5)
     (0, 3, 5)
