@@ -2,7 +2,7 @@
 
 cumprod keeps its products, mish e^x.
 
-Ledger: cumprod forward, mish forward, mish gradient
+Ledger: cumprod forward, mish gradient
 Expected:
     cumprod 0.000335
     mish -0.000106
