@@ -25,6 +25,7 @@ class Way(StrEnum):
     OTHER = "other"  # softmax as exp(x - logsumexp(x)), sigmoid(x) as 1 - sigmoid(-x) in its backward
     FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
     LAST = "last"  # of equal elements, sort and topk take the last
+    SEQUENTIAL = "sequential"  # sums in float32, term after term
 
 
 @dataclass

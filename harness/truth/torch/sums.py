@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from opproof.harness.truth.torch.arithmetic import Arithmetic
+import numpy as np
+
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
 
 Rule = Callable[..., Any]
 
@@ -39,6 +41,16 @@ def count(x: Any, axes: Sequence[int]) -> int:
     return math.prod(x.shape[a] for a in axes) if x.dim() else 1
 
 
+def one_by_one(x: Any, axes: Sequence[int]) -> Any:
+    """The sum along `axes`, which stay, in float32, term after term: of equal terms all roundings may go one way."""
+    last = x.movedim(list(axes), list(range(-len(axes), 0))).flatten(-len(axes))
+    terms = last.detach().numpy().astype("complex64" if x.is_complex() else "float32")
+    found = last.new_tensor(np.add.accumulate(terms, axis=-1)[..., -1])
+    for axis in sorted(axes):
+        found = found.unsqueeze(axis)
+    return found
+
+
 def total(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:
     """Sum."""
     del func, options
@@ -47,7 +59,8 @@ def total(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool =
     terms = count(x, axes)
     if terms <= 1:
         return y
-    return noise.summed(y, noise.size("sum", lambda: accumulated(y, squared(x).sum(axes, keepdim=keepdim), terms)))
+    size = noise.size("sum", lambda: accumulated(y, squared(x).sum(axes, keepdim=keepdim), terms))
+    return noise.summed(y, size) if noise.way is not Way.SEQUENTIAL else one_by_one(x, axes).reshape(y.shape)
 
 
 def mean(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False, **options: Any) -> Any:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from opproof.harness.truth.torch.arithmetic import Arithmetic
-from opproof.harness.truth.torch.sums import Rule, accumulated, by_index
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
+from opproof.harness.truth.torch.sums import Rule, accumulated, by_index, one_by_one
 
 
 def convolution(noise: Arithmetic, func: Any, x: Any, w: Any, bias: Any, *rest: Any) -> Any:
@@ -42,6 +42,8 @@ def convolution_backward(noise: Arithmetic, func: Any, g: Any, x: Any, w: Any, s
         )
 
     found = noise.size("conv_backward", sizes_of)
+    if noise.way is Way.SEQUENTIAL and wanted[2]:
+        exact = (*exact[:2], one_by_one(g, [0, *range(2, g.dim())]).reshape(exact[2].shape))
     return tuple(noise.summed(y, s) if m else None for y, s, m in zip(exact, found, wanted, strict=True))
 
 

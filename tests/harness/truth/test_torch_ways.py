@@ -131,3 +131,22 @@ def test_values_at_which_the_reference_overflows_are_not_judged():
     assert report.ok, report
     assert any("large values" in text and "overflows" in text for text in report.not_judged)
     assert "WRONG_VALUE" in compared(naive, lambda x: x.logsumexp(-1), sums, anything).failures
+
+
+@pytest.mark.parametrize(("gain", "verdicts"), [(1.0, set()), (1.001, {"WRONG_GRADIENT"})])
+def test_equal_terms_summed_one_after_another_are_honest_and_a_gain_is_not(gain, verdicts):
+    """The gradient of a bias before a mean: 4096 times the same, in float32 up to 31 of the bound's units off."""
+
+    class Biased(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, b):
+            return x + b
+
+        @staticmethod
+        def backward(ctx, g):
+            terms = g.numpy().astype(np.float32)
+            return g, torch.from_numpy(np.add.accumulate(terms, axis=0)[-1].copy()) * gain
+
+    x, b = drawn((4096, 24), 1.0), drawn((24,), 1.0)
+    report = checked(lambda x, b: Biased.apply(x, b).mean(0), lambda x, b: (x + b).mean(0), x, b)
+    assert set(report.failures) == verdicts, report
