@@ -31,6 +31,7 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
     if first.error:
         return first.error
     after = first.changed
+    tensors = tuple(_written(t) if i in after else t for i, t in enumerate(tensors))
     request = Request(plain, after=after, seed=seed)
     if after:
         first = reference.native(request)
@@ -50,6 +51,11 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
         if not (reply.error or reply.declined or reply.failed) and any(needs):
             return Facts(replace(asked, tensors=tensors, needs=needs), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def _written(tensor: Tensor) -> Tensor:
+    """A tensor that is updated in place has a place for each of its elements: PyTorch itself refuses others."""
+    return replace(tensor, layout="contiguous") if tensor.layout == "broadcast" else tensor
 
 
 def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:

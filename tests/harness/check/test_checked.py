@@ -146,6 +146,8 @@ def test_what_the_reference_updates_is_an_output():
     inputs = [(4, 5), (4, 5)]
     assert verdicts(kernel, step, inputs)[1] == ["PASS"]
     assert verdicts(lambda p, g: kernel(p, g, 0.11), step, inputs)[1] == ["WRONG_VALUE"]
+    report = verdicts(kernel, step, inputs, only="broadcast")[0]  # PyTorch writes into no broadcast tensor
+    assert report.ok, report
 
 
 def test_dropout_is_seeded_alike():
