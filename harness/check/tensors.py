@@ -95,7 +95,7 @@ def by_parts(y: Any) -> Any:
 
 def to_torch(torch: Any, tensor: Tensor, device: str) -> Any:
     """The tensor for a call: a leaf in its dtype and layout, with memory of its own."""
-    plain = torch.from_numpy(np.array(tensor.values))
+    plain = torch.from_numpy(np.array(tensor.values, order="C"))
     plain = torch.view_as_complex(plain) if tensor.dtype in PARTS else plain
     plain = plain.to(getattr(torch, tensor.dtype)).to(device)
     if tensor.layout == "transposed" and plain.dim() >= 2:

@@ -66,6 +66,9 @@ def test_random_numbers_are_those_of_the_dtype():
 def test_complex_numbers():
     z = torch.randn(4, 5, dtype=torch.complex64)
     assert judged(lambda z: torch.polar(z.abs().square(), z.angle()), lambda z: z * z.abs(), [z]).ok
+    every = judged(lambda z, x: z * x, lambda z, x: x * z, [z, torch.randn(4, 5)], neighbours=True, seconds=1e9)
+    assert every.ok, every
+    assert "broadcast" in every.tried
     assert judged(torch.fft.rfft, torch.fft.rfft, [(4, 16)]).ok
     assert not judged(lambda x: torch.fft.rfft(x).conj().resolve_conj(), torch.fft.rfft, [(4, 16)]).ok
 
