@@ -168,7 +168,9 @@ def wrongs(model: Any) -> dict[str, Any]:
         "zeros": answering(all_of(lambda y: y * 0)),
         "ones": answering(all_of(lambda y: torch.ones_like(y) + y * 0)),
         "an input": answering(lambda ys, inputs: all_of(lambda y: echoed(y, inputs) + y * 0)(ys, inputs)),
-        "times 1.02": answering(all_of(lambda y: y * 1.02 if y.is_floating_point() else y + 1)),  # of positions, the next
+        "times 1.02": answering(
+            all_of(lambda y: y * 1.02 if y.is_floating_point() else y + 1)
+        ),  # of positions, the next
     }
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import io
 import json
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any
 from opproof.harness.check import frames
 from opproof.harness.check.call import Reply, Request
 from opproof.harness.check.sides import Ask, Reference
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.reach import withdrawn
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import Verdict
 
@@ -45,36 +46,27 @@ def function_of(candidate: Any) -> Located:
 
 @contextlib.contextmanager
 def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[Ask]:
-    """A block in which requests can be put to the candidate."""
+    """A block in which requests can be put to the candidate, and what the judge holds is out of its reach.
+
+    What PyTorch itself answers is known before the candidate is asked: its memory is nobody else's to read. What the
+    candidate starts ends with the block.
+    """
     command = [sys.executable, "-m", "opproof.harness.check.served", str(located.file), located.label]
-    process: list[subprocess.Popen[bytes]] = []
+    process: list[HostProcess] = []
 
     def ask(request: Request) -> Reply:
-        if process and process[0].poll() is not None:
-            _ended(process.pop())
+        if process and not process[0].alive:
+            process.pop().stop()
         if not process:
-            process[:] = [_started([*command, _how(located, reference, seed)])]
+            process[:] = [HostProcess([*command, _how(located, reference, seed)], 0)]
         return _answer(process[0], request, located.seconds)
 
     try:
-        yield ask
+        with withdrawn():
+            yield ask
     finally:
         for p in process:
-            _ended(p)
-
-
-def _ended(process: subprocess.Popen[bytes]) -> None:
-    """End a process and close its pipes, of which one may hold what nobody reads any more."""
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-
-
-def _started(command: list[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            p.stop()
 
 
 def _how(located: Located, reference: Reference, seed: int) -> str:
@@ -94,28 +86,13 @@ def _how(located: Located, reference: Reference, seed: int) -> str:
         ) from None
 
 
-def _answer(process: subprocess.Popen[bytes], request: Request, seconds: float) -> Reply:
+def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:
     """The reply; a process that is silent for too long, or dies, or says what is no reply, is told by its cause."""
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        process.kill()
-
-    assert process.stdin is not None
-    assert process.stdout is not None
-    timer = threading.Timer(seconds, stop)
-    timer.start()
+    stream = io.BytesIO()
+    frames.request_out(stream, request)
     try:
-        frames.request_out(process.stdin, request)
-        return frames.reply_in(process.stdout)
-    except (EOFError, OSError):
-        status = process.wait()
-        if late.is_set():
-            return Reply(error=f"no answer within {seconds:g} s", cause=Verdict.TIMEOUT)
-        return Reply(error=f"the process died with status {status}", cause=Verdict.CRASH)
-    except (ValueError, KeyError, TypeError) as error:
-        process.kill()
+        return frames.reply_in(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
+    except HostFault as fault:
+        return Reply(error=fault.message, cause=fault.verdict)
+    except (ValueError, KeyError, TypeError, EOFError) as error:
         return Reply(error=f"what came is no reply: {type(error).__name__}", cause=Verdict.ERROR)
-    finally:
-        timer.cancel()

@@ -23,7 +23,7 @@ from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
@@ -125,7 +125,17 @@ def _misshapen(got: Sequence[Answered], wanted: Sequence[Answered]) -> Judgement
             return Judgement(Verdict.WRONG_SHAPE, f"y{i} has shape {y.values.shape}: expected {w.values.shape}")
         if y.dtype != w.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"y{i} has dtype {y.dtype}: expected {w.dtype}")
+        if not _representable(y):
+            return Judgement(Verdict.WRONG_DTYPE, f"y{i} holds numbers that are none of {y.dtype}")
     return None
+
+
+def _representable(y: Answered) -> bool:
+    """Whether the dtype that a process names can hold what it sent."""
+    kind = kind_of(y.dtype)
+    return kind not in ("f16", "bf16", "f32") or np.array_equal(
+        round_to(y.values, DTYPES[kind]), y.values, equal_nan=True
+    )
 
 
 def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequence[str]) -> Judgement | None:

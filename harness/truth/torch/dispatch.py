@@ -14,13 +14,14 @@ from opproof.harness.truth.torch import places
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
 from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.truth.torch.resized import RESIZED
 from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
 from opproof.vocabulary.errors import OpError
 
-_RULES = {**SUMS, **SELECTIONS, **WINDOWS}
+_RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED}
 
 
 @contextlib.contextmanager

@@ -201,11 +201,24 @@ def transformed(noise: Arithmetic, func: Any, x: Any, dim: Sequence[int], normal
     return noise.summed(y, noise.size("fft", size))
 
 
+def solved(noise: Arithmetic, func: Any, a: Any, b: Any, *, upper: bool, left: bool = True, **options: Any) -> Any:
+    """linalg_solve_triangular: substitution, in which every row is a sum of what is known by then."""
+    y = func(a, b, upper=upper, left=left, **options)
+
+    def size() -> Any:
+        inside = squared(a).triu() if upper else squared(a).tril()
+        squares = inside @ squared(y) if left else squared(y) @ inside
+        return accumulated(b, squares, max(2, a.shape[-1]))
+
+    rows = noise.summed(b.expand(y.shape), noise.size("solve", size))
+    return y if noise.exact else noise.rounded(func(a, rows, upper=upper, left=left, **options))
+
+
 SUMS: dict[str, Rule] = {
     "sum": total, "mean": mean, "nansum": nansum, "prod": product, "mm": matrices, "bmm": matrices, "mv": matrices,
     "dot": matrices, "vdot": matrices, "addmm": added_matrices("mm"), "baddbmm": added_matrices("bmm"),
     "addmv": added_matrices("mv"), "addr": outer_added, "cumsum": cumulated, "cumprod": multiplied,
     "logcumsumexp": log_cumulated, "index_add": by_index, "scatter_add": by_index, "index_put": put,
     "_index_put_impl": put, "_unsafe_index_put": put, "scatter_reduce": reduced, "embedding_dense_backward": embedded,
-    "_fft_c2c": transformed, "_fft_r2c": transformed, "_fft_c2r": transformed,
+    "linalg_solve_triangular": solved, "_fft_c2c": transformed, "_fft_r2c": transformed, "_fft_c2r": transformed,
 }  # fmt: skip

@@ -78,22 +78,14 @@ def adapted_backward(noise: Arithmetic, func: Any, g: Any, *rest: Any) -> Any:
     return noise.rounded(noise.rounded(func(g, *rest)))
 
 
-def weighted(noise: Arithmetic, func: Any, x: Any, *rest: Any, **options: Any) -> Any:
-    """Interpolation: a weighted sum of a few elements, at most 16.
-
-    A weight is the fraction of a coordinate, so it has the rounding of a number as large as the axis is long.
-    """
-    y = func(x, *rest, **options)
-    sizes = [x.shape[2:], y.shape[2:]]
-    slopes = {"near": 0.0, "bicu": 1.25}  # of the weights, times half the length of the axis
-    slope = slopes.get(func._schema.name.partition("upsample_")[2][:4], 0.5)
-    long = slope * max(max(s, default=1) for s in sizes)
+def gathered(noise: Arithmetic, func: Any, g: Any, *rest: Any, **options: Any) -> Any:
+    """Backward of the nearest cell: a sum of a few elements."""
+    y = func(g, *rest, **options)
 
     def size() -> Any:
-        squares = func(x.square(), *rest, **options).abs()
-        return (4 * (y.square() / 3 + squares / 2) + long**2 * squares).sqrt()
+        return (4 * (y.square() / 3 + func(g.square(), *rest, **options) / 2)).sqrt()
 
-    return noise.summed(y, noise.size("weighted", size))
+    return noise.summed(y, noise.size("gathered", size))
 
 
 def maxima(noise: Arithmetic, func: Any, x: Any, kernel: Any, *rest: Any) -> Any:
@@ -135,11 +127,8 @@ WINDOWS: dict[str, Rule] = {
     "avg_pool1d": pooled, "avg_pool2d": pooled, "avg_pool3d": pooled, "avg_pool2d_backward": pooled_backward,
     "avg_pool3d_backward": pooled_backward, "_adaptive_avg_pool2d": adapted, "_adaptive_avg_pool3d": adapted,
     "_adaptive_avg_pool2d_backward": adapted_backward, "_adaptive_avg_pool3d_backward": adapted_backward,
-    "upsample_bilinear2d": weighted, "upsample_linear1d": weighted, "upsample_trilinear3d": weighted,
-    "upsample_bilinear2d_backward": weighted, "upsample_linear1d_backward": weighted,
-    "upsample_trilinear3d_backward": weighted, "upsample_bicubic2d": weighted, "upsample_bicubic2d_backward": weighted,
-    "upsample_nearest1d_backward": weighted, "upsample_nearest2d_backward": weighted,
-    "upsample_nearest3d_backward": weighted, "max_pool2d_with_indices": maxima, "max_pool3d_with_indices": maxima,
+    "upsample_nearest1d_backward": gathered, "upsample_nearest2d_backward": gathered,
+    "upsample_nearest3d_backward": gathered, "max_pool2d_with_indices": maxima, "max_pool3d_with_indices": maxima,
     "adaptive_max_pool2d": maxima, "adaptive_max_pool3d": maxima, "max_pool2d_with_indices_backward": maxima_backward,
     "max_pool3d_with_indices_backward": maxima_backward, "adaptive_max_pool2d_backward": maxima_backward,
     "adaptive_max_pool3d_backward": maxima_backward, "col2im": folded, "unfold_backward": folded,

@@ -11,6 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import opproof  # noqa: E402
 from opproof.harness.check.bounds import bound_of, objection  # noqa: E402
 from opproof.harness.check.compared import Wish, compared  # noqa: E402
 from opproof.harness.check.front import judged  # noqa: E402
@@ -190,6 +191,22 @@ def test_neighbours_are_named_and_found_out():
     assert {r.case.partition("fill=")[2].rstrip("]") for r in report.failures["WRONG_VALUE"]} == {"large"}
 
 
+def test_a_budget_of_seconds_ends_the_neighbours_and_what_was_tried_is_told(monkeypatch):
+    def spent(*limits):
+        for seconds in limits:
+            ticks = itertools.count()  # a clock that goes on by a second whenever it is looked at
+            monkeypatch.setattr("opproof.harness.check.compared.time.monotonic", lambda ticks=ticks: float(next(ticks)))
+            report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(4, 9)], seconds=seconds, gradients=False)
+            assert {r.case for r in report.results} == set(report.variants)
+            yield report.tried
+
+    none, few, every = spent(0, 8, 1e9)
+    assert none == ("as given",)
+    assert few == every[: len(few)]
+    assert 1 < len(few) < len(every)
+    assert {"transposed", "sliced", "offset", "broadcast", "ties", "large values", "9 as 1", "4 as 0"} <= set(every)
+
+
 def test_the_report_for_programs_is_short():
     report, _ = verdicts(lambda x, w: torch.zeros_like(x))
     text = report.to_json()
@@ -213,6 +230,21 @@ def test_bounds_for_asserts_of_ones_own():
     assert objection(x @ w, torch.matmul, (x, w), None) == ""
     assert "out of their bounds" in objection((x @ w) * 1.0001, torch.matmul, (x, w), None)
     assert "dtype" in objection((x @ w).double(), torch.matmul, (x, w), None)
+
+
+def test_bounds_hold_for_what_is_honest_and_for_nothing_else():
+    torch.manual_seed(0)
+    x, w = torch.randn(5, 64), torch.randn(64, 3)
+    found = opproof.bound(lambda x, w: (x @ w, x.softmax(-1)), x, w)
+    honest = (sum(x[:, i : i + 16] @ w[i : i + 16] for i in range(0, 64, 16)), x.exp() / x.exp().sum(-1, keepdim=True))
+    for y, values, bound in zip(honest, found.values, found.bound, strict=True):
+        off = abs(y.double().numpy() - values)
+        assert (off <= bound).all()
+        assert (abs(y.double().numpy() * 1.001 - values) > bound).mean() > 0.8
+    narrow, wide = (opproof.bound(torch.matmul, x, w, dtype=d).bound for d in ("bf16", "f32"))
+    assert (narrow > wide).all()
+    stored = opproof.bound(torch.softmax, x, -1, dtype="bf16", compute="storage").bound
+    assert (stored > opproof.bound(torch.softmax, x, -1, dtype="bf16").bound).all()
 
 
 @pytest.mark.parametrize(

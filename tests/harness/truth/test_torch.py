@@ -43,7 +43,7 @@ def normal(*shape, seed=0):
 #: Operators of every kind of rule, and how far the median may be: closer than the bar of docs/torch-truth.md.
 TWINS = """
     softmax layer_norm group_norm matmul conv1d conv_transpose1d gelu sigmoid std cumsum prod logsumexp
-    avg_pool1d max_pool1d mean scatter_add
+    avg_pool1d max_pool1d mean scatter_add upsample_bilinear upsample_bicubic solve_triangular
 """.split()
 
 
