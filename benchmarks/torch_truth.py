@@ -31,13 +31,13 @@ MEDIAN, MOST = 1.5, 4.0
 #: Why an operator is outside the bar: both sides are right, and compute the same in other steps.
 _SAVED = "from the saved y, as implementations do, y + alpha cancels where x is far below 0; PyTorch takes exp(x) again"
 _ANGLES = "the reference rounds the frequencies, as kernels do; the twin has them from Python's floats, pair by pair"
-_OUTPUT = "from the saved output, as flash kernels do, a row that sees one key does not cancel exactly; PyTorch's does"
+_OUTPUT = "from the saved output, as flash kernels do, a row that sees one key does not cancel; PyTorch's does"
 EXPLAINED = {
     **dict.fromkeys(("celu", "elu", "selu"), _SAVED),
     **dict.fromkeys(("rope", "rope_back", "rope_offset", "rope_set_rows"), _ANGLES),
     **dict.fromkeys(("sliding_window_attention", "varlen_attention"), _OUTPUT),
     "im2col_3d": "autograd adds a tensor for each cell of the kernel, which rounds where it adds nothing too",
-    "lbfgs_direction": "the optimizer takes numbers out of tensors (.item()), and these are those of the exact evaluation",
+    "lbfgs_direction": "numbers taken out of tensors, as the optimizer does (.item()), are those of the exact evaluation",
     "logcumsumexp": "PyTorch's backward is exp of logarithms, which have a roundoff of their own size",
     "timestep_embedding": "the twin's complex numbers round as a whole: cos next to 0 has the roundoff of sin",
     "conv2d": "the rule counts the terms of the middle at the edges too",
