@@ -37,7 +37,7 @@ EXPLAINED = {
     **dict.fromkeys(("rope", "rope_back", "rope_offset", "rope_set_rows"), _ANGLES),
     **dict.fromkeys(("sliding_window_attention", "varlen_attention"), _OUTPUT),
     "im2col_3d": "autograd adds a tensor for each cell of the kernel, which rounds where it adds nothing too",
-    "lbfgs_direction": "numbers taken out of tensors, as the optimizer does (.item()), are those of the exact evaluation",
+    "lbfgs_direction": "numbers that the optimizer takes out of tensors (.item()) are those of the exact evaluation",
     "logcumsumexp": "PyTorch's backward is exp of logarithms, which have a roundoff of their own size",
     "timestep_embedding": "the twin's complex numbers round as a whole: cos next to 0 has the roundoff of sin",
     "conv2d": "the rule counts the terms of the middle at the edges too",
