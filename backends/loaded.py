@@ -9,6 +9,7 @@ from typing import Any
 
 from opproof.backends.c.device import DeviceMemory
 from opproof.vocabulary.destinations import Destination
+from opproof.vocabulary.dtypes import DECLARED, DTYPES, FLOATS
 from opproof.vocabulary.errors import BackendError
 
 
@@ -30,6 +31,7 @@ class Loaded:
     rounding: Callable[..., str | None] | None
     device_memory: DeviceMemory | None
     set_threads: Callable[[int], object] | None
+    dtypes: frozenset[str]  # that it has beside those that every backend is asked for
     destinations: frozenset[Destination]  # where it can write results beside memory of their own, row by row
 
     @property
@@ -77,10 +79,21 @@ def settle(backend: Any, name: str) -> Loaded:
         "version": "" if members["version"] is None else str(members["version"]),
         "device": "cpu" if members["device"] is None else str(members["device"]),
         "alignment": 64 if alignment is None else int(alignment),
+        "dtypes": _dtypes(members["dtypes"], name),
         "destinations": _destinations(members, name),
         "with_shapes": members["supports"] is not None and _takes(members["supports"], "shapes"),
     }
     return Loaded(**members)
+
+
+def _dtypes(declared: Any, name: str) -> frozenset[str]:
+    """The dtypes that a backend declares. Raises BackendError for what is none."""
+    words = () if declared is None else declared
+    if isinstance(words, str) or not isinstance(words, Collection) or any(w not in DTYPES for w in words):
+        raise BackendError(
+            f"backend {name}: its dtypes are {declared!r}; expected a tuple of words: {', '.join(map(repr, DECLARED))}."
+        )
+    return frozenset(words).difference(FLOATS)
 
 
 def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:

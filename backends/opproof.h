@@ -47,7 +47,7 @@ enum {
   kDLExtDev = 12,
   kDLOneAPI = 14
 };
-enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6, kDLFloat8_e4m3fn = 10, kDLFloat8_e5m2 = 12 };
 
 typedef struct {
   int32_t device_type;
@@ -55,7 +55,7 @@ typedef struct {
 } DLDevice;
 
 typedef struct {
-  uint8_t code; /* kDLFloat with bits 64, 32 or 16; kDLBfloat with 16; kDLInt with 64 */
+  uint8_t code; /* kDLFloat with bits 64, 32 or 16; kDLBfloat with 16; kDLInt with 64; of opproof_dtypes others */
   uint8_t bits;
   uint16_t lanes; /* 1 */
 } DLDataType;
@@ -140,6 +140,12 @@ OPPROOF_EXPORT int32_t opproof_alignment(void);
  */
 OPPROOF_EXPORT const char *opproof_precision(const char *op, const char *dtype, const char *mode);
 OPPROOF_EXPORT const char *opproof_rounding(const char *op, const char *dtype, const char *mode);
+
+/* Optional: the dtypes of data that the library has beside f64, f32, f16 and bf16, as words with commas between them:
+ * "f8e4m3" (kDLFloat8_e4m3fn), "f8e5m2" (kDLFloat8_e5m2), "i8", "i16", "i32" (kDLInt), "u8" (kDLUInt). Cases of dtypes
+ * that it does not name are not asked for, and counted as declined; nothing is when absent. Whole numbers are compared
+ * bit for bit, and none is asked for that its dtype does not hold. The text must last as long as the library. */
+OPPROOF_EXPORT const char *opproof_dtypes(void);
 
 /* Optional: where the library can write results beside row-major memory of their own: the sum of
  *

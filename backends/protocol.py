@@ -13,6 +13,8 @@ Optional
                                "storage" (the dtype itself, between kernels), "f16",
                                "bf16", "tf32", "f32" (of float64), "q8" (activations in blocks of 8 bits)
     rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
+    dtypes                     tuple of the dtypes that it has beside f64, f32, f16 and bf16: of "f8e4m3", "f8e5m2",
+                               "i8", "i16", "i32", "u8"; cases of the others are declined for it
     destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
                                their own, row by row. They count where its forward and vjp take `out`, see below
     set_threads(n)             called before each call of a run with --threads: compute with n threads from now on
@@ -20,9 +22,10 @@ Optional
 
 `op` is the operator's name. `inputs` has one entry per tensor of the operator's signature, in its order, None where
 an optional one is absent: NumPy arrays of float64, float32, float16, ml_dtypes.bfloat16 or int64, of any strides, not
-to be written. `params` maps every parameter of the operator to its value. `cotangents` has one array per output, None
-for an output of integers or booleans; `needs` one bool per input. Raise `Unsupported` (or NotImplementedError) to
-decline; any other exception is a failure of that case alone.
+to be written; of `dtypes` ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, int8, int16, int32 and uint8. `params` maps
+every parameter of the operator to its value. `cotangents` has one array per output, None for an output of integers or
+booleans; `needs` one bool per input. Raise `Unsupported` (or NotImplementedError) to decline; any other exception is a
+failure of that case alone.
 
 Results in place, and strided: `forward(op, inputs, params, out=None)` and `vjp(op, inputs, params, cotangents, needs,
 out=None)`. Where `out` is given, it has an array for each output (each input; None where not needed): write the results
@@ -79,5 +82,5 @@ class Backend(Protocol):
 
 def float_name(dtype: np.dtype[Any]) -> str:
     """The short name of a dtype: f32 for float32, bf16 for ml_dtypes.bfloat16, i64 for int64."""
-    short = {"bfloat16": "bf16", "bool": "bool"}
-    return short.get(dtype.name, dtype.name.replace("float", "f").replace("int", "i"))
+    short = {"bfloat16": "bf16", "bool": "bool", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+    return short.get(dtype.name, dtype.name.replace("float", "f").replace("uint", "u").replace("int", "i"))

@@ -20,9 +20,11 @@ from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
 from opproof.cases._every import EVERY, every, is_every
 from opproof.cases._stored import is_stored, stored
+from opproof.cases._whole import WHOLE_FILLS, confined
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.meant import meant
+from opproof.vocabulary.whole import Whole
 
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]
@@ -53,8 +55,8 @@ def bits_of(key: str) -> Bits:
 def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[str, NDArray[Any]]:
     """Values of every tensor of `case`, rounded to its dtype: float64, or int64 for index tensors.
 
-    `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly
-    between), to "nonzero", or to a function of raw bits and shape (the bytes of a quantised tensor).
+    `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to "nonzero",
+    to a Whole (whole numbers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
     `variant` gives other data for the same case. An alias is the same array object.
     """
     if variant and case.fill in REPORTS:  # pinned values have no variants
@@ -98,8 +100,12 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         as_seen = not case.seed and salt == "variant=0"
         values = stored(case, name, shape, None if as_seen else np.argsort(bits(math.prod(shape)), kind="stable"))
         return _array(round_to(values, dtype), shape) if values.dtype.kind == "f" else values
+    if isinstance(constraint, Whole) and not dtype.whole:
+        constraint = constraint.allowed
     if isinstance(constraint, range):
         return _integers(bits, shape, constraint)
+    if dtype.whole and not callable(constraint):
+        return _whole(case, shape, constraint, bits)
     if callable(constraint):
         asked = {"every": True} if case.fill == EVERY_BYTE else {}
         drawn: NDArray[Any] = constraint(bits, shape, **asked)
@@ -109,6 +115,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = np.resize(np.array(REPORTS[fill]), shape)
     elif fill in FILLS:
         values = FILLS[fill](bits, shape, dtype)
+    elif fill in WHOLE_FILLS:
+        raise CaseError(f"fill {fill!r} draws whole numbers, and {case} is of floats: expected another one.")
     elif is_every(fill):
         in_order = name == case.tensors[0][0] and not case.seed and salt == "variant=0"
         values = every(fill, shape, dtype, None if in_order else bits)
@@ -123,6 +131,18 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     return _array(round_to(values, dtype), shape)
 
 
+def _whole(case: Case, shape: Shape, constraint: Any, bits: Bits) -> Floats:
+    """Whole numbers of the case's dtype. Raises CaseError for a fill that draws none."""
+    if case.fill not in WHOLE_FILLS:
+        known = ", ".join(WHOLE_FILLS)
+        raise CaseError(f"fill {case.fill!r} draws no whole numbers in {case}: expected one of {known}.")
+    dtype = DTYPES[case.dtype]
+    values = WHOLE_FILLS[case.fill](bits, shape, dtype)
+    if _alone(case, shape):  # see _MODERATE
+        values = np.where(np.abs(values) < 2, 2.0, values)
+    return _array(confined(values, constraint, dtype), shape)
+
+
 def _one(case: Case) -> str:
     """The tensor that a fill of OF_ONE is about."""
     if case.fill == "far" and (added := {"mask", "attn_mask"} & set(case.shapes)):
@@ -133,7 +153,8 @@ def _one(case: Case) -> str:
 def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
     """What `draw_tensor` draws, in the case's own NumPy dtype; a large tensor a part at a time, where that can be."""
     dtype = DTYPES[case.dtype].numpy
-    whole = isinstance(constraint, range) or callable(constraint) or case.fill not in PIECEWISE
+    whole = isinstance(constraint, range | Whole) or callable(constraint) or case.fill not in PIECEWISE
+    whole = whole or DTYPES[case.dtype].whole
     if whole or math.prod(shape) <= PIECE:
         values = draw_tensor(case, name, shape, constraint, salt)
         return values.astype(dtype) if values.dtype.kind == "f" else values

@@ -3,9 +3,11 @@
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
+from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = binary(exact=True)
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

@@ -1,6 +1,7 @@
 """Cases of all: rows with and without zeros, one axis, several, all; a NaN and a -0."""
 
 from opproof.cases._long import long_dim
+from opproof.cases._typed import typed
 from opproof.cases._without import TILES, TRUTH_OF_ROWS
 
 SMOKE = [
@@ -29,6 +30,7 @@ STANDARD = [
     "x=99x2;dim=-1;fill=tiny",
     "x=2x1131;dim=0;fill=zeros",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD, ends=False)
 LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]
 LONG, LONGEST = long_dim("fill=zeros")
 FULL = [

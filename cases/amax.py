@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
@@ -36,6 +37,7 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=transposed",
     "x=17x3;dim=-1;layout=offset",
 ]
+TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()
 #: At these seeds no two of the largest are too close for a difference to tell.
 ALIGNED = [

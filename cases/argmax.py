@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -37,6 +38,7 @@ STANDARD = [
     "x=5x4099;dim=-1;f32",
     "x=1031x3;dim=-1;layout=sliced",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()

@@ -1,6 +1,7 @@
 """Cases of as_strided: rows apart, transposed views, overlapping windows, stride 0, elements never shown."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;size=(5,4);stride=(33,2);storage_offset=3",
@@ -28,6 +29,7 @@ STANDARD = [
     "x=4x17;size=(4099,5);stride=(0,3);f16,bf16",
     "x=1040,;size=(4,1031);stride=(3,1);f16,bf16",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;size=(4,5);stride=(1,4);layout=cropped", "x=1,;size=(3,2);stride=(0,0);layout=offset"]
 LONG, LONGEST = lengths("x={n}x2;size=(3,2);stride=(2,1);storage_offset=1", "x=2x{n};size=(2,{n});stride=(1,1)")
 FULL = [

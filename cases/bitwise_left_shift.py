@@ -3,10 +3,12 @@
 from opproof.cases._discrete import bits
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
+from opproof.cases._typed import typed
 from opproof.cases._without import DISTANCES
 
 SMOKE = ["a=7x33;b=7x33;f32"]
 STANDARD = bits(shared=False)
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [row.replace("a=5x7;b=1x1", "a=6x7;b=1x1") for row in laid_binary("f32")]
 LONG, LONGEST = long_binary(dtype="f32")
 FULL = ["a=2x12289;b=12289,;f32", "a=65537x3;b=65537x1;f32"]

@@ -2,6 +2,7 @@
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;f32"]
 STANDARD = [
@@ -20,6 +21,7 @@ STANDARD = [
     "x=7x33;f32;inplace=x",
     "x=3x2x65;f32;layout=transposed;inplace=x",
 ]
+TYPED = typed("signed", *SMOKE, *STANDARD)
 LAID = laid_rows("f32")
 LONG, LONGEST = long_rows(dtype="f32")
 FULL = ["x=2x12289;f32", "x=65537x3;f32"]

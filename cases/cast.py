@@ -42,6 +42,24 @@ STANDARD = [
     "x=256x256;to=bf16;fill=every;f32,f16",
     "x=256x256;to=f32;fill=every;f16,bf16",
 ]
+TYPED = [
+    "x=7x33;to=f8e4m3;fill=wide;f32,f16,bf16",
+    "x=5x31;to=f8e5m2;fill=wide;layout=transposed;f32,bf16",
+    "x=3x33;to=f8e4m3;fill=extreme;layout=sliced;f32",
+    "x=256x256;to=f8e5m2;fill=every;f16",
+    "x=256x256;to=f8e4m3;fill=every;bf16",
+    "x=16x16;to=f32;fill=every;f8e4m3,f8e5m2",
+    "x=7x33;to=f8e5m2;fill=wide;f8e4m3",
+    "x=4x64;to=bf16;fill=wide;f8e5m2",
+    "x=5x31;to=f8e4m3;fill=wide;layout=transposed;f8e5m2",
+    "x=66,;to=f16;fill=special;f8e5m2",
+    "x=7x33;to=i32;i8,u8",
+    "x=7x33;to=i8;fill=exact;i32",
+    "x=4x64;to=f32;fill=ends;i16,u8",
+    "x=5x31;to=f16;layout=transposed;i8",
+    "x=5x63;to=i16;layout=broadcast;u8",
+    "x=3x0;to=i32;i8",
+]
 LAID = ["x=2x3x4;to=bf16;fill=wide;layout=cropped;f32,f16", "x=0d;to=f16;fill=wide;layout=offset;f32"]
 LONG, LONGEST = lengths("x={n}x1;to=bf16;fill=wide;f32", "x=1x{n};to=f16;fill=wide;f32")
 FULL = [

@@ -1,6 +1,7 @@
 """Cases of concat: unequal sizes, three and four tensors, one tensor twice, an empty one, each laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x5;dim=-1"]
 STANDARD = [
@@ -27,6 +28,7 @@ STANDARD = [
     "a=7x33;b=7x5;dim=-1;layout=b:sliced",
     "a=3x97;b=3x22;dim=1;fill=extreme",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=2x3x4;b=2x5x4;dim=1;layout=cropped", "a=1,;b=5,;dim=0;layout=a:offset", "a=5,;b=1,;dim=0;layout=b:offset"]
 LONG, LONGEST = lengths(
     "a={n}x2;b=3x2;dim=0",

@@ -1,6 +1,7 @@
 """Cases of contiguous: every layout, ranks 0 to 5, sizes around vector widths."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;layout=transposed",
@@ -30,6 +31,7 @@ STANDARD = [
     "x=5x7;layout=transposed;fill=negative",
     "x=256x256;layout=transposed;fill=every",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;layout=cropped", "x=2x3x4x5;layout=cropped", "x=0d;layout=offset"]
 LONG, LONGEST = lengths("x={n}x3;layout=transposed", "x=3x{n};layout=transposed")
 FULL = [

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "a=7x33;b=7x33;f32",
@@ -26,6 +27,7 @@ STANDARD = [
     "a=5x6;b=5x6;f32;layout=b:broadcast",
     "a=5x33;b=5x33;f32;fill=negative",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=2x3x4;b=2x3x4;f32;layout=cropped"]
 ALIGNED = aligned(
     "a=16x64;b=16x64;f32",

@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import lengths
 from opproof.cases._reduce import ALIGNED_PRODUCTS
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x9;dim=-1",
@@ -39,6 +40,7 @@ STANDARD = [
     "x=11x97;dim=0",
     "x=33x4;dim=-1;fill=special",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")

@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import one_axis
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -16,6 +17,7 @@ STANDARD = [
     "x=3x5x7;dim=1;fill=exact;layout=permuted",
     "x=4x127;dim=-1;fill=signs;layout=sliced",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()

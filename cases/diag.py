@@ -1,6 +1,7 @@
 """Cases of diag: vectors into matrices and back, wide and tall ones, diagonals on both sides."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=5,;diagonal=0",
@@ -27,6 +28,7 @@ STANDARD = [
     "x=65x33;diagonal=0;layout=transposed",
     "x=127,;diagonal=0",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LONG, LONGEST = lengths("x={n}x3;diagonal=-5", "x=3x{n};diagonal=7")
 FULL = [
     "x=257,;diagonal=-1",

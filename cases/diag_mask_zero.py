@@ -1,6 +1,7 @@
 """Cases of diag_mask_zero: nothing past, much past, everything seen; wide, tall and batched."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 from opproof.cases._without import PLACE
 
 SMOKE = [
@@ -33,6 +34,7 @@ STANDARD = [
     "x=3x5x99;n_past=97;layout=sliced",
     "x=5x7;n_past=1;fill=negative",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x5x6;n_past=1;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x3;n_past=0", "x=3x{n};n_past=1000")
 FULL = [

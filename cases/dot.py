@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -31,6 +32,7 @@ STANDARD = [
     "a=21,;b=@a",
     "a=0,;b=0,",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=1,;b=1,;layout=offset"]
 ALIGNED = aligned(
     "a=64,;b=64,",

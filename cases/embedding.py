@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["weight=7x33;indices=5,"]
 STANDARD = [
@@ -37,6 +38,7 @@ STANDARD = [
     "weight=4x9;indices=31,;padding_idx=0;layout=weight:transposed",
     "weight=3x65;indices=2x3x4;padding_idx=2;layout=indices:transposed",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "weight=7x5;indices=2x3x4;layout=indices:cropped",
     "weight=1x5;indices=4,;layout=weight:transposed",

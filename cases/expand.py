@@ -1,6 +1,7 @@
 """Cases of expand: one axis, several, new ones in front, sizes kept by -1, long sums in the gradient."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=1x33;shape=(4,33)",
@@ -34,6 +35,7 @@ STANDARD = [
     "x=2x3x5x1;shape=(2,3,5,9);layout=permuted",
     "x=1x3;shape=(4099,3);f16,bf16",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;shape=(5,2,3,4);layout=cropped",
     "x=3x1x4;shape=(3,1,4);layout=transposed",

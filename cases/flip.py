@@ -1,6 +1,7 @@
 """Cases of flip: each axis, several, every layout."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;dims=(1)",
@@ -26,6 +27,7 @@ STANDARD = [
     "x=2x1031;dims=(1)",
     "x=2x3x5;dims=(2,0,1)",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dims=(1);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dims=(0)", "x=2x{n};dims=(0)", "x={n}x2;dims=(1)", "x=2x{n};dims=(1)")
 FULL = [

@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
+from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
@@ -13,6 +14,7 @@ STANDARD = [
     "a=4x33;b=4x33;fill=halves",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

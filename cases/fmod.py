@@ -4,6 +4,7 @@ from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._remainders import remainders
 from opproof.cases._rows import full_binary
+from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33;f32,f64", "a=1x3;b=4x3;f32,f64"]
@@ -13,6 +14,7 @@ STANDARD = [
     *remainders(),
     "a=3x127;b=3x127;needs=a;fill=extreme",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [*laid_binary("f32"), *laid_binary("f16,bf16;needs=a")]
 LONG, LONGEST = long_binary("needs=a")
 FULL = [f"{row};f32" for row in full_binary()]

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x9;index=7x5;dim=1",
@@ -32,6 +33,7 @@ STANDARD = [
     "x=2x3;index=4099x3;dim=0;f16,bf16",
     "x=5x1031;index=9x1031;dim=0;f16,bf16",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;index=2x3x4;dim=1;layout=cropped",
     "x=1,;index=5,;dim=0;layout=x:offset",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x9;index=5,;source=5x9;dim=0",
@@ -33,6 +34,7 @@ STANDARD = [
     "x=2x3;index=4099,;source=4099x3;dim=0;f16,bf16",
     "x=3x1031;index=9,;source=9x1031;dim=0;alpha=0.12554;f16,bf16",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;index=5,;source=2x5x4;dim=1;layout=cropped",
     "x=1,;index=5,;source=5,;dim=0;layout=x:offset",

@@ -2,6 +2,7 @@
 
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows
+from opproof.cases._typed import typed
 from opproof.cases._without import TRUTH
 
 SMOKE = ["x=7x33;fill=signs"]
@@ -25,6 +26,7 @@ STANDARD = [
     "x=5x13;fill=tiny",
     "x=256x256;fill=every",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_rows("fill=zeros")
 LONG, LONGEST = long_rows("fill=zeros")
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]

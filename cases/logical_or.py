@@ -3,10 +3,12 @@
 from opproof.cases._discrete import truths
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
+from opproof.cases._typed import typed
 from opproof.cases._without import TRUTH
 
 SMOKE = ["a=7x33;b=7x33;fill=signs", "a=1x13;b=4x13;fill=signs"]
 STANDARD = truths()
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_binary("fill=signs")
 LONG, LONGEST = long_binary("fill=exact")
 FULL = ["a=2x12289;b=12289,;fill=signs", "a=65537x3;b=65537x1;fill=signs"]

@@ -3,6 +3,7 @@
 from opproof.cases._discrete import comparisons
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
+from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33;fill=ties", "a=1x13;b=4x13;fill=signs"]
@@ -10,6 +11,7 @@ STANDARD = [
     *comparisons(),
     "a=9x33;b=9x33;fill=meet",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_binary("fill=ties")
 LONG, LONGEST = long_binary("fill=ties")
 FULL = ["a=2x12289;b=12289,;fill=ties", "a=65537x3;b=65537x1;fill=ties"]

@@ -1,6 +1,7 @@
 """Cases of masked_fill: values that matter (-inf, 0, finite), masks that broadcast."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;mask=7x33;value=-inf"]
 STANDARD = [
@@ -32,6 +33,16 @@ STANDARD = [
     "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
     "x=2x3x4x7;mask=2x3x4x7;value=-1.5;layout=mask:permuted",
 ]
+TYPED = typed(
+    "float8 signed unsigned",
+    "x=7x33;mask=7x33;value=3",
+    "x=3x32;mask=3x1;value=0",
+    "x=5x31;mask=31,;value=2;layout=x:transposed",
+    "x=5x63;mask=5x63;value=1;layout=x:broadcast",
+    "x=3x0;mask=3x1;value=1",
+    *SMOKE,
+    *STANDARD,
+)
 LAID = ["x=2x3x4;mask=2x3x4;value=0.5;layout=cropped", "x=5x3;mask=5x3;value=0.5;layout=mask:sliced"]
 LONG, LONGEST = lengths("x={n}x2;mask={n}x1;value=0.5", "x=2x{n};mask=1x{n};value=-2.0", "x=1x{n};mask=1x{n};value=0.5")
 FULL = ["x=2x12289;mask=12289,;value=-inf", "x=65537x3;mask=65537x1;value=0.0"]

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["a=7x33;b=33x5"]
@@ -40,6 +41,7 @@ STANDARD = [
     "a=7x33;b=33x5;layout=a:gapped",
     "a=33x2;b=2x17;fill=special",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "a=2x3x4x5;b=2x3x5x6;layout=cropped",
     "a=4x3x5;b=5x2;layout=a:cropped",

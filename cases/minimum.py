@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
+from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x13;b=4x13"]
 STANDARD = [
@@ -16,6 +17,7 @@ STANDARD = [
     "a=5x7;b=5x7;fill=exact",
     "a=9x33;b=9x33;fill=negative",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

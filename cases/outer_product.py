@@ -1,6 +1,7 @@
 """Cases of outer_product: vectors, long sums of products, batches that broadcast."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "a=7,;b=33,",
@@ -34,6 +35,7 @@ STANDARD = [
     "a=7,;b=33,;layout=a:broadcast",
     "a=33,;b=17,;fill=special",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=2x3x5;b=2x3x7;layout=cropped", "a=1,;b=5,;layout=a:offset", "a=5,;b=1,;layout=b:offset"]
 LONG, LONGEST = lengths("a={n},;b=3,", "a=3,;b={n},", "a={n}x2;b={n}x3")
 FULL = [

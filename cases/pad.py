@@ -1,6 +1,7 @@
 """Cases of pad: unequal on both sides, each mode, values other than 0, negative numbers, several axes."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=4x33;pad=(1,2)", "x=3x4x9;pad=(2,3);mode=reflect"]
 STANDARD = [
@@ -32,6 +33,16 @@ STANDARD = [
     "x=1x2x517;pad=(516,516);mode=reflect;f16,bf16",
     "x=3x22;pad=(1,2);fill=extreme",
 ]
+TYPED = typed(
+    "float8 signed unsigned",
+    "x=4x33;pad=(1,2);value=3",
+    "x=4x64;pad=(0,3)",
+    "x=2x3x4x7;pad=(1,0,0,2,3,1);layout=permuted",
+    "x=2x3x9;pad=(2,3);mode=reflect",
+    "x=3x0;pad=(2,1);value=5",
+    *SMOKE,
+    *STANDARD,
+)
 LAID = ["x=2x5x4;pad=(1,2);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;pad=(1,2)", "x=2x{n};pad=(0,0,1,2)", "x={n}x1;pad=(0,0,2,1)", "x=1x{n};pad=(3,2)")
 FULL = ["x=2x12289;pad=(1,2)", "x=65537x2;pad=(1,0)", "x=2x3x12289;pad=(3,4);mode=reflect"]

@@ -1,6 +1,7 @@
 """Cases of permute: permutations that are not their own inverse, on every layout."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=3x5x7;dims=(2,0,1)"]
 STANDARD = [
@@ -24,6 +25,7 @@ STANDARD = [
     "x=33x65x3;dims=(2,0,1)",
     "x=5x97x3;dims=(2,0,1);layout=transposed",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dims=(2,0,1);layout=cropped", "x=2x3x4x5;dims=(3,0,1,2);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2x3;dims=(2,0,1)", "x=2x{n}x3;dims=(1,2,0)", "x=3x2x{n};dims=(2,0,1)")
 FULL = ["x=3x2x12289;dims=(2,0,1)", "x=65537x2x3;dims=(1,2,0)"]

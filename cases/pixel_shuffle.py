@@ -1,6 +1,7 @@
 """Cases of pixel_shuffle: factors 2, 3 and 4, unlike height and width, every layout."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=2x8x3x5;upscale_factor=2",
@@ -24,6 +25,7 @@ STANDARD = [
     "x=0x4x3x5;upscale_factor=2",
     "x=1x9x3x7;upscale_factor=3;layout=transposed",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x12x3x5;upscale_factor=2;layout=cropped", "x=1x1x1x1;upscale_factor=1;layout=offset"]
 LONG, LONGEST = lengths(
     "x={n}x4x1x2;upscale_factor=2",

@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_rows
 from opproof.cases._long import long_rows
 from opproof.cases._rows import elementwise, full_elementwise
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33"]
 STANDARD = [
@@ -10,6 +11,7 @@ STANDARD = [
     "x=5x9;fill=subnormal",
     "x=4x19;fill=signs;layout=transposed",
 ]
+TYPED = typed("float8 signed", *SMOKE, *STANDARD)
 LAID = laid_rows()
 LONG, LONGEST = long_rows()
 FULL = full_elementwise()

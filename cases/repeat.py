@@ -1,6 +1,7 @@
 """Cases of repeat: each axis, new axes in front, no tiles at all, sums of many tiles in the gradient."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=4x33;repeats=(2,3)"]
 STANDARD = [
@@ -27,6 +28,7 @@ STANDARD = [
     "x=11x97;repeats=(2,1)",
     "x=2x3;repeats=(4099,1);f16,bf16",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;repeats=(1,2,1);layout=cropped",
     "x=3x1x4;repeats=(1,1,1);layout=transposed",

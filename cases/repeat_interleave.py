@@ -1,6 +1,7 @@
 """Cases of repeat_interleave: each axis, once, never and many times, every layout."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=4x33;repeats=3;dim=1",
@@ -28,6 +29,7 @@ STANDARD = [
     "x=11x97;repeats=2;dim=0;layout=transposed",
     "x=2x3;repeats=4099;dim=0;f16,bf16",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;repeats=2;dim=1;layout=cropped",
     "x=3x1x4;repeats=1;dim=0;layout=transposed",

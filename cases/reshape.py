@@ -1,6 +1,7 @@
 """Cases of reshape: fewer axes, more, -1, and inputs that are not row-major in memory."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=4x33;shape=(33,4)"]
 STANDARD = [
@@ -22,6 +23,7 @@ STANDARD = [
     "x=5x1x7;shape=(7,5);fill=exact",
     "x=2x1031;shape=(1031,2)",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;shape=(4,6);layout=cropped",
     "x=2x3x4;shape=(2,3,4);layout=transposed",

@@ -1,6 +1,7 @@
 """Cases of roll: forwards, backwards, further than the axis is long, several axes at once."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;shifts=2;dims=1",
@@ -26,6 +27,7 @@ STANDARD = [
     "x=2x1031;shifts=1;dims=1",
     "x=2x3x5;shifts=(1,-2,3);dims=(1,2,0)",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;shifts=1;dims=1;layout=cropped"]
 LONG, LONGEST = lengths(
     "x={n}x2;shifts=3;dims=0", "x=2x{n};shifts=1;dims=0", "x={n}x2;shifts=1;dims=1", "x=2x{n};shifts=-1000;dims=1"

@@ -1,6 +1,7 @@
 """Cases of scatter: lines of one element, of several and of all, each axis, each input laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x9;index=7x1;src=7x1;dim=1",
@@ -41,6 +42,7 @@ STANDARD = [
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:transposed",
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:gapped",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x3x4;index=2x3x4;src=2x3x4;dim=1;layout=cropped",
     "x=1,;index=1,;src=1,;dim=0;layout=offset",

@@ -1,6 +1,7 @@
 """Cases of set: blocks at every corner and inside, whole rows, single cells, each input laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "a=7x33;b=3x5;offset=(2,9)",
@@ -28,6 +29,7 @@ STANDARD = [
     "a=2x1031;b=1x1029;offset=(1,1)",
     "a=7x33;b=3x5;offset=(2,9);layout=a:gapped,b:sliced",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "a=2x3x9;b=2x2x5;offset=(0,1,3);layout=cropped",
     "a=5,;b=1,;offset=(2);layout=b:offset",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;source=3x33;indices=3,"]
 STANDARD = [
@@ -33,6 +34,7 @@ STANDARD = [
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:permuted",
     "x=3x8x5;source=3x2x5;indices=3x2;layout=indices:broadcast",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "x=2x5x4;source=2x3x4;indices=2x3;layout=cropped",
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:cropped",

@@ -1,6 +1,7 @@
 """Cases of slice: steps, ends counted from behind, every axis, empty slices, inputs that are slices themselves."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;dim=1;start=3;end=30;step=2",
@@ -26,6 +27,7 @@ STANDARD = [
     "x=130x6;dim=0;start=1;end=129;step=127",
     "x=2x1031;dim=1;start=1",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x4;dim=1;start=1;end=4;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dim=0;start=1;step=2", "x=2x{n};dim=0;start=1", "x=2x{n};dim=1;start=3;step=3")
 FULL = [

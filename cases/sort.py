@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -34,6 +35,7 @@ STANDARD = [
     "x=5x13;dim=-1;fill=extreme",
     "x=9x22;dim=-1;fill=special",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()

@@ -1,6 +1,7 @@
 """Cases of split: two to four unequal parts, each axis, a part of one cell, an empty part."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x33;sizes=(20,13);dim=1",
@@ -25,6 +26,7 @@ STANDARD = [
     "x=130x6;sizes=(1,128,1);dim=0",
     "x=2x1031;sizes=(1030,1);dim=1",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x4;sizes=(2,3);dim=1;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;sizes=(1,1);dim=1", "x=2x{n};sizes=(1,1);dim=0")
 FULL = [

@@ -1,6 +1,7 @@
 """Cases of stack: two to four tensors, each axis, one tensor twice, each laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = [
     "a=7x33;b=7x33;dim=0",
@@ -30,6 +31,7 @@ STANDARD = [
     "a=7x33;b=7x33;dim=0;layout=b:sliced",
     "a=3x97;b=3x97;dim=1;fill=extreme",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=2x3x4;b=2x3x4;dim=1;layout=cropped", "a=0d;b=0d;dim=0;layout=offset"]
 LONG, LONGEST = lengths("a={n}x2;b={n}x2;dim=1", "a=1x{n};b=1x{n};dim=0")
 FULL = [

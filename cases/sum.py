@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
@@ -14,8 +15,9 @@ STANDARD = [
     "x=4x127;dim=-1;fill=signs;layout=sliced",
     "x=1031x3;dim=-1;layout=sliced",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim(dtype="f32")
 
-__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]

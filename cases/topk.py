@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._typed import typed
 
 SMOKE = [
     "x=7x9;k=3;dim=-1",
@@ -36,6 +37,7 @@ STANDARD = [
     "x=5x66;k=40;dim=-1;fill=zeros",
     "x=27x66;k=41;dim=-1;fill=wide",
 ]
+TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim("k=3")
 ALIGNED = aligned_rows("dim=-1;k=16", "dim=-1;k=32;largest=false")
 LONG, LONGEST = long_dim("k=1")

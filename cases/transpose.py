@@ -1,6 +1,7 @@
 """Cases of transpose: each pair of axes, negative axes, sizes around tiles, every layout."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim0=0;dim1=1"]
 STANDARD = [
@@ -22,6 +23,7 @@ STANDARD = [
     "x=33x65;dim0=0;dim1=1;layout=transposed",
     "x=2x1031;dim0=0;dim1=1",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dim0=0;dim1=1;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dim0=0;dim1=1", "x=3x{n};dim0=0;dim1=1")
 FULL = ["x=3x12289;dim0=0;dim1=1", "x=65537x3;dim0=0;dim1=1"]

@@ -1,6 +1,7 @@
 """Cases of tril: wide and tall matrices, diagonals on both sides and past the edges, batches."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 from opproof.cases._without import PLACE
 
 SMOKE = [
@@ -33,6 +34,7 @@ STANDARD = [
     "x=5x7x99;diagonal=97",
     "x=5x7;diagonal=0;fill=negative",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x5x6;diagonal=0;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x3;diagonal=0", "x=3x{n};diagonal=1000")
 FULL = [

@@ -1,6 +1,7 @@
 """Cases of where: each of the three tensors broadcast in turn, and laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["condition=7x33;a=7x33;b=7x33"]
 STANDARD = [
@@ -33,6 +34,7 @@ STANDARD = [
     "condition=7x33;a=7x33;b=7x33;layout=condition:sliced,a:broadcast,b:broadcast",
     "condition=7x33;a=7x33;b=7x33;layout=b:transposed",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [
     "condition=2x3x4;a=2x3x4;b=2x3x4;layout=cropped",
     "condition=3x5;a=0d;b=3x5;layout=a:offset",

@@ -1,6 +1,7 @@
 """Cases of window_partition: images that windows fit and do not fit, wider than high and higher than wide."""
 
 from opproof.cases._long import lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=2x5x7x3;window_size=3"]
 STANDARD = [
@@ -24,6 +25,7 @@ STANDARD = [
     "x=1x3x2x1031;window_size=2;f32",
     "x=1x5x4x97;window_size=3;layout=transposed",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x7x3;window_size=3;layout=cropped", "x=1x1x1x1;window_size=1;layout=offset"]
 LONG, LONGEST = lengths(
     "x={n}x1x2x2;window_size=2", "x=1x{n}x2x2;window_size=2", "x=1x1x3x{n};window_size=2", "x=1x2x{n}x2;window_size=2"

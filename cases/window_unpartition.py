@@ -1,6 +1,7 @@
 """Cases of window_unpartition: those of window_partition, backwards."""
 
 from opproof.cases._long import Limit, lengths
+from opproof.cases._typed import typed
 
 SMOKE = ["x=12x3x3x3;size=(5,7)"]
 STANDARD = [
@@ -25,6 +26,7 @@ STANDARD = [
     "x=4x3x3x97;size=(5,4)",
     "x=6x5x5x3;size=(9,12);layout=transposed",
 ]
+TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=12x3x3x3;size=(5,7);layout=cropped", "x=1x1x1x1;size=(1,1);layout=offset"]
 LONG, LONGEST = lengths("x=1x2x2x{n};size=(1,2)", "x={n}x1x1x2;size=(1,{n})")
 SHORT = {"x.1": Limit(0, "windows are as high as wide"), "x.2": Limit(0, "windows are as high as wide")}

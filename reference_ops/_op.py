@@ -10,11 +10,13 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from opproof.reference_ops._traits import Trait
+from opproof.vocabulary.dtypes import DTYPES, Kind
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.levels import LEVELS
 from opproof.vocabulary.meant import meant, near
@@ -32,6 +34,7 @@ FACTS: dict[str, Any] = {
     "TRAITS": (),  # words of Trait, for what no signature tells
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
+    "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
@@ -50,6 +53,8 @@ class Op:
     though results depend on them.
     `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
     are independent: evaluated one by one and joined they are the whole. Pointwise operators need not say so.
+    `partials(*tensors, **params)` yields what arithmetic in whole numbers passes through on its way to the results, in
+    any order, the largest and the least of it: data are drawn so that a case's dtype holds these too.
     """
 
     name: str
@@ -66,12 +71,14 @@ class Op:
     held: Callable[..., Any] | None
     domain: Callable[..., Mapping[str, Any]] | None
     independent: Callable[..., Iterable[Mapping[str, int]]] | None
+    partials: Callable[..., Iterable[Any]] | None
     tensors: tuple[str, ...]
     optional: frozenset[str]
     variadic: bool
     params: Mapping[str, Any]
     facts: Mapping[str, Any] = field(repr=False)
     traits: frozenset[Trait]
+    kinds: frozenset[Kind]  # of numbers that it has a meaning in
     rows: Mapping[str, tuple[str, ...]]  # by level, of a user's file: built-in operators have theirs in cases/
     reference: Callable[..., Any] | None = None  # a PyTorch function, which forward and vjp then call
 
@@ -107,6 +114,11 @@ class Op:
         if stated is not None:
             return tuple(stated)
         return self.tensors if Trait.POINTWISE in self.traits else ()
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtypes of cases that it has a meaning in."""
+        return tuple(name for name, dtype in DTYPES.items() if dtype.kind in self.kinds)
 
     def is_exact(self, mode: str) -> bool:
         """Whether `mode` ("forward" or "gradient") commits no rounding error."""
@@ -200,12 +212,14 @@ def _build(module: ModuleType, path: Path) -> Op:
         held=getattr(module, "held", None),
         domain=getattr(module, "domain", None),
         independent=getattr(module, "independent", None),
+        partials=getattr(module, "partials", None),
         tensors=tuple(p.name for p in (*positional, *star)),
         optional=frozenset(p.name for p in positional if p.default is not p.empty),
         variadic=bool(star),
         params={p.name: p.default for p in named},
         facts={fact: getattr(module, fact, default) for fact, default in FACTS.items()},
-        traits=_traits(module, path),
+        traits=frozenset(map(Trait, _words(module, path, "TRAITS", Trait))),
+        kinds=frozenset(map(Kind, (Kind.FLOAT, *_words(module, path, "KINDS", Kind)))),
         rows=_rows(module, alone=function is not None),
         reference=function,
     )
@@ -218,8 +232,9 @@ def _rows(module: ModuleType, *, alone: bool) -> dict[str, tuple[str, ...]]:
     return {**own, "smoke": (*own["smoke"], *given[:1]), "standard": (*own["standard"], *given[1:])}
 
 
-def _traits(module: ModuleType, path: Path) -> frozenset[Trait]:
-    words = getattr(module, "TRAITS", ())
-    if isinstance(words, str) or not set(words) <= set(Trait):
-        raise OpError(f"{path}: TRAITS is {words!r}; expected a tuple of words among {', '.join(Trait)}.")
-    return frozenset(map(Trait, words))
+def _words(module: ModuleType, path: Path, fact: str, known: type[StrEnum]) -> tuple[str, ...]:
+    """The words of a fact. Raises OpError where they are none."""
+    words = getattr(module, fact, ())
+    if isinstance(words, str) or not set(words) <= set(known):
+        raise OpError(f"{path}: {fact} is {words!r}; expected a tuple of words among {', '.join(known)}.")
+    return tuple(words)

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("rowwise", "jumps at zero")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("all",)
 
 

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("rowwise", "ordered")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("argmin",)
 
 

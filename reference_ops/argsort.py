@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("rowwise", "ordered")
+KINDS = ("signed", "unsigned")
 
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> Array:

@@ -17,6 +17,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
 TRAITS = ("long sum",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def _elements(size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array:

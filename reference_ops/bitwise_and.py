@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._bits import WHOLE
+from opproof.reference_ops._bits import WHOLE, on_bits
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("signed", "unsigned")
 IN_PLACE = ("a", "b")  # integers as they are
 NEIGHBOURS = (
     "bitwise_or",
@@ -27,7 +28,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def forward(a: Array, b: Array) -> Array:
-    return np.bitwise_and(a, b)
+    return on_bits(np.bitwise_and, a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

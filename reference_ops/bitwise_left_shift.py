@@ -11,20 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._bits import on_bits
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.whole import Whole
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("signed", "unsigned")
 IN_PLACE = ("a",)  # integers as they are
 NEIGHBOURS = ("bitwise_right_shift",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"a": range(-(2**15), 2**15), "b": range(17)}
+    return {"a": Whole(range(-(2**15), 2**15)), "b": Whole(range(17), places=True)}
 
 
 def forward(a: Array, b: Array) -> Array:
-    return np.left_shift(a, b)
+    return on_bits(np.left_shift, a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

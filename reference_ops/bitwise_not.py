@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._bits import WHOLE
+from opproof.reference_ops._bits import WHOLE, on_bits
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise",)
+KINDS = ("signed",)
 IN_PLACE = ("x",)  # integers as they are
 
 
@@ -23,7 +24,7 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def forward(x: Array) -> Array:
-    return np.bitwise_not(x)
+    return on_bits(np.bitwise_not, x)
 
 
 def torch(torch: Any, x: Any) -> Any:

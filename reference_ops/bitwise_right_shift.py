@@ -11,20 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._bits import on_bits
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.whole import Whole
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("signed", "unsigned")
 IN_PLACE = ("a",)  # integers as they are
 NEIGHBOURS = ("bitwise_left_shift",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"a": range(-(2**31), 2**31), "b": range(33)}
+    return {"a": Whole(range(-(2**31), 2**31)), "b": Whole(range(33), places=True)}
 
 
 def forward(a: Array, b: Array) -> Array:
-    return np.right_shift(a, b)
+    return on_bits(np.right_shift, a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

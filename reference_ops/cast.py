@@ -1,32 +1,45 @@
-"""cast: x copied into the dtype `to` (f16, bf16 or f32) and back, so rounded to it, to even, and overflowing to inf.
+"""cast: x copied into the dtype `to` and back, so rounded to it, to even, and overflowing to inf.
 
-Shapes: x any; y as x, in the dtype of x.
+Shapes: x any; y as x, in the dtype of x. `to` is a float of 8, 16 or 32 bits; of whole numbers also i8, i16 or i32.
 Gradient: g through the same two copies, as it comes back in `to` (the staircase itself has none).
-Source: IEEE 754-2019, sections 4.3.1 and 5.4.2; bfloat16 as float32 with 8 significant bits.
+What is past the largest number of 8 bits is that number in f8e4m3, which has no infinity, and infinite in f8e5m2, as
+PyTorch has them; NaN and the largest one are as right (there are saturating conversions and others, both in use).
+Source: IEEE 754-2019, sections 4.3.1 and 5.4.2; bfloat16 as float32 with 8 significant bits; OCP 8-bit floating point
+specification (OFP8), 2023, section 5.2.
 PyTorch: torch.Tensor.to. ONNX: Cast. ggml: ggml_cast, ggml_cpy between types.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Kind
 
 EXACT = ("forward", "vjp")
 TRIVIAL = {"forward": ("copy",), "vjp": ("copy",)}  # into a wider dtype
 TRAITS = ("pointwise",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def _there_and_back(x: Array, to: str) -> Array:
-    if to == "bf16":
-        import ml_dtypes
+    return x.astype(DTYPES[to].numpy).astype(x.dtype)
 
-        return x.astype(ml_dtypes.bfloat16).astype(x.dtype)
-    return x.astype({"f16": np.float16, "f32": np.float32}[to]).astype(x.dtype)
+
+def _saturated(x: Array, to: str) -> Array:
+    return _there_and_back(np.clip(x, DTYPES[to].min, DTYPES[to].max), to)
 
 
 def forward(x: Array, *, to: str) -> Array:
-    return _there_and_back(x, to)
+    return _there_and_back(x, to) if DTYPES[to].has_infinity else _saturated(x, to)
+
+
+def conventions(x: Array, *, to: str) -> Iterator[Array]:
+    if DTYPES[to].kind is Kind.FLOAT8:
+        yield _there_and_back(x, to)
+        yield _saturated(x, to)
+        yield np.where(np.isinf(x), _there_and_back(x, to), _saturated(x, to))
 
 
 def vjp(g: Array, y: Array, x: Array, *, to: str) -> Array:
@@ -34,4 +47,4 @@ def vjp(g: Array, y: Array, x: Array, *, to: str) -> Array:
 
 
 def torch(torch: Any, x: Any, *, to: str) -> Any:
-    return x.to({"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[to]).to(x.dtype)
+    return x.to(getattr(torch, DTYPES[to].numpy.name)).to(x.dtype)

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, min: float | None = None, max: float | None = None) -> Array:

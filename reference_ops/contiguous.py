@@ -17,6 +17,7 @@ MULTILINEAR = True
 EXACT = ("forward", "vjp")
 TRIVIAL = {"forward": ("copy",), "vjp": ("copy",)}
 TRAITS = ("pointwise",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array) -> Array:

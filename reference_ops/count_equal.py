@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("rowwise",)
+KINDS = ("signed", "unsigned")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

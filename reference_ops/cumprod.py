@@ -6,15 +6,18 @@ Source: the product rule, its sum gathered as in Horner's scheme.
 PyTorch: torch.cumprod. ONNX: CumProd. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._passed import of_sizes
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("rowwise",)
+KINDS = ("signed", "unsigned")
 IN_PLACE = ("x",)
 
 
@@ -31,6 +34,10 @@ def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     for i in range(rows.shape[-1] - 2, -1, -1):
         after.append(upstream[..., i] + rows[..., i + 1] * after[-1])
     return np.swapaxes(before * np.stack(after[::-1], axis=-1), dim, -1)
+
+
+def partials(x: Array, *, dim: int) -> Iterator[Array]:
+    return of_sizes(lambda sizes: forward(sizes, dim=dim), x)
 
 
 def torch(torch: Any, x: Any, *, dim: int) -> Any:

@@ -6,15 +6,18 @@ Source: the definition.
 PyTorch: torch.cumsum. ONNX: CumSum. ggml: ggml_cumsum (dim = -1).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._passed import of_one_sign
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("rowwise", "long sum")
+KINDS = ("signed", "unsigned")
 IN_PLACE = ("x",)
 
 
@@ -24,6 +27,10 @@ def forward(x: Array, *, dim: int) -> Array:
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
     return np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim)
+
+
+def partials(x: Array, *, dim: int) -> Iterator[Array]:
+    return of_one_sign(lambda terms: forward(terms, dim=dim), x)
 
 
 def torch(torch: Any, x: Any, *, dim: int) -> Any:

@@ -6,16 +6,19 @@ Source: the definition.
 PyTorch: torch.dot. ONNX: none. ggml: none (ggml_mul_mat of one row each).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._passed import of_products
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"forward": ("zeros",), "vjp": ("zeros", "constant", "copy")}  # one number may happen to be 0, or g 1
 TRAITS = ("long sum",)
+KINDS = ("signed", "unsigned")
 
 
 def forward(a: Array, b: Array) -> Array:
@@ -24,6 +27,10 @@ def forward(a: Array, b: Array) -> Array:
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
     return g * b, g * a
+
+
+def partials(a: Array, b: Array) -> Iterator[Array]:
+    return of_products(forward, a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

@@ -17,6 +17,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
 TRAITS = ("long sum", "indexed")
+KINDS = ("float8", "signed", "unsigned")
 REPEATS = "vjp"
 
 

@@ -17,6 +17,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
 TRAITS = ("long sum",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, shape: tuple[int, ...]) -> Array:

@@ -18,6 +18,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("zeros", "constant")}
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("div",)
 
 

@@ -8,16 +8,19 @@ Source: ISO C fmod (exact in floating point).
 PyTorch: torch.fmod. ONNX: Mod (fmod = 1). ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._arrays import nearest, unbroadcast
+from opproof.reference_ops._passed import quotient
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("remainder",)
 
 
@@ -37,6 +40,10 @@ def kinks(a: Array, b: Array) -> Array:
     q = np.abs(a / b)
     distance = np.where(q < 1024, np.abs(b) * np.abs(q - np.maximum(np.rint(q), 1)), np.inf)
     return nearest(distance, a.shape)
+
+
+def partials(a: Array, b: Array) -> Iterator[Array]:
+    return quotient(a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

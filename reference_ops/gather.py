@@ -15,6 +15,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
 TRAITS = ("long sum", "indexed")
+KINDS = ("float8", "signed", "unsigned")
 REPEATS = "vjp"
 
 

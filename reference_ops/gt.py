@@ -12,6 +12,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("float8", "signed", "unsigned")
 NEIGHBOURS = ("ge", "lt")
 IN_PLACE = ()  # the result is of booleans
 

@@ -6,16 +6,19 @@ Source: PyTorch's documentation of torch.Tensor.index_add.
 PyTorch: torch.index_add. ONNX: none. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._index import rows
+from opproof.reference_ops._passed import of_one_sign
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "indexed")
+KINDS = ("signed", "unsigned")
 REPEATS = "forward"
 IN_PLACE = ("x",)
 
@@ -35,6 +38,10 @@ def vjp(
     g: Array, y: Array, x: Array, index: Array, source: Array, *, dim: int, alpha: float = 1
 ) -> tuple[Array, None, Array]:
     return g, None, alpha * g[rows(index, dim, x.ndim)]
+
+
+def partials(x: Array, index: Array, source: Array, *, dim: int, alpha: float = 1) -> Iterator[Array]:
+    return of_one_sign(lambda start, terms: forward(start, index, terms, dim=dim), x, alpha * source)
 
 
 def torch(torch: Any, x: Any, index: Any, source: Any, *, dim: int, alpha: float = 1) -> Any:

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("logical_or",)
 IN_PLACE = ()  # the result is of booleans
 

@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "jumps at zero")
+KINDS = ("signed", "unsigned")
 IN_PLACE = ()  # the result is of booleans
 
 

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("float8", "signed", "unsigned")
 IN_PLACE = ("x",)
 
 

@@ -6,16 +6,19 @@ Source: Giles, Collected matrix derivative results for forward and reverse mode 
 PyTorch: torch.matmul, torch.mm. ONNX: MatMul. ggml: ggml_mul_mat (which takes bᵀ first).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._passed import of_products
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("broadcasts", "long sum", "multiplies")
+KINDS = ("signed", "unsigned")
 
 
 def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
@@ -36,6 +39,10 @@ def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
     da = np.matmul(g2, np.swapaxes(b2, -1, -2))
     db = np.matmul(np.swapaxes(a2, -1, -2), g2)
     return np.reshape(unbroadcast(da, a2.shape), a.shape), np.reshape(unbroadcast(db, b2.shape), b.shape)
+
+
+def partials(a: Array, b: Array) -> Iterator[Array]:
+    return of_products(forward, a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

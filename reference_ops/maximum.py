@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("pointwise", "broadcasts", "ordered")
+KINDS = ("float8", "signed", "unsigned")
 NEIGHBOURS = ("minimum",)
 
 

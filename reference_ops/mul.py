@@ -14,6 +14,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(a: Array, b: Array) -> Array:

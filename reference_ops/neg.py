@@ -14,6 +14,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+KINDS = ("float8", "signed")
 
 
 def forward(x: Array) -> Array:

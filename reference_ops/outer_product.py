@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
+KINDS = ("signed", "unsigned")
 
 
 def _rows(v: Array) -> Array:

@@ -18,6 +18,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def _shown(n: int, before: int, after: int, mode: str) -> Array:

@@ -6,16 +6,19 @@ Source: the product rule.
 PyTorch: torch.prod. ONNX: ReduceProd. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._axes import kept
+from opproof.reference_ops._passed import of_sizes
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("rowwise",)
+KINDS = ("signed", "unsigned")
 
 
 def _before(x: Array) -> Array:
@@ -34,6 +37,10 @@ def vjp(g: Array, y: Array, x: Array, *, dim: int | None = None, keepdim: bool =
     others = _before(rows) * np.flip(_before(np.flip(rows, -1)), -1)
     others = np.reshape(others, x.shape) if dim is None or x.ndim == 0 else np.swapaxes(others, dim, -1)
     return kept(g, x, dim) * others  # type: ignore[no-any-return]
+
+
+def partials(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Iterator[Array]:
+    return of_sizes(lambda sizes: forward(sizes, dim=dim, keepdim=True), x)
 
 
 def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+KINDS = ("float8", "signed")
 NEIGHBOURS = ("relu6",)
 
 

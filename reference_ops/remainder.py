@@ -8,15 +8,18 @@ Source: Knuth, The Art of Computer Programming 1, 1.2.4 (floored division).
 PyTorch: torch.remainder. ONNX: Mod (integers only). ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._arrays import nearest, unbroadcast
+from opproof.reference_ops._passed import quotient
 from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts", "jumps at zero")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("fmod",)
 
 
@@ -36,6 +39,10 @@ def kinks(a: Array, b: Array) -> Array:
     q = a / b
     distance = np.where(np.abs(q) < 1024, np.abs(b) * np.abs(q - np.rint(q)), np.inf)
     return nearest(distance, a.shape)
+
+
+def partials(a: Array, b: Array) -> Iterator[Array]:
+    return quotient(a, b)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

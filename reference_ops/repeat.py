@@ -16,6 +16,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
 TRAITS = ("long sum",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def _tiles(x: Array, repeats: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:

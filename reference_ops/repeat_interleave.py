@@ -16,6 +16,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward",)
 TRAITS = ("long sum",)
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, repeats: int, dim: int) -> Array:

@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+KINDS = ("float8", "signed", "unsigned")
 NEIGHBOURS = ("scatter_add",)
 IN_PLACE = ("x",)
 

@@ -6,17 +6,20 @@ Source: PyTorch's documentation of torch.Tensor.scatter_add.
 PyTorch: torch.scatter_add. ONNX: ScatterElements (reduction = add). ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._index import along
+from opproof.reference_ops._passed import of_one_sign
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("vjp",)
 TRAITS = ("long sum", "indexed")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("scatter",)
 REPEATS = "forward"
 IN_PLACE = ("x",)
@@ -35,6 +38,10 @@ def forward(x: Array, index: Array, src: Array, *, dim: int) -> Array:
 
 def vjp(g: Array, y: Array, x: Array, index: Array, src: Array, *, dim: int) -> tuple[Array, None, Array]:
     return g, None, g[along(index, dim)]
+
+
+def partials(x: Array, index: Array, src: Array, *, dim: int) -> Iterator[Array]:
+    return of_one_sign(lambda start, terms: forward(start, index, terms, dim=dim), x, src)
 
 
 def torch(torch: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:

@@ -20,6 +20,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 EXACT = ("forward", "vjp")
 TRAITS = ("indexed",)
+KINDS = ("float8", "signed", "unsigned")
 IN_PLACE = ("x",)
 
 

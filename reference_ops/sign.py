@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward", "vjp")
 TRIVIAL = {"vjp": ("zeros", "constant")}
 TRAITS = ("pointwise", "jumps at zero")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("step",)
 
 

@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+KINDS = ("float8", "signed", "unsigned")
 
 
 def _where(rank: int, dim: int, start: int, end: int | None, step: int) -> Any:

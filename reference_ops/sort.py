@@ -18,6 +18,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")
 TRAITS = ("rowwise", "ordered")
+KINDS = ("signed", "unsigned")
 
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("pointwise",)
+KINDS = ("signed", "unsigned")
 
 
 def forward(x: Array) -> Array:

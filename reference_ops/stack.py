@@ -15,6 +15,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(*xs: Array, dim: int = 0) -> Array:

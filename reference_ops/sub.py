@@ -15,6 +15,7 @@ ANALYTIC = True
 MULTILINEAR = True
 TRIVIAL = {"vjp": ("copy",)}
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("signed", "unsigned")
 NEIGHBOURS = ("add",)
 
 

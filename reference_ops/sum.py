@@ -6,11 +6,13 @@ Source: the definition.
 PyTorch: torch.sum. ONNX: ReduceSum. ggml: ggml_sum, ggml_sum_rows (dim = -1, keepdim).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from opproof.reference_ops._axes import Dim, kept
+from opproof.reference_ops._passed import of_one_sign
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -18,6 +20,7 @@ MULTILINEAR = True
 EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("constant",)}
 TRAITS = ("rowwise", "long sum")
+KINDS = ("signed", "unsigned")
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
@@ -26,6 +29,10 @@ def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
     return np.broadcast_to(kept(g, x, dim), x.shape)
+
+
+def partials(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Iterator[Array]:
+    return of_one_sign(lambda terms: forward(terms, dim=dim, keepdim=True), x)
 
 
 def torch(torch: Any, x: Any, *, dim: Dim = None, keepdim: bool = False) -> Any:

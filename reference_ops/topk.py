@@ -20,6 +20,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward", "vjp")
 OUTPUTS = ("y", "indices")
 TRAITS = ("rowwise", "ordered")
+KINDS = ("signed", "unsigned")
 
 
 def _best(x: Array, k: int, dim: int, largest: bool) -> Array:

@@ -16,6 +16,7 @@ ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
 TRAITS = ("pointwise",)
+KINDS = ("float8", "signed", "unsigned")
 NEIGHBOURS = ("tril",)
 
 

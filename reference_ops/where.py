@@ -17,6 +17,7 @@ from opproof.vocabulary.arrays import Array
 EXACT = ("forward",)
 MULTILINEAR = True
 TRAITS = ("pointwise", "broadcasts")
+KINDS = ("float8", "signed", "unsigned")
 IN_PLACE = ("a", "b")
 
 

@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, window_size: int) -> Array:

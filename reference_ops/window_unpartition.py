@@ -16,6 +16,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 EXACT = ("forward", "vjp")
+KINDS = ("float8", "signed", "unsigned")
 
 
 def _grid(x: Array, size: tuple[int, int]) -> tuple[int, int, int]:

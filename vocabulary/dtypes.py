@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,37 @@ if TYPE_CHECKING:  # `opproof list` needs the names only, and starts faster with
     import numpy as np
 
 
+class Kind(StrEnum):
+    """Kinds of numbers. Every backend is asked for floats, for the others the one that declares them."""
+
+    FLOAT = "floats"
+    FLOAT8 = "float8"  # what is stored, and widened to compute
+    SIGNED = "signed"  # whole numbers, in two's complement
+    UNSIGNED = "unsigned"
+
+
 @dataclass(frozen=True)
 class Dtype:
-    """A float format. `digits` counts the hidden bit; `u` is the unit roundoff 2^-digits."""
+    """A format of numbers. `digits` counts a float's hidden bit, and no sign; `u` is the unit roundoff 2^-digits.
+
+    Whole numbers round nothing: their u is 0, and exponents do not apply.
+    """
 
     name: str
     digits: int
-    min_exponent: int  # of the smallest normal number, 2^min_exponent
-    max_exponent: int  # the largest finite number is (2 - 2^(1-digits)) 2^max_exponent
+    min_exponent: int = 0  # of the smallest normal number, 2^min_exponent
+    max_exponent: int = 0  # of the largest finite number
+    kind: Kind = Kind.FLOAT
+    has_infinity: bool = True
+
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers are whole ones."""
+        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @property
     def u(self) -> float:
-        return 2.0**-self.digits
+        return 0.0 if self.whole else 2.0**-self.digits
 
     @property
     def tiny(self) -> float:
@@ -31,37 +51,69 @@ class Dtype:
     @property
     def subnormal(self) -> float:
         """Smallest positive number."""
-        return 2.0 ** (self.min_exponent - self.digits + 1)
+        return 1.0 if self.whole else 2.0 ** (self.min_exponent - self.digits + 1)
 
     @property
     def max(self) -> float:
-        """Largest finite number."""
-        return (2.0 - 2.0 ** (1 - self.digits)) * 2.0**self.max_exponent
+        """Largest finite number. Where there is no infinity, the next one's pattern is NaN."""
+        if self.whole:
+            return 2.0**self.digits - 1
+        last = 1 if self.has_infinity else 2
+        return (2.0 - last * 2.0 ** (1 - self.digits)) * 2.0**self.max_exponent
+
+    @property
+    def min(self) -> float:
+        """Least finite number."""
+        if self.whole:
+            return -(2.0**self.digits) if self.kind is Kind.SIGNED else 0.0
+        return -self.max
 
     @cached_property
     def numpy(self) -> np.dtype[Any]:
         import numpy as np
 
-        if self.name == "bf16":
+        if self.name in _ML_DTYPES:
             import ml_dtypes
 
-            return np.dtype(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
-        return np.dtype(f"float{self.name[1:]}")
+            own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[self.name]))
+            return own
+        word = {Kind.SIGNED: "int", Kind.UNSIGNED: "uint"}.get(self.kind, "float")
+        return np.dtype(f"{word}{self.name[1:]}")
 
 
+#: What NumPy has not.
+_ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+
+#: Every dtype of cases; floats first.
 DTYPES: dict[str, Dtype] = {
     "f64": Dtype("f64", 53, -1022, 1023),
     "f32": Dtype("f32", 24, -126, 127),
     "f16": Dtype("f16", 11, -14, 15),
     "bf16": Dtype("bf16", 8, -126, 127),
+    "f8e4m3": Dtype("f8e4m3", 4, -6, 8, Kind.FLOAT8, has_infinity=False),
+    "f8e5m2": Dtype("f8e5m2", 3, -14, 15, Kind.FLOAT8),
+    "i8": Dtype("i8", 7, kind=Kind.SIGNED),
+    "i16": Dtype("i16", 15, kind=Kind.SIGNED),
+    "i32": Dtype("i32", 31, kind=Kind.SIGNED),
+    "u8": Dtype("u8", 8, kind=Kind.UNSIGNED),
 }
+
+#: Those that every backend is asked for: gradients are asked for in them alone.
+FLOATS = tuple(name for name, dtype in DTYPES.items() if dtype.kind is Kind.FLOAT)
+#: Those that a backend must declare.
+DECLARED = tuple(name for name in DTYPES if name not in FLOATS)
 
 
 def round_to(values: Any, dtype: Dtype) -> Any:
-    """float64 `values` rounded to `dtype` (ties to even, overflow to inf), returned as float64."""
+    """float64 `values` rounded to `dtype`, ties to even, returned as float64.
+
+    Overflow is infinite, or NaN where there is no infinity; whole numbers end at the largest and the least.
+    """
     import numpy as np
 
     if dtype.name == "f64":
         return values
+    if dtype.whole:
+        return np.clip(np.rint(values), dtype.min, dtype.max)
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(values).astype(dtype.numpy).astype(np.float64)

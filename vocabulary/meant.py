@@ -8,6 +8,11 @@ from collections.abc import Iterable
 DTYPE_NAMES = {
     "fp64": "f64", "float64": "f64", "double": "f64", "fp32": "f32", "float32": "f32", "float": "f32", "single": "f32",
     "fp16": "f16", "float16": "f16", "half": "f16", "bfloat16": "bf16", "bfloat": "bf16", "brain": "bf16",
+    "fp8": "f8e4m3", "float8": "f8e4m3", "f8": "f8e4m3", "e4m3": "f8e4m3", "e4m3fn": "f8e4m3", "fp8e4m3": "f8e4m3",
+    "f8_e4m3": "f8e4m3", "fp8_e4m3": "f8e4m3", "float8_e4m3fn": "f8e4m3", "float8_e4m3": "f8e4m3",
+    "e5m2": "f8e5m2", "fp8e5m2": "f8e5m2", "f8_e5m2": "f8e5m2", "fp8_e5m2": "f8e5m2", "float8_e5m2": "f8e5m2",
+    "int8": "i8", "s8": "i8", "char": "i8", "int16": "i16", "s16": "i16", "short": "i16",
+    "int32": "i32", "s32": "i32", "int": "i32", "uint8": "u8", "ui8": "u8", "byte": "u8",
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ HEADER = Path(__file__).parents[1] / "opproof.h"
 
 
 def load(path: Path) -> object:
-    """The backend in the shared library `path`: name, version, device, alignment, destinations, forward_into.
+    """The backend in the shared library `path`: name, version, device, alignment, dtypes, destinations, forward_into.
 
     And vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and rounding
     where it declares its precision, set_threads where it can be told or is linked with OpenMP.
@@ -51,6 +51,7 @@ def load(path: Path) -> object:
         version=_text(library, "opproof_version", ""),
         device=_text(library, "opproof_device", "cpu"),
         alignment=_alignment(library, path),
+        dtypes=tuple(_text(library, "opproof_dtypes", "").replace(",", " ").split()),
         destinations=_destinations(library, path),
         forward_into=partial(_call, forward),
     )

@@ -13,7 +13,7 @@ from opproof.vocabulary.arrays import Array
 
 CPU = 1  # kDLCPU
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}  # kDLInt, kDLUInt, kDLFloat, kDLBool by NumPy's kind
-BFLOAT = 4  # kDLBfloat
+OWN_CODES = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}  # kDLBfloat, kDLFloat8_e4m3fn, kDLFloat8_e5m2
 NONE, INT, FLOAT, BOOL, STRING, INTS, FLOATS = range(7)
 
 
@@ -89,8 +89,8 @@ def tensor_of(array: Array | DeviceArray | None) -> DLTensor | None:
     """
     if array is None:
         return None
-    is_bfloat = array.dtype.name == "bfloat16"
-    if not is_bfloat and array.dtype.kind not in CODES:
+    code = OWN_CODES.get(array.dtype.name, CODES.get(array.dtype.kind))
+    if code is None:
         raise TypeError(f"no DLPack type for an array of {array.dtype}: expected floats, integers or booleans.")
     size, ndim = array.dtype.itemsize, len(array.shape)
     numbers = ctypes.c_int64 * max(ndim, 1)  # never NULL, not even for a scalar
@@ -99,7 +99,7 @@ def tensor_of(array: Array | DeviceArray | None) -> DLTensor | None:
         data=address,
         device=Device(device_type, 0),
         ndim=ndim,
-        dtype=DataType(BFLOAT if is_bfloat else CODES[array.dtype.kind], 8 * size, 1),
+        dtype=DataType(code, 8 * size, 1),
         shape=numbers(*array.shape),
         strides=numbers(*(stride // size for stride in array.strides)),
         byte_offset=byte_offset,

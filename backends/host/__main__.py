@@ -97,6 +97,7 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
         "on_device": backend.device_memory is not None,
         "supports": backend.supports is not None,
         "with_shapes": backend.with_shapes,
+        "dtypes": sorted(backend.dtypes),
         "destinations": sorted(backend.destinations),
         "threads": backend.set_threads is not None,
     }

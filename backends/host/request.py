@@ -99,10 +99,11 @@ def name_of(dtype: np.dtype[Any]) -> str:
 @functools.cache
 def dtype_of(name: str) -> np.dtype[Any]:
     """The NumPy dtype of a name. Raises TypeError where there is none."""
-    if name == "bfloat16":
+    if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
+        own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return own
     return np.dtype(name)
 
 

@@ -6,7 +6,7 @@ Results that the backend returns are copied to their places in the arena; the ju
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -108,7 +108,8 @@ def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
         returned = backend.forward(request.op, inputs, params, **into)  # type: ignore[misc]
     if request.into:  # whatever it returns: what counts lies in `out`
         return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
-    return Answer(Outcome.DONE, results=_taken(returned, request.results, arena))
+    narrow = {x.dtype for x in inputs if x is not None and x.dtype.kind in "iu"}
+    return Answer(Outcome.DONE, results=_taken(returned, request.results, arena, narrow))
 
 
 def _inputs(request: Request, memory: Array) -> list[Array | None]:
@@ -132,8 +133,13 @@ def _results(
     ]
 
 
-def _taken(returned: Any, places: Sequence[Place | None], arena: Arena) -> list[Returned | None]:
-    """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell."""
+def _taken(
+    returned: Any, places: Sequence[Place | None], arena: Arena, narrow: Collection[np.dtype[Any]]
+) -> list[Returned | None]:
+    """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell.
+
+    Whole numbers in a wider type than `narrow` ones, which the inputs have, come as these where they fit.
+    """
     arrays = list(returned) if isinstance(returned, tuple | list) else [returned]
     results: list[Returned | None] = []
     for i, array in enumerate(arrays):
@@ -142,6 +148,8 @@ def _taken(returned: Any, places: Sequence[Place | None], arena: Arena) -> list[
             results.append(None)
             continue
         plain = _plain(array)
+        if place is not None and plain.dtype.kind in "iu" and dtype_of(place.dtype) in narrow:
+            plain = _fitting(plain, dtype_of(place.dtype))
         results.append(_described(plain))
         if plain.dtype.hasobject:
             continue
@@ -149,6 +157,13 @@ def _taken(returned: Any, places: Sequence[Place | None], arena: Arena) -> list[
             room = arena.memory[place.offset : place.offset + plain.nbytes]
             np.ndarray(plain.shape, plain.dtype, room.data)[...] = plain
     return results
+
+
+def _fitting(array: Array, dtype: np.dtype[Any]) -> Array:
+    """`array` in `dtype` where that holds its numbers."""
+    with np.errstate(all="ignore"):
+        converted = array.astype(dtype)
+    return converted if np.array_equal(converted, array) else array
 
 
 def _plain(array: Any) -> Array:

@@ -1,4 +1,4 @@
-"""numpy: the references themselves, evaluated in the case's dtype (16-bit ones in float32).
+"""numpy: the references themselves, evaluated in the case's dtype (16-bit ones in float32, whole numbers in float64).
 
 What an honest, simple implementation looks like: it passes everything, and shows how far rounding
 alone carries a result.
@@ -16,14 +16,17 @@ from opproof.backends.table import check_variant, written
 from opproof.reference_ops import Op, gradients_of, load
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
+from opproof.vocabulary.dtypes import DECLARED, DTYPES
 from opproof.vocabulary.several import tuple_of
 
+#: Floats that are evaluated in float32.
+_NARROW = ("f16", "bf16", "f8e4m3", "f8e5m2")
 #: How a result, a float32 or float64 array or whole numbers, is stored in the float dtype of the inputs.
 Store = Callable[[Any, np.dtype[Any]], Array]
 
 
 def nearest(y: Any, dtype: np.dtype[Any]) -> Array:
-    """`y` rounded to `dtype` where it is of floats, to nearest."""
+    """`y` stored in `dtype` where it is of floats, to nearest."""
     array = np.asarray(y)
     with np.errstate(all="ignore"):
         return array.astype(dtype) if array.dtype.kind == "f" else array
@@ -34,6 +37,7 @@ class NumPy:
 
     name, version, device = "numpy", np.__version__, "cpu"
     destinations = tuple(Destination)
+    dtypes = DECLARED
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -50,9 +54,10 @@ class NumPy:
 
 def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], store: Store = nearest) -> list[Array]:
     """Outputs of `op`, stored in the float dtype of the inputs."""
+    whole = _whole(op, inputs)
     with np.errstate(all="ignore"):
-        outputs = tuple_of(op.forward(*map(_compute, inputs), **params))
-    return [store(y, _dtype(inputs)) for y in outputs]
+        outputs = tuple_of(op.forward(*(_compute(x, whole) for x in inputs), **params))
+    return [store(y, whole or _dtype(inputs)) for y in outputs]
 
 
 def gradients(
@@ -81,11 +86,19 @@ def create(variant: str = "") -> Backend:
     return NumPy()
 
 
-def _compute(x: Array | None) -> Any:
-    return x.astype(np.float32) if x is not None and float_name(x.dtype) in ("f16", "bf16") else x
+def _whole(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
+    """The dtype of whole numbers that are data; None where there are none: int64 are places, and bytes may be codes."""
+    given = {x.dtype for x in inputs if x is not None}
+    return next((DTYPES[d].numpy for d in op.dtypes if DTYPES[d].whole and DTYPES[d].numpy in given), None)
+
+
+def _compute(x: Array | None, whole: np.dtype[Any] | None = None) -> Any:
+    if x is None or x.dtype == whole:
+        return x if x is None else x.astype(np.float64)
+    return x.astype(np.float32) if float_name(x.dtype) in _NARROW else x
 
 
 def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
     """The float dtype among the inputs; float32, to which quantised bytes decode, where there is none."""
-    floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16"))
+    floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or float_name(x.dtype) in _NARROW))
     return next(floats, np.dtype(np.float32))

@@ -10,8 +10,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported, written
@@ -21,6 +19,7 @@ from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
+from opproof.vocabulary.dtypes import DECLARED
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
 
@@ -41,11 +40,16 @@ NATIVE: dict[str, Callable[..., Any]] = {
 }
 
 
+#: Dtypes that NumPy has not, by the name that ml_dtypes and PyTorch both give them: integers of their size.
+FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
+
+
 class Torch:
     """PyTorch on one device."""
 
     name = "torch"
     destinations = tuple(Destination)
+    dtypes = DECLARED
 
     def __init__(self, torch: Any, device: str, variant: str = "") -> None:
         self.compute, self.rounding = precision.built_in("torch", variant)
@@ -109,8 +113,9 @@ class Torch:
         made: dict[int, Any] = {}
         for a in arrays:
             if a is not None and id(a) not in made:
-                if a.dtype.name == "bfloat16":
-                    made[id(a)] = self._torch.from_numpy(a.view(np.int16)).view(self._torch.bfloat16)
+                if a.dtype.name in FOREIGN:
+                    bits = self._torch.from_numpy(a.view(FOREIGN[a.dtype.name]))
+                    made[id(a)] = bits.view(getattr(self._torch, a.dtype.name))
                 else:
                     made[id(a)] = self._torch.from_numpy(a)
                 made[id(a)] = made[id(a)].to(self.device)
@@ -118,10 +123,12 @@ class Torch:
 
     def _array(self, tensor: Any) -> Array:
         tensor = tensor.detach().cpu().contiguous()
-        if tensor.dtype == self._torch.bfloat16:
+        name = str(tensor.dtype).removeprefix("torch.")
+        if name in FOREIGN:
             import ml_dtypes
 
-            return tensor.view(self._torch.int16).numpy().view(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
+            bits = tensor.view(getattr(self._torch, FOREIGN[name])).numpy()
+            return bits.view(getattr(ml_dtypes, name))  # type: ignore[no-any-return]
         return tensor.numpy()  # type: ignore[no-any-return]
 
 

@@ -24,6 +24,7 @@ from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
 from opproof.reports import Result
+from opproof.vocabulary.dtypes import Kind
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
 
@@ -131,11 +132,13 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
         held=None,
         domain=None,
         independent=None,
+        partials=None,
         tensors=tuple(tensors),
         optional=frozenset(),
         variadic=False,
         params=MappingProxyType({}),
         facts=facts,
         traits=frozenset(),
+        kinds=frozenset({Kind.FLOAT}),
         rows={},
     )

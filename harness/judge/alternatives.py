@@ -11,6 +11,7 @@ from opproof.harness.judge.bound import Comparison, compare
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected, quiet
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Kind
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.several import tuple_of
 
@@ -26,9 +27,10 @@ def excusing(
 ) -> Comparisons:
     """`comparisons`, the elements right that an alternative makes right; evaluated only where something fails.
 
-    Of flushed zeros every element by itself; a convention is one for the whole array.
+    Of flushed zeros every element by itself, in dtypes that anybody flushes; a convention is one for the whole array.
     """
-    if not strict_subnormals and _fails(comparisons):
+    flushes = DTYPES[posed.case.dtype].kind is Kind.FLOAT
+    if flushes and not strict_subnormals and _fails(comparisons):
         for answer in posed.flushed:
             others = _against(answer, posed, arrays, expected)
             comparisons = [

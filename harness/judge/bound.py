@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+from opproof.vocabulary.dtypes import DTYPES, Dtype, Kind, round_to
 
 #: Units of honest rounding that an element may be off for what was computed before it was stored (docs/soak.md).
 C = 16.0
@@ -106,7 +106,7 @@ def stored_of(expected: Expected) -> float:
 
 def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bool = False) -> Comparison:
     """Compare arrays of one shape; `got` in its own dtype, `expected` in float64 (or int64, bool)."""
-    if expected.values.dtype.kind != "f":
+    if expected.values.dtype.kind != "f" or DTYPES[dtype].whole:
         same, none = np.asarray(got == expected.values), np.zeros(expected.values.shape)
         return Comparison(np.where(same, 0.0, np.inf), none, none, same, np.full(none.shape, np.nan))
     kind = DTYPES[dtype]
@@ -139,7 +139,7 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
 
 def far_off(got: Array, expected: Expected, dtype: str) -> bool:
     """Whether an element is so plainly wrong that no rule of `compare` passes it; quick, and False where in doubt."""
-    if expected.values.dtype.kind != "f":
+    if expected.values.dtype.kind != "f" or DTYPES[dtype].whole:
         return bool(np.any(got != expected.values))
     kind = DTYPES[dtype]
     with np.errstate(all="ignore"):
@@ -163,8 +163,11 @@ def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_
     """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
 
     In f16 alone the latter would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic holds them all.
+    In 8 bits either would: nothing that has these numbers flushes them.
     """
     size = np.abs(expected.values)
+    if dtype.kind is Kind.FLOAT8:
+        return np.zeros(size.shape, dtype=bool)
     flushed = (value == 0) & (size <= dtype.tiny)
     if dtype.name == "f16":
         return flushed  # type: ignore[no-any-return]
@@ -172,7 +175,16 @@ def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_
 
 
 def _overflows(value: Array, expected: Array, bound: Array, dtype: Dtype) -> NDArray[np.bool_]:
-    """Infinities of the right sign where honest rounding may carry a finite value past the largest one."""
+    """Infinities of the right sign where honest rounding may carry a finite value past the largest one.
+
+    In 8 bits the largest number is as right, and NaN where there is no infinity: both are in use (OCP 8-bit floating
+    point specification, 2023, section 5.2, saturating conversion or not).
+    """
     largest = dtype.max * (1 + dtype.u / 2)
     reaches = np.isfinite(expected) & (np.abs(expected) + bound >= largest)
-    return reaches & np.isinf(value) & (np.sign(value) == np.sign(expected))  # type: ignore[no-any-return]
+    same = np.sign(value) == np.sign(expected)
+    if dtype.kind is Kind.FLOAT8:
+        beyond = np.isinf(value) if dtype.has_infinity else np.isnan(value)
+        right: NDArray[np.bool_] = (np.isnan(value) & beyond) | (same & (beyond | (np.abs(value) == dtype.max)))
+        return reaches & right
+    return reaches & np.isinf(value) & same  # type: ignore[no-any-return]

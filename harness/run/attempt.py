@@ -30,6 +30,7 @@ from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
@@ -136,6 +137,8 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
     """By which precision and rounding the backend is to be judged. Raises Settled where it declines."""
     if mode is Mode.GRADIENT and not host.about.differentiates:
         raise Settled(Verdict.UNSUPPORTED, "the backend has no vjp")
+    if case.dtype not in FLOATS and case.dtype not in host.about.dtypes:
+        raise Settled(Verdict.UNSUPPORTED, f"the backend does not declare the dtype {case.dtype}")
     for needed in case.destinations:
         if needed not in host.about.destinations:
             raise Settled(Verdict.UNSUPPORTED, f"the backend does not declare the destination {str(needed)!r}")

@@ -264,7 +264,7 @@ def unwritten(array: Array) -> NDArray[np.bool_]:
     pattern = POISON.get(name_of(array.dtype))
     if pattern is not None:
         return array.view(_WORDS[array.dtype.itemsize]) == pattern  # type: ignore[no-any-return]
-    if array.dtype == np.uint8:  # any byte may be an answer; one never written shows as a wrong value
+    if array.dtype.itemsize < 4 and array.dtype != bool:  # any may be an answer; one never written is a wrong value
         return np.zeros(array.shape, dtype=bool)
     raw = np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)
     return np.all(raw == 0xA5, axis=-1)  # type: ignore[no-any-return]

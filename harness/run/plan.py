@@ -26,7 +26,7 @@ from opproof.harness.truth.slices.room import FEW
 from opproof.harness.truth.slices.stored import elements
 from opproof.reference_ops import Op, load, load_folder, names
 from opproof.reference_ops._op import FOLDER
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES, FLOATS
 from opproof.vocabulary.errors import CaseError, UsageError
 from opproof.vocabulary.levels import EXHAUSTIVE
 from opproof.vocabulary.meant import meant
@@ -137,8 +137,11 @@ def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
 
 
 def has_gradient(case: Case, op: Op) -> bool:
-    """Whether the case has a gradient to ask for: none at NaN and infinity, whose conventions differ."""
-    if case.fill in NOT_FINITE:
+    """Whether the case has a gradient to ask for: none of whole numbers, and of 8 bits, which hold no gradients.
+
+    And none at NaN and infinity, whose conventions differ.
+    """
+    if case.fill in NOT_FINITE or case.dtype not in FLOATS:
         return False
     if case.inplace and case.needs is not None and case.inplace not in case.needs:
         return False  # no gradient to lie where the cotangent does
@@ -156,6 +159,8 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
             raise CaseError(f"{case}: {op.name} needs its parameter {name!r}.")
     if not op.variadic:
         _check_tensors(case, op)
+    if case.dtype not in op.dtypes:
+        raise CaseError(f"{case}: {op.name} has no meaning in {case.dtype}: expected one of {', '.join(op.dtypes)}.")
     drawn = replace(op, kinks=None)  # kinks that raise are a fault of the operator, which the judge names
     if is_stored(case.fill):
         check_stored(case)

@@ -32,6 +32,7 @@ class Wanted:
     name: str  # "output y", "gradient of x"
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    of_any_width: bool = False  # whole numbers, which count by their values
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,13 @@ class Question:
 
 def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, ...]:
     """What must come back, where outputs have the shapes and dtypes of `templates`."""
-    native = DTYPES[posed.case.dtype].numpy
+    dtype = DTYPES[posed.case.dtype]
+    native = dtype.numpy
     if posed.mode is Mode.FORWARD:
         return tuple(
-            Wanted(f"output {n}", y.shape, native if y.dtype.kind == "f" else y.dtype)
+            Wanted(f"output {n}", y.shape, native, dtype.whole)
+            if y.dtype.kind == "f"
+            else Wanted(f"output {n}", y.shape, y.dtype, y.dtype.kind == "i")
             for n, y in zip(output_names(posed.op, len(templates)), templates, strict=True)
         )
     return tuple(
@@ -82,20 +86,16 @@ def received(returned: Sequence[Returned | None], question: Question) -> list[Ar
     wanted = question.wanted
     if len(returned) != len(wanted):
         raise Settled(Verdict.WRONG_SHAPE, f"{len(returned)} arrays came back, expected {len(wanted)}")
-    whole = question.posed.mode is Mode.FORWARD
-    return [
-        None if want is None else _one(got, want, of_any_width=whole)
-        for got, want in zip(returned, wanted, strict=True)
-    ]
+    return [None if want is None else _one(got, want) for got, want in zip(returned, wanted, strict=True)]
 
 
-def _one(got: Returned | None, want: Wanted, *, of_any_width: bool) -> Array:
+def _one(got: Returned | None, want: Wanted) -> Array:
     if got is None:
         raise Settled(Verdict.WRONG_SHAPE, f"{want.name} is None, expected shape {want.shape}")
     if got.shape != want.shape:
         raise Settled(Verdict.WRONG_SHAPE, f"{want.name} has shape {got.shape}, expected {want.shape}")
-    index = of_any_width and want.dtype.kind == "i" and got.dtype.startswith(("int", "uint"))
-    if got.dtype != name_of(want.dtype) and not index:
+    as_good = want.of_any_width and got.dtype.startswith(("int", "uint"))
+    if got.dtype != name_of(want.dtype) and not as_good:
         raise Settled(Verdict.WRONG_DTYPE, f"{want.name} has dtype {got.dtype}, expected {want.dtype.name}")
     if got.array is None:
         raise Settled(Verdict.WRONG_DTYPE, f"{want.name} of dtype {got.dtype} did not come, expected {want.dtype.name}")

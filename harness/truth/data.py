@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from opproof.cases import Case
 from opproof.cases._data import HIDDEN, bits_of, draw, draw_cotangent, draw_tensor, is_on_kinks
 from opproof.cases._layouts import layouts_of
+from opproof.harness.truth.fitted import fitted
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.dtypes import DTYPES, FLOATS, round_to
 
 #: Ordinary fills keep kinks at least this far away, relative to max(1, |x|): far above any rounding.
 MARGIN = 2.0**-4
@@ -35,18 +36,21 @@ def parameters(case: Case, op: Op) -> dict[str, Any]:
 def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     """Values of every tensor by name: float64 rounded to the case's dtype, or int64.
 
-    Floats keep MARGIN from kinks unless the fill sits on them, which "kink" always does; a broadcast
-    layout repeats its first slice. `variant` draws other data for the same case.
+    Whole numbers of the case's dtype are float64 too; their results fit it. Floats keep MARGIN from kinks unless the
+    fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws other data
+    for the same case.
     """
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     values = draw(case, constraints, variant)
     repeat_slices(case, values)
+    if DTYPES[case.dtype].whole:
+        return fitted(case, op, values, arguments(case, op), parameters(case, op), constraints, variant)
     if op.hidden is not None and case.fill in HIDDEN:
         values = _hiding(case, op, values, variant)
     if op.kinks is not None and case.fill in ("kink", "edges"):
         values = _onto_kinks(case, op, values)
         return values if case.fill == "kink" else _beside_kinks(case, op, values)
-    if op.kinks is None or is_on_kinks(case.fill):
+    if op.kinks is None or is_on_kinks(case.fill) or case.dtype not in FLOATS:
         return values
     first = case.tensors[0][0]
     for attempt in range(_TRIES):

@@ -241,7 +241,8 @@ def _roundings(posed: Posed, source: Source, stored: float) -> int:
 def is_bitwise(posed: Posed) -> bool:
     """Whether no result of the case commits a rounding error."""
     op, mode = posed.op, posed.mode
-    return op.is_exact(mode) or (op.multilinear and posed.case.fill in ("exact", "signs"))
+    whole = DTYPES[posed.case.dtype].whole or (op.multilinear and posed.case.fill in ("exact", "signs"))
+    return whole or op.is_exact(mode)
 
 
 def unscaled(posed: Posed, values: Array) -> Expected:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from opproof.cases import cases_of
 from opproof.reference_ops import Op, Trait
+from opproof.vocabulary.whole import Whole
 
 Applies = Callable[[Op], bool]
 
@@ -127,7 +128,7 @@ def floats(op: Op) -> bool:
     """Whether some tensor is of floats, as its first case draws them."""
     case = cases_of(op.name)[0]
     drawn = op.domain(case.shapes, **case.kwargs) if op.domain else {}
-    return any(not isinstance(drawn.get(name), range) and not callable(drawn.get(name)) for name in case.shapes)
+    return any(not isinstance(drawn.get(name), range | Whole) and not callable(drawn.get(name)) for name in case.shapes)
 
 
 def several_gradients(op: Op) -> bool:

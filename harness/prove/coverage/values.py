@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from opproof.cases import Case
+from opproof.cases import DTYPES_BY_DEFAULT, Case
 from opproof.cases._data import EVERY_BYTE
 from opproof.cases._every import EVERY
 from opproof.cases._quant import BLOCKS, BYTES
@@ -120,7 +120,7 @@ VALUES = (
         *("every value", "every number of 16 bits, and one of each of 65536 stretches of f32", 0),
         on.mapped,
         _every,
-        lambda op, cases: sorted({case.dtype for case in cases} - {"f64"}),  # noqa: ARG005
+        lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
     ),
     Rule(
         *("every byte", "all 256 values of every byte of a quantised block, but of its scale", 0),

@@ -23,6 +23,7 @@ from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DECLARED
 from opproof.vocabulary.errors import BackendError, UsageError
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import Verdict
@@ -52,7 +53,7 @@ class Filed:
         self._records = {(r.case, r.mode): r for r in exported.records}
         self._left = {(r.case, r.mode): r.reason for r in exported.left_out}
         name, version, device = plain(identity.name), plain(identity.version), plain(identity.device)
-        self.about = About(name, version, device, once=True)
+        self.about = About(name, version, device, dtypes=frozenset(DECLARED), once=True)
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

@@ -26,6 +26,7 @@ from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
+from opproof.vocabulary.dtypes import DECLARED, DTYPES
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
@@ -45,7 +46,8 @@ class Foreign:
         words = hello.get("destinations", ())
         name, version, device = plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu"))
         threads, places = hello.get("threads", False), frozenset(map(Destination, words))
-        self.about = About(name, version, device, destinations=places, threads=threads)
+        dtypes = frozenset(hello.get("dtypes", ()))
+        self.about = About(name, version, device, destinations=places, dtypes=dtypes, threads=threads)
         self._ops = hello.get("ops")
         self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
         self._count = 0
@@ -239,6 +241,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
         ("compute", dict, '{"matmul": "tf32"}'),
         ("rounding", dict, '{"mul": "truncate"}'),
         ("destinations", list, '["in place"]'),
+        ("dtypes", list, '["i32", "f8e4m3"]'),
         ("threads", bool, "true"),
     )
     for key, kind, example in expected:
@@ -250,6 +253,8 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
             hello[key] = None
         if not isinstance(hello[key], kind):
             raise BackendFailed(f"{key} in the hello is {plain(repr(answer[key]))}; expected JSON such as {example}")
+    if wrong := [word for word in hello.get("dtypes", ()) if word not in list(DTYPES)]:
+        raise BackendFailed(f"dtypes in the hello hold {plain(repr(wrong[0]))}; expected some of {', '.join(DECLARED)}")
     if any(word != Destination.IN_PLACE for word in hello.get("destinations", ())):
         raise BackendFailed(
             f'destinations in the hello are {plain(repr(answer["destinations"]))}; expected ["in place"], '

@@ -21,6 +21,7 @@ class About:
     device: str
     differentiates: bool = True  # it has a vjp, as far as it tells
     destinations: frozenset[Destination] = frozenset()  # where it can write results, beside memory of their own
+    dtypes: frozenset[str] = frozenset()  # that it has, beside those that every backend is asked for
     threads: bool = False  # it lets itself be told how many to compute with
     once: bool = False  # it answers the judged question alone, since the answer is there already
 

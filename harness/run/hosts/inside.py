@@ -30,7 +30,7 @@ class Inside:
         self._backend, self._arena = backend, Arena()
         name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
         told = backend.set_threads is not None
-        self.about = About(name, version, device, backend.differentiates, backend.destinations, told)
+        self.about = About(name, version, device, backend.differentiates, backend.destinations, backend.dtypes, told)
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

@@ -45,7 +45,7 @@ LOADING = 120.0
 
 #: Of results that are looked at.
 _DTYPES = frozenset({
-    *("float16", "float32", "float64", "bfloat16", "bool"),
+    *("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2", "bool"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 })  # fmt: skip
 #: Bytes of an answer, where its tensors do not travel in it.
@@ -70,6 +70,7 @@ class _Hello(msgspec.Struct):
     supports: bool  # it declines some calls beforehand,
     with_shapes: bool  # and looks at their shapes
     destinations: frozenset[Destination] = frozenset()
+    dtypes: frozenset[str] = frozenset()
     threads: bool = False
 
 
@@ -85,7 +86,9 @@ class Placed:
         except (KeyError, msgspec.DecodeError) as error:
             raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
         name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
-        self.about = About(name, version, device, self._about.vjp, self._about.destinations, self._about.threads)
+        self.about = About(
+            name, version, device, self._about.vjp, self._about.destinations, self._about.dtypes, self._about.threads
+        )
         self._process, self._memory = process, memory
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}

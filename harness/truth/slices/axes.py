@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from opproof.cases import Case
 from opproof.reference_ops import Op, Trait
+from opproof.vocabulary.dtypes import DTYPES
 
 Shape = tuple[int, ...]
 #: Of every axis the first slice of a block and the one after its last.
@@ -49,7 +50,7 @@ def axes_of(case: Case, op: Op) -> tuple[Axis, ...]:
     shapes = case.shapes
     if op.ties is not None or op.settled is not None or any(isinstance(s, str) for _, s in case.tensors):
         return ()
-    if any(0 in shape for shape in shapes.values()):
+    if any(0 in shape for shape in shapes.values()) or DTYPES[case.dtype].whole:  # drawn so that the whole fits
         return ()
     found = []
     for of in _declared(op, shapes, case):

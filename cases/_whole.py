@@ -1,0 +1,81 @@
+"""How whole numbers are drawn, in dtypes that hold no others: small ones, any, and those at the ends of the range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.cases._case import Shape
+from opproof.vocabulary.dtypes import Dtype, round_to
+from opproof.vocabulary.whole import Whole
+
+Floats = NDArray[np.float64]
+Bits = Callable[[int], NDArray[np.uint64]]
+
+#: What ordinary fills draw between: few enough that some meet.
+_SMALL = 12
+
+
+def _picked(bits: Bits, shape: Shape, values: NDArray[np.float64]) -> Floats:
+    raw = bits(math.prod(shape)) >> np.uint64(11)
+    picked: Floats = values[(raw % np.uint64(len(values))).astype(np.int64)].reshape(shape)
+    return picked
+
+
+def _any(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    count = int(dtype.max - dtype.min) + 1
+    raw = (bits(math.prod(shape)) >> np.uint64(11)) % np.uint64(count)
+    return (raw.astype(np.float64) + dtype.min).reshape(shape)
+
+
+def _ends(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """The largest and the least number, their neighbours, 0, 1 and -1, a few small ones: each of them is met."""
+    ends = (dtype.min, dtype.max, dtype.min + 1, dtype.max - 1, 0.0, 1.0, -1.0, 2.0)
+    values = np.array([v for v in ends if dtype.min <= v])
+    picked = _picked(bits, shape, values)
+    order = np.argsort(bits(picked.size), kind="stable")[: values.size]
+    picked.flat[order] = values[: order.size]
+    return picked
+
+
+def _mixed(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """Half of them small, a quarter any, a quarter at the ends."""
+    turn = (bits(math.prod(shape)) >> np.uint64(11)) % np.uint64(4)
+    small = _picked(bits, shape, np.arange(max(dtype.min, -_SMALL), _SMALL + 1))
+    drawn = np.choose(turn.astype(np.int64).reshape(shape), [small, small, _any(bits, shape, dtype), small])
+    return np.where(turn.reshape(shape) == 3, _ends(bits, shape, dtype), drawn)
+
+
+def _few(*values: float) -> Callable[[Bits, Shape, Dtype], Floats]:
+    return lambda bits, shape, dtype: round_to(_picked(bits, shape, np.array(values)), dtype)
+
+
+def _constant(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    return np.broadcast_to(_mixed(bits, (*shape[:-1], 1) if shape else (), dtype), shape).copy()
+
+
+#: How values are drawn. Each takes raw bits, a shape and the dtype, and returns float64.
+WHOLE_FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
+    "normal": _mixed,
+    "ends": _ends,
+    "exact": _few(-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0),
+    "signs": _few(-1.0, 0.0, 1.0),
+    "ties": _few(-2.0, -1.0, 0.0, 1.0, 2.0),
+    "zeros": lambda b, s, d: _mixed(b, s, d) * (_any(b, s, d) % 2 == 0),
+    "constant": _constant,
+    "positive": lambda b, s, d: np.clip(np.abs(_mixed(b, s, d)), 1, d.max),
+    "negative": lambda b, s, d: np.clip(-np.abs(_mixed(b, s, d)), d.min, min(-1.0, d.min)),
+}
+
+
+def confined(values: Floats, constraint: Any, dtype: Dtype) -> Floats:
+    """`values` as a domain wants them: no zeros, bits moved by fewer places than there are; all others as they are."""
+    if constraint == "nonzero":
+        return np.where(values == 0, 1.0, values)
+    if isinstance(constraint, Whole) and constraint.places:
+        return np.mod(values, 8.0 * dtype.numpy.itemsize)
+    return values
