@@ -7,7 +7,7 @@ Grammar, parts separated by ';', in this order:
     tensor    name=4x33   name=33, (one axis)   name=0d (a scalar)   name=@other (the same tensor again)
     parameter name=value  integers, floats (always with '.', 'e', 'inf' or 'nan'), true, false, None,
                           tuples (1,2), bare words for strings
-    dtype     f64, f32, f16 or bf16
+    dtype     f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32 or u8: that of tensors that hold data, not places
     fill=     how values are drawn (cases/_data.py); left out when normal
     layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
     into=     how results lie in memory, by the same words; left out when contiguous

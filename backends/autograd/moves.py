@@ -60,8 +60,8 @@ def _argsort(x: Any, *, dim: int, descending: bool) -> Any:
 
 
 def _cast(x: Any, *, to: str) -> Any:
-    if to == "bf16":
-        raise Unsupported("NumPy, and so autograd, has no bfloat16")
+    if to not in ("f32", "f16"):
+        raise Unsupported(f"NumPy, and so autograd, has no {to} of floats")
     return x.astype({"f32": anp.float32, "f16": anp.float16}[to]).astype(x.dtype)
 
 

@@ -18,7 +18,7 @@ from opproof.backends.protocol import Unsupported
 from opproof.vocabulary.errors import BackendError
 
 #: Numbers of the types in enum ggml_type. They stand in every GGUF file, so they cannot shift; checked at load.
-TYPES = {"f32": 0, "f16": 1, "i8": 24, "i32": 26, "i64": 27, "bf16": 30}
+TYPES = {"f32": 0, "f16": 1, "i8": 24, "i16": 25, "i32": 26, "i64": 27, "bf16": 30}
 #: Quantised types; each build has its own choice of them.
 QUANTISED = {
     "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q8_1": 9, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13,

@@ -46,4 +46,4 @@ def dtype_of(name: str) -> np.dtype[Any]:
         import ml_dtypes
 
         return np.dtype(ml_dtypes.bfloat16)  # type: ignore[no-any-return]
-    return np.dtype({"f32": "float32", "f16": "float16", "i32": "int32", "i64": "int64"}[name])
+    return np.dtype({"f": "float", "i": "int"}[name[0]] + name[1:])

@@ -23,6 +23,9 @@ _TWO = """
     clamp rope_ext rope_ext_back rope_multi rope_multi_back im2col im2col_3d conv_2d conv_3d
     conv_transpose_1d conv_transpose_2d_p0 pool_1d pool_2d silu_back get_rows_back
 """
+_COPIES = (
+    "cont dup concat reshape_1d reshape_2d reshape_3d reshape_4d permute transpose view_1d view_2d view_3d view_4d"
+)
 _MOVES = """
     cont dup reshape_1d reshape_2d reshape_3d reshape_4d permute transpose view_1d view_2d view_3d view_4d concat
     flash_attn_ext
@@ -32,6 +35,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_THREE.split(), _FLOATS),
     **dict.fromkeys(_TWO.split(), ("f32", "f16")),
     **dict.fromkeys(_MOVES.split(), _ANY),
+    **dict.fromkeys(_COPIES.split(), (*_ANY, "i8", "i16")),
+    **dict.fromkeys(("repeat", "repeat_4d"), (*_FLOATS, "i32", "i16")),
     "cast": (*_ANY, *_QUANTISED),
     "get_rows": (*_ANY, *_QUANTISED),
     "mul_mat": (*_FLOATS, *_QUANTISED),

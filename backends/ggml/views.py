@@ -103,6 +103,8 @@ def expand(g: Graph, x: Tensor, shape: Shape) -> Tensor:
 
 def cast(g: Graph, x: Tensor, name: str) -> Tensor:
     """Another type of x."""
+    if name not in TYPES:
+        raise Unsupported(f"ggml has no type {name}")
     return x if g.type(x) == name else g.call("ggml_cast", x, TYPES[name])
 
 

@@ -17,6 +17,7 @@ from opproof.backends import precision
 from opproof.backends.protocol import Backend, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DECLARED
 from opproof.vocabulary.several import tuple_of
 
 #: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
@@ -27,6 +28,7 @@ class Jax:
     """JAX's functions, compiled call by call or run eagerly."""
 
     name, device = "jax", "cpu"
+    dtypes = DECLARED
 
     def __init__(self, jax: Any, table: Table, variant: str) -> None:
         self.compute, self.rounding = precision.built_in("jax", variant)

@@ -11,6 +11,7 @@ import numpy as np
 
 from opproof.backends.protocol import Unsupported
 from opproof.backends.table import lacking
+from opproof.vocabulary.dtypes import DTYPES
 
 
 def _pad(x: Any, *, pad: tuple[int, ...], mode: str, value: float | None) -> Any:
@@ -76,13 +77,11 @@ def _topk(x: Any, *, k: int, dim: int, largest: bool) -> Any:
     return jax.lax.top_k(x, k, axis=dim)
 
 
-DTYPES = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16}
-
 TABLE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *, shape: jnp.reshape(x, shape),
     "permute": lambda x, *, dims: jnp.transpose(x, dims),
     "transpose": lambda x, *, dim0, dim1: jnp.swapaxes(x, dim0, dim1),
-    "cast": lambda x, *, to: x.astype(DTYPES[to]).astype(x.dtype),
+    "cast": lambda x, *, to: x.astype(DTYPES[to].numpy).astype(x.dtype),
     "contiguous": jnp.copy,
     "expand": _expand,
     "concat": lambda *xs, dim: jnp.concatenate(xs, axis=dim),

@@ -22,7 +22,7 @@ from opproof.vocabulary.several import tuple_of
 #: What MLX says where its CPU has no kernel or no derivative; it says so by ValueError or RuntimeError.
 DECLINES = (
     "Not implemented", "not implemented", "unsupported data type", "only supports float32", "Can only handle",
-    "Cannot max reduce", "Cannot min reduce", "Unsupported type",
+    "Cannot max reduce", "Cannot min reduce", "Unsupported type", "Only inexact types are supported",
 )  # fmt: skip
 
 
@@ -30,11 +30,13 @@ class Mlx:
     """MLX's functions on its CPU device."""
 
     name, device = "mlx", "cpu"
+    dtypes = ("i8", "i16", "i32", "u8")
 
     def __init__(self, mx: Any, table: Table, variant: str) -> None:
         self.compute, self.rounding = precision.built_in("mlx", variant)
         self._mx, self.table, self.version = mx, table, str(mx.__version__)
         self._types = {"f64": mx.float64, "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i64": mx.int64}
+        self._types |= {"i8": mx.int8, "i16": mx.int16, "i32": mx.int32, "u8": mx.uint8}
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
         return supports(self.table, op, "MLX")

@@ -82,13 +82,21 @@ def _as_strided(x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], stora
     return mx.as_strided(x, size, stride, storage_offset)
 
 
-DTYPES = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
+def _cast(x: Any, *, to: str) -> Any:
+    if to not in DTYPES:
+        raise Unsupported(f"MLX has no {to}")
+    return x.astype(DTYPES[to]).astype(x.dtype)
+
+
+DTYPES = {
+    "f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16, "i8": mx.int8, "i16": mx.int16, "i32": mx.int32,
+}  # fmt: skip
 
 TABLE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *, shape: mx.reshape(x, shape),
     "permute": lambda x, *, dims: mx.transpose(x, dims),
     "transpose": lambda x, *, dim0, dim1: mx.swapaxes(x, dim0, dim1),
-    "cast": lambda x, *, to: x.astype(DTYPES[to]).astype(x.dtype),
+    "cast": _cast,
     "contiguous": mx.contiguous,
     "as_strided": _as_strided,
     "expand": _expand,

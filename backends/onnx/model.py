@@ -31,6 +31,7 @@ ELEMENTS: dict[str, int] = {
     "bf16": TensorProto.BFLOAT16,
     "i64": TensorProto.INT64,
     "i32": TensorProto.INT32,
+    "i16": TensorProto.INT16,
     "bool": TensorProto.BOOL,
     "ui8": TensorProto.UINT8,
     "i8": TensorProto.INT8,

@@ -14,7 +14,13 @@ LAST, FIRST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 
 
 def _cast(m: Model, x: Tensor, *, to: str) -> str:
-    return m.node("Cast", m.node("Cast", x, to=ELEMENTS[to]), to=ELEMENTS[x.dtype])
+    return _as(m, _as(m, x, to), x.dtype)
+
+
+def _as(m: Model, x: Tensor | str, to: str) -> str:
+    """One Cast; to 8-bit floats the one that does not saturate, which leaves infinities as they are."""
+    more = {"saturate": 0} if to.startswith("f8") else {}
+    return m.node("Cast", x, to=ELEMENTS[to], **more)
 
 
 def _transpose(m: Model, x: Tensor, *, dim0: int, dim1: int) -> str:

@@ -18,6 +18,7 @@ from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported, joined, supports
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DECLARED
 
 #: What ONNX Runtime says where it has no kernel.
 DECLINES = (
@@ -37,6 +38,7 @@ class OnnxRuntime:
     """Models of one operator, run by ONNX Runtime's CPU provider."""
 
     name, device = "onnxruntime", "cpu"
+    dtypes = DECLARED
 
     def __init__(self, ort: Any) -> None:
         from opproof.backends.onnx import integers, model, quantised
@@ -62,7 +64,8 @@ class OnnxRuntime:
             session = self._session(op, inputs, params)
             kinds = {i.name: i.type for i in session.get_inputs()}
             given = {f"x{i}": self._value(x, kinds.get(f"x{i}")) for i, x in enumerate(inputs) if x is not None}
-            return [_numpy(y) for y in session.run_with_ort_values(None, given)]
+            own = {float_name(x.dtype): x.dtype for x in inputs if x is not None}
+            return [_numpy(y, own) for y in session.run_with_ort_values(None, given)]
 
     def _session(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         key = self._models.key(op, inputs, params)
@@ -105,8 +108,11 @@ def create(variant: str = "") -> Backend:
     return OnnxRuntime(imported("onnxruntime", "onnxruntime", "onnxruntime"))
 
 
-def _numpy(y: Any) -> Array:
-    """A copy of a result; NumPy has no bfloat16 of its own, so its bytes are read where they lie."""
+def _numpy(y: Any, own: Mapping[str, np.dtype[Any]]) -> Array:
+    """A copy of a result; NumPy has no bfloat16 of its own, so its bytes are read where they lie.
+
+    Those of BYTES are numbers where the inputs have such ones, `own`, and codes elsewhere.
+    """
     kind = y.data_type()
     if kind not in (*BYTES, "tensor(bfloat16)"):
         return np.array(y.numpy())
@@ -114,6 +120,7 @@ def _numpy(y: Any) -> Array:
 
     import ml_dtypes
 
-    found = np.empty(y.shape(), np.uint8 if kind in BYTES else ml_dtypes.bfloat16)
+    dtype = own.get(BYTES[kind], np.dtype(np.uint8)) if kind in BYTES else np.dtype(ml_dtypes.bfloat16)
+    found = np.empty(y.shape(), dtype)
     ctypes.memmove(found.ctypes.data, y.data_ptr(), found.nbytes)
     return found

@@ -38,13 +38,19 @@ def _arange(*, start: float, end: float, step: float) -> Any:
     return Tensor.arange(start, end, step, dtype=dtypes.float32)
 
 
+def _cast(x: Any, *, to: str) -> Any:
+    if to not in DTYPES:
+        raise Unsupported(f"tinygrad's {to} is not tried")
+    return x.cast(DTYPES[to]).cast(x.dtype)
+
+
 DTYPES = {"f32": dtypes.float32, "f16": dtypes.float16, "bf16": dtypes.bfloat16}
 
 TABLE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *, shape: x.reshape(shape),
     "permute": lambda x, *, dims: x.permute(dims),
     "transpose": lambda x, *, dim0, dim1: x.transpose(dim0, dim1),
-    "cast": lambda x, *, to: x.cast(DTYPES[to]).cast(x.dtype),
+    "cast": _cast,
     "contiguous": Tensor.contiguous,
     "expand": _expand,
     "concat": lambda *xs, dim: xs[0].cat(*xs[1:], dim=dim),

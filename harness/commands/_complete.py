@@ -29,7 +29,9 @@ def operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Dtypes, the last of a list."""
     del ctx, param
-    return _last(("f64", "f32", "f16", "bf16"), incomplete)
+    from opproof.vocabulary.dtypes import DTYPES
+
+    return _last(tuple(DTYPES), incomplete)
 
 
 def _last(words: Iterable[str], incomplete: str) -> list[CompletionItem]:

@@ -23,7 +23,7 @@ from opproof.reports.support import STATES, matrix, sentences
 from opproof.vocabulary.text import plain, visible
 from opproof.vocabulary.verdicts import MEANING
 
-_DTYPES = ("f64", "f32", "tf32", "f16", "bf16")
+_DTYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i32", "i16", "i8", "u8")
 # Stands for the case id inside the texts that repeat it (the repro line always does), so that these become few.
 _CASE = "\x01"
 _NOTHING = 0
