@@ -151,6 +151,18 @@ def test_what_the_reference_updates_is_an_output():
     assert report.ok, report
 
 
+def test_a_branch_that_is_not_taken_is_as_pytorch_has_it():
+    """The root of a negative number is NaN where nobody looks; by PyTorch its gradient is NaN all the same."""
+
+    def root(x):
+        return torch.where(x > 0, x.sqrt(), 2 * x)
+
+    x = torch.linspace(-2, 2, 12).reshape(3, 4)
+    assert verdicts(root, root, [x])[1] == ["PASS", "PASS"]
+    assert verdicts(lambda x: torch.where(x > 0, x.clamp_min(1e-3).sqrt(), 2 * x), root, [x])[1][0] == "PASS"
+    assert verdicts(lambda x: torch.where(x > -1, x.sqrt(), 2 * x), root, [x])[1][0] == "WRONG_VALUE"
+
+
 def test_dropout_is_seeded_alike():
     inputs = [(16, 16)]
     assert verdicts(lambda x: F.dropout(x, 0.5), lambda x: F.dropout(x, 0.5), inputs)[1] == ["PASS", "PASS"]

@@ -150,3 +150,31 @@ def test_equal_terms_summed_one_after_another_are_honest_and_a_gain_is_not(gain,
     x, b = drawn((4096, 24), 1.0), drawn((24,), 1.0)
     report = checked(lambda x, b: Biased.apply(x, b).mean(0), lambda x, b: (x + b).mean(0), x, b)
     assert set(report.failures) == verdicts, report
+
+
+def delta_rule(q, k, v, decay, rate):
+    """Gated delta rule, token by token: (tokens, d), decays and rates as logits."""
+    k = F.normalize(k, dim=-1)
+    state, rows = q.new_zeros(k.shape[1], v.shape[1]), []
+    for t in range(q.shape[0]):
+        state = state * torch.exp(-F.softplus(decay[t]))
+        state = state + torch.sigmoid(rate[t]) * torch.outer(k[t], v[t] - k[t] @ state)
+        rows.append(q[t] @ state)
+    return torch.stack(rows)
+
+
+def delta_rule_at_once(q, k, v, decay, rate, diagonal=-1):
+    """The same as a triangular system; decays are differences of a cumulative sum."""
+    k = k * torch.rsqrt((k * k).sum(-1, keepdim=True))
+    total, rate = torch.cumsum(-F.softplus(decay), 0), torch.sigmoid(rate)[:, None]
+    left = torch.tril(torch.exp(torch.tril(total[:, None] - total)))
+    inner = torch.eye(len(q)) + torch.tril((k @ k.T) * left, diagonal) * rate
+    return (torch.tril(q @ k.T) * left) @ torch.linalg.solve_triangular(inner, rate * v, upper=False)
+
+
+@pytest.mark.parametrize(("diagonal", "verdicts"), [(-1, set()), (0, {"WRONG_VALUE", "WRONG_GRADIENT"})])
+def test_decays_as_differences_of_cumulative_sums_are_honest(diagonal, verdicts):
+    """The first decay has a gradient of 0: of differences there is left a roundoff of the terms, of others' too."""
+    inputs = [(7, 6), (7, 6), (7, 5), (7,), (7,)]
+    report = compared(lambda *t: delta_rule_at_once(*t, diagonal=diagonal), delta_rule, inputs, ALONE)
+    assert set(report.failures) == verdicts, report
