@@ -1,8 +1,7 @@
-import re
-
 """The registry as pytest items, and one function in three lines."""
 
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -220,7 +219,7 @@ def test_what_was_not_judged_is_one_line_with_counts(pytester):
     found = pytester.runpytest_subprocess("-q", "-k", "one")
     lines = [line for line in found.stdout.lines if line.startswith("opproof: not judged")]
     assert len(lines) == 1, lines
-    assert re.search(r"one: \d+ records, such as forward of relu\[\S+inplace=x\]: ", lines[0])
+    assert re.search(r"one: \d+ records?, such as forward of relu\[\S+inplace=x\]: ", lines[0])
     assert lines[0].endswith("; one: gradients: no vjp was given")
     found = pytester.runpytest_subprocess("-q")
     lines = [line for line in found.stdout.lines if line.startswith("opproof: not judged")]
