@@ -71,7 +71,7 @@ def test_the_sites_pages_are_there():
 
 
 def test_links_out_of_the_docs_lead_to_the_repository():
-    site = loaded("site_links")
+    site = loaded("site/links")
     text = "[a](../../examples/ci) [b](../ci.md#the-action) [c](https://x.org) [d](../../README.md)"
     assert site.absolute(text, "tutorial/ci.md", ROOT / "docs") == (
         f"[a]({site.REPOSITORY}/tree/main/examples/ci) [b](../ci.md#the-action) [c](https://x.org) "

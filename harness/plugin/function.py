@@ -116,13 +116,23 @@ def results_of(called: Called) -> tuple[str, list[Result], int]:
 def not_judged(
     called: Called, results: Sequence[Result], left: int, no_vjp: str = "no vjp was given"
 ) -> tuple[str, ...]:
-    """What no record judges, and why: no gradient to ask for, cases that were declined, cases that were left."""
-    notes = [f"{r.mode} of {r.case}: {r.message}" for r in results if r.verdict is Verdict.UNSUPPORTED]
+    """What no record judges, and why: no gradient to ask for, cases that were declined, cases that were left.
+
+    Cases that were declined for one reason are counted, and one of them is named.
+    """
+    declined: dict[str, list[Result]] = {}
+    for r in results:
+        if r.verdict is Verdict.UNSUPPORTED:
+            declined.setdefault(r.message, []).append(r)
+    notes = [
+        f"{plural(len(some), 'record')}, such as {some[0].mode} of {some[0].case}: {why}"
+        for why, some in declined.items()
+    ]
     if called.vjp is None:
         notes.append(f"gradients: {no_vjp}")
     if left:
         notes.append(f"{plural(left, 'more case')}: {called.seconds:g} seconds were spent")
-    return tuple(dict.fromkeys(notes))
+    return tuple(notes)
 
 
 def operator_test(op: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:

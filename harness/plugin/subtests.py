@@ -1,4 +1,4 @@
-"""Records as subtests of the test that asked for them, and what was not judged as lines of the summary."""
+"""Records as subtests of the test that asked for them, and what was not judged as a line of the summary."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 #: The name under which a test's report carries what was not judged: xdist sends it along.
 PROPERTY = "opproof_not_judged"
+#: How many of them the one line of a summary has.
+SHOWN = 3
 
 
 @dataclass
@@ -25,9 +27,15 @@ class NotJudged:
                 self.lines.setdefault(str(text))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """A line each."""
-        for text in self.lines:
+        """One line, with `-v` a line each."""
+        for text in self.lines if terminalreporter.verbosity > 0 else _one_line(list(self.lines)):
             terminalreporter.write_line(f"opproof: not judged: {text}")
+
+
+def _one_line(texts: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are; nothing where there are none."""
+    more = [f"and {len(texts) - SHOWN} more, which pytest -v lists"] * (len(texts) > SHOWN)
+    return ["; ".join([*texts[:SHOWN], *more])] if texts else []
 
 
 def not_judged(request: pytest.FixtureRequest, name: str, reasons: Sequence[str]) -> None:

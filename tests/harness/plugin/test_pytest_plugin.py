@@ -1,6 +1,7 @@
 """The registry as pytest items, and one function in three lines."""
 
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -198,6 +199,32 @@ def test_cases_are_subtests_and_the_summary_says_what_was_not_judged(pytester):
     assert "last_axis has no parameter 'dim'" in text
     assert "more cases: 0 seconds were spent" in text
     assert "abs is not lambda: 2 of 2 records failed" in text
+
+
+MANY = """
+import numpy as np
+import pytest
+
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_each(opproof_check, name):
+    relu = lambda x: np.maximum(x, 0)
+    relu.__name__ = name
+    opproof_check(relu, "relu", dtypes="f32", keyword="x=7x33")
+"""
+
+
+def test_what_was_not_judged_is_one_line_with_counts(pytester):
+    pytester.makefile(".ini", pytest=INI)
+    pytester.makepyfile(test_many=MANY)
+    found = pytester.runpytest_subprocess("-q", "-k", "one")
+    lines = [line for line in found.stdout.lines if line.startswith("opproof: not judged")]
+    assert len(lines) == 1, lines
+    assert re.search(r"one: \d+ records?, such as forward of relu\[\S+inplace=x\]: ", lines[0])
+    assert lines[0].endswith("; one: gradients: no vjp was given")
+    found = pytester.runpytest_subprocess("-q")
+    lines = [line for line in found.stdout.lines if line.startswith("opproof: not judged")]
+    assert len(lines) == 1, lines
+    assert re.search(r"; and \d+ more, which pytest -v lists$", lines[0])
 
 
 def test_xdist_carries_what_was_not_judged(pytester):

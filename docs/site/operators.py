@@ -1,0 +1,159 @@
+"""mkdocs: a page of each operator, made while the site is built: formula, shapes, gradient, sources, cases, backends.
+
+Of the docstrings in reference_ops/, the rows in cases/ and docs/support.md; opproof has to be installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html import escape
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).parent
+#: Parts of a docstring, in their order on the page, and how they are headed.
+PARTS = {
+    "Shapes": "Shapes",
+    "Gradient": "Gradient",
+    "Kinks": "Kinks",
+    "Conventions": "Conventions",
+    "Source": "Sources",
+}
+ELSEWHERE = ("PyTorch", "ONNX", "ggml")
+#: How many cases are listed; the others are counted.
+LISTED = 12
+
+
+def _beside(name: str) -> ModuleType:
+    """A module of this folder: mkdocs runs a hook without it on the path."""
+    spec = importlib.util.spec_from_file_location(f"site_{name}", HERE / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"{HERE / name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+typeset = _beside("typeset").typeset
+
+
+def parts(doc: str) -> dict[str, str]:
+    """A docstring by its parts: "formula", what "more" stands before the first key, and those keys that it has."""
+    head, _, rest = doc.partition("\n\n")
+    keys = "|".join((*PARTS, *ELSEWHERE))
+    marks = list(re.finditer(rf"(?:^|(?<=\. )|(?<=\) ))({keys}): ", rest, re.MULTILINE))
+    ends = [*(m.start() for m in marks[1:]), len(rest)]
+    found = {"formula": head.partition(": ")[2], "more": rest[: marks[0].start()] if marks else rest}
+    for mark, end in zip(marks, ends, strict=True):
+        found[mark[1]] = f"{found.get(mark[1], '')} {rest[mark.end() : end]}"
+    return {key: " ".join(text.split()) for key, text in found.items()}
+
+
+def page(op: Any, cases: dict[str, list[Any]], support: dict[str, str]) -> str:
+    """The Markdown of an operator's page; `support` holds what each backend does with it."""
+    found = parts(op.doc)
+    names = {*op.tensors, *op.params, *op.outputs}
+    source = f"../../reference_ops/{op.name}.py"
+    lines = [f"# {op.name}", "", f'<p class="formula">{typeset(found["formula"], names)}</p>', ""]
+    if found["more"]:
+        lines += [f"<p>{typeset(found['more'], names)}</p>", ""]
+    for key, title in PARTS.items():
+        if key in found:
+            lines += [f"## {title}", "", f"<p>{typeset(found[key], names)}</p>", ""]
+    if op.vjp is None:
+        lines += ["It has no gradient.", ""]
+    lines += [*_parameters(op), *_elsewhere(found), *_cases(op, cases), *_support(op.name, support)]
+    return "\n".join([*lines, "## The reference", "", f"[reference_ops/{op.name}.py]({source}) in NumPy:", ""]) + (
+        f"\n```python\n{_code(op)}\n```\n"
+    )
+
+
+def _code(op: Any) -> str:
+    """The operator's file behind its docstring, without the PyTorch twin."""
+    text = Path(sys.modules[op.forward.__module__].__file__ or "").read_text(encoding="utf-8")
+    body = text.split('"""', 2)[2].strip()
+    return re.sub(r"\n\n\ndef torch\(.*?(?=\n\n\n|\Z)", "", body, flags=re.DOTALL)
+
+
+def _parameters(op: Any) -> Iterator[str]:
+    if op.params:
+        yield from ("## Parameters", "", "| parameter | default |", "| --- | --- |")
+        needed = inspect.Parameter.empty
+        yield from (f"| `{n}` | {'has none' if v is needed else f'`{v!r}`'} |" for n, v in op.params.items())
+        yield ""
+
+
+def _elsewhere(found: dict[str, str]) -> Iterator[str]:
+    yield from ("## Elsewhere", "", "| library | name |", "| --- | --- |")
+    for key in ELSEWHERE:
+        if key in found:
+            yield f"| {key} | {_text(found[key].rstrip('.'))} |"
+    yield ""
+
+
+def _cases(op: Any, cases: dict[str, list[Any]]) -> Iterator[str]:
+    counts = ", ".join(f"{len(some)} at {level} level" for level, some in cases.items())
+    yield from ("## Cases", "", f"{counts}; `opproof list cases -o {op.name}` prints them. The first:", "")
+    yield from ("```text", *(str(case) for case in cases["standard"][:LISTED]), "```", "")
+
+
+def _support(name: str, support: dict[str, str]) -> Iterator[str]:
+    yield from ("## Backends", "")
+    if not any(state.strip("– /") for state in support.values()):
+        yield from ("None of the libraries with an adapter has it.", "")
+        return
+    yield from ("What each library's adapter takes on:", "")
+    yield from ("| backend | takes on |", "| --- | --- |")
+    yield from (f"| [{b}](../backends/{b}.md) | {state} |" for b, state in support.items() if state.strip("– /"))
+    yield from ("", f"`opproof run -b BACKEND -o {name}` judges it; [support.md](../support.md) has all operators.", "")
+
+
+def _text(text: str) -> str:
+    return escape(text, quote=False).replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+
+
+def supported(table: str) -> dict[str, dict[str, str]]:
+    """The rows of docs/support.md: what each backend does, by operator."""
+    rows = [[c.strip() for c in line.strip("|").split(" | ")] for line in table.splitlines() if line.startswith("|")]
+    if len(rows) < 3:
+        raise ValueError("docs/support.md has no table: `python docs/support.py` writes it.")
+    backends = rows[0][1:]
+    return {row[0].strip("`"): dict(zip(backends, row[1:], strict=False)) for row in rows[2:]}
+
+
+@cache
+def pages(table: str) -> dict[str, str]:
+    """Every operator's page, by its place on the site."""
+    from opproof.cases import LEVELS, cases_of
+    from opproof.reference_ops import load, names
+
+    support = supported(table)
+    return {
+        f"operators/{name}.md": page(
+            load(name), {level: cases_of(name, level) for level in LEVELS}, support.get(name, {})
+        )
+        for name in names()
+    }
+
+
+def on_files(files: Any, *, config: Any, **_: Any) -> Any:
+    from mkdocs.structure.files import File
+
+    table = (Path(config["docs_dir"]) / "support.md").read_text(encoding="utf-8")
+    for place, content in pages(table).items():
+        files.append(File.generated(config, place, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """On the site the list of operators leads to their pages, in the repository to their files."""
+    if page.file.src_path != "operators.md":
+        return markdown
+    return re.sub(r"\(\.\./reference_ops/(\w+)\.py\)", r"(operators/\1.md)", markdown)

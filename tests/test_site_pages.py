@@ -1,0 +1,86 @@
+"""docs/site: an operator's page holds its formula typeset, all parts of its docstring, its cases and backends."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from opproof.reference_ops import load, names
+
+SITE = Path(__file__).parent.parent / "docs" / "site"
+
+
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(f"site_of_{name}", SITE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+operators, typeset = loaded("operators"), loaded("typeset").typeset
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("x / sqrt(var + eps)", '<var>x</var> / √<span class="root">var + <var>ε</var></span>'),
+        ("a^(b - 1) g", "<var>a</var><sup><var>b</var> − 1</sup> <var>g</var>"),
+        ("2^-24", "2<sup>-24</sup>"),
+        ("along `dim` a cell <= 3", "along <code>dim</code> a cell ≤ 3"),
+        ("the token's width", "the token&#x27;s width"),
+        ("dweight", "<var>dweight</var>"),
+    ],
+)
+def test_a_formula_is_typeset(text, html):
+    assert typeset(text, {"x", "weight", "eps"}) == html
+
+
+def test_every_docstring_is_on_its_page_as_a_whole():
+    for name in names():
+        doc = load(name).doc
+        found = operators.parts(doc)
+        assert {"formula", "Shapes", "Source", "PyTorch", "ONNX", "ggml"} <= found.keys(), name
+        keys = sum(f"{key}:" in doc for key in found)
+        assert sum(len(v.split()) for v in found.values()) >= len(doc.split()) - keys - 1, name
+
+
+def test_a_page_tells_parameters_cases_and_backends():
+    text = operators.page(
+        load("elu"),
+        {"smoke": [1], "standard": ["elu[x=7x33;f32]"], "full": [1, 2]},
+        {"torch": "pass / pass  f32", "warp": "– / –"},
+    )
+    for part in (
+        "# elu",
+        "| `alpha` | `1.0` |",
+        "1 at smoke level, 1 at standard level, 2 at full level",
+        "elu[x=7x33;f32]",
+        "| [torch](../backends/torch.md) | pass / pass  f32 |",
+        "| ggml | ggml\\_elu (alpha = 1) |",
+        "def vjp(",
+    ):
+        assert part in text
+    assert "warp" not in text
+    assert "def torch(" not in text
+
+
+def test_an_operator_without_a_backend_says_so():
+    assert "None of the libraries" in operators.page(load("elu"), {"standard": []}, {"warp": "– / –"})
+
+
+def test_the_table_of_support_is_read_and_its_absence_named():
+    rows = operators.supported("| operator | torch |\n| --- | --- |\n| abs | pass / pass  f32 |\n")
+    assert rows == {"abs": {"torch": "pass / pass  f32"}}
+    with pytest.raises(ValueError, match="docs/support.py"):
+        operators.supported("# Support\n")
+
+
+def test_the_table_of_support_has_every_operator():
+    table = (SITE.parent / "support.md").read_text(encoding="utf-8")
+    assert list(operators.supported(table)) == names(), "run `python docs/support.py`"
