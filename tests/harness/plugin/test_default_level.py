@@ -24,7 +24,7 @@ DEFECTS = {
     "gelu_tanh": ("gelu", "f32", "7x33"),
     "wrong_stride": ("matmul", "f32", "layout"),
     "wrong_axis": ("softmax", "f32", ""),
-    "no_dilation": ("conv2d", "f32", "dilation=(2,1);f32;layout=weight"),
+    "no_dilation": ("conv2d", "f32", "dilation and layout"),
     "narrow_sum": ("sum", "bf16", "7x33"),
     "unwritten": ("relu", "f32", "7x33"),
     "uncovered": ("conv2d", "f32", "stride=2;groups=2"),
