@@ -38,8 +38,8 @@ def page() -> str:
     lines = [
         "# Support",
         "",
-        "Written by `docs/support.py`; do not edit. What each backend's adapter takes on, before a case is run. A library",
-        "may decline cases, dtypes or gradients all the same: `opproof support -b NAME` finds them by running.",
+        "Written by `docs/support.py`; do not edit. What each backend's adapter takes on, before a case is run. A",
+        "library may decline cases, dtypes or gradients all the same: `opproof support -b NAME` finds them by running.",
         "oneDNN's shim tells case by case only, and is left out.",
         "",
         "| operator | " + " | ".join(BACKENDS) + " |",

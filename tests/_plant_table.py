@@ -273,7 +273,7 @@ DEFECTS = [
     Defect("offset ignored", ("offset ignored",), p.from_start, applies=_laid("offset")),
     Defect(
         "no maximum subtracted",
-        ("overflow", "large", "constant"),
+        ("overflow", "large", "constant", "special"),  # special: rows with inf, of which 0s come
         p.no_max,
         mode="forward",
         dtypes=F32 + F16,

@@ -42,7 +42,12 @@ def _values(w: Wrong) -> Iterator[Region]:
     """Where an input is special: NaN, infinite, at a kink, zero, tied."""
     arrays = floats(w)
     for name, v in arrays:
-        for said, mask in ((f"where {name} is NaN", np.isnan(v)), (f"where {name} is infinite", np.isinf(v))):
+        for said, mask in (
+            (f"where {name} is NaN", np.isnan(v)),
+            (f"where {name} is infinite", np.isinf(v)),
+            (f"where {name} is inf", v == np.inf),
+            (f"where {name} is -inf", v == -np.inf),
+        ):
             yield from _spread(w, "special", said, mask)
     if arrays and w.op.kinks is not None:
         named = {str(n): v for n, v in zip(w.names, w.inputs, strict=True) if v is not None and n is not None}

@@ -222,3 +222,19 @@ def test_windows_is_refused_in_one_sentence(monkeypatch, capsys):
     assert capsys.readouterr().err == (
         "opproof: it guards memory as POSIX systems do, and Windows has none of that: use WSL.\n"
     )
+
+
+def test_on_macos_a_run_leaves_out_what_only_linux_has(tmp_path):
+    """The program believes to be on macOS: what it asks of Linux's kernel it leaves out. Its hosts know better."""
+    program = (
+        "import ctypes, multiprocessing, subprocess, sys\n"
+        "class Without:\n"
+        "    def __getattr__(self, name): raise AssertionError('prctl was called')\n"
+        "sys.platform = 'darwin'\n"
+        "ctypes.CDLL = lambda name: Without()\n"
+        "from opproof.harness.__main__ import main\n"
+        "main(['run', '-b', 'numpy', '-o', 'relu', '--level', 'smoke', '--dtype', 'f32', '-j', '1', '--out', 'out'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "numpy passes 2 of 2 records" in done.stdout

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 from _ask import attempted
-from _planted import DEFECTS, findings
+from _planted import DEFECTS, Planted, findings
 
 from opproof.backends.numpy import create
 from opproof.harness.diagnose.diagnosis import diagnose, others
@@ -132,3 +132,13 @@ def test_operators_with_several_outputs(text):
     made = attempted(backend, text, "gradient")
     assert made.judgement.verdict == "WRONG_GRADIENT"
     assert isinstance(diagnose(made.posed, made.answer, made.judgement), str)
+
+
+@pytest.mark.parametrize(
+    "case", ["softmax[x=25x7;dim=-1;f32;fill=special-rows]", "log_softmax[x=65x3;dim=-1;f32;fill=special]"]
+)
+def test_rows_with_an_infinity_are_told_from_places_that_happen_to_hold_them(case):
+    defect = next(d for d in DEFECTS if d.name == "no maximum subtracted")
+    made = attempted(Planted(defect), case, "forward")
+    said = diagnose(made.posed, made.answer, made.judgement)
+    assert said == "only the rows where x is inf of y are wrong"
