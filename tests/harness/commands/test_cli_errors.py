@@ -10,6 +10,7 @@ from opproof.harness.__main__ import main
 from opproof.harness.run.extent import Extent
 from opproof.harness.run.finish import finish
 from opproof.reports import Header
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import UsageError
 
 
@@ -26,6 +27,7 @@ def refused(capfd, *args):
     return err.removeprefix("opproof: ").rstrip("\n")
 
 
+KNOWN = ", ".join(DTYPES)
 RUN = ("run", "-b", "numpy")
 CASE = (*RUN, "--case")
 CALLS = {
@@ -34,11 +36,7 @@ CALLS = {
     (*RUN, "-o", "qqq"): "unknown operator 'qqq'; `opproof list ops` prints them all.",
     (*RUN, "-o", "_arrays"): "unknown operator '_arrays'; ",
     (*RUN, "-o", "../relu"): "unknown operator '../relu'; ",
-    (
-        *RUN,
-        "--dtype",
-        "f32,f8",
-    ): "unknown dtype 'f8': expected one of f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32, u8; did you mean f8e4m3?",
+    (*RUN, "--dtype", "f32,f8"): f"unknown dtype 'f8': expected one of {KNOWN}; did you mean f8e4m3?",
     (*RUN, "-k", "add and"): "malformed -k 'add and': expected words joined by and, or, not, parentheses.",
     (*RUN, "-k", "add mul"): "malformed -k 'add mul': expected words joined by and, or, not, parentheses.",
     (*RUN, "-k", "add (mul)"): "malformed -k 'add (mul)': expected words joined by and, or, not, parentheses.",
@@ -75,16 +73,8 @@ def test_call(capfd, tmp_path, monkeypatch, args):
 MEANT = {
     ("rn", "-b", "numpy"): "there is no command 'rn'; did you mean run?",
     (*RUN, "--level", "ful"): "'ful' is not one of 'smoke', 'standard', 'full', 'exhaustive'; did you mean full?",
-    (
-        *RUN,
-        "--dtype",
-        "fp32",
-    ): "expected one of f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32, u8; did you mean f32?",
-    (
-        *RUN,
-        "--dtype",
-        "half",
-    ): "expected one of f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32, u8; did you mean f16?",
+    (*RUN, "--dtype", "fp32"): f"expected one of {KNOWN}; did you mean f32?",
+    (*RUN, "--dtype", "half"): f"expected one of {KNOWN}; did you mean f16?",
     (*CASE, "relu[x=3;f32]"): "x is a tensor: expected its shape, such as x=4x33, or of one axis x=3, (a comma).",
     (*CASE, "relu[x=3,;f32;fil=wide]"): "relu has no parameter 'fil'; its parameters are: none; did you mean fill?",
     (*CASE, "relu[x=3,;f32;fill=wid]"): "; did you mean wide?",
