@@ -12,6 +12,8 @@ from opproof.harness.run.finish import finish
 from opproof.reports import Header
 from opproof.vocabulary.errors import UsageError
 
+DTYPES = "f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32, u8"
+
 
 def refused(capfd, *args):
     """What the command line says on stderr as it refuses `args`."""
@@ -34,7 +36,11 @@ CALLS = {
     (*RUN, "-o", "qqq"): "unknown operator 'qqq'; `opproof list ops` prints them all.",
     (*RUN, "-o", "_arrays"): "unknown operator '_arrays'; ",
     (*RUN, "-o", "../relu"): "unknown operator '../relu'; ",
-    (*RUN, "--dtype", "f32,f8"): "unknown dtype 'f8': expected one of f64, f32, f16, bf16.",
+    (
+        *RUN,
+        "--dtype",
+        "f32,f8",
+    ): f"unknown dtype 'f8': expected one of {DTYPES}; did you mean f8e4m3?",
     (*RUN, "-k", "add and"): "malformed -k 'add and': expected words joined by and, or, not, parentheses.",
     (*RUN, "-k", "add mul"): "malformed -k 'add mul': expected words joined by and, or, not, parentheses.",
     (*RUN, "-k", "add (mul)"): "malformed -k 'add (mul)': expected words joined by and, or, not, parentheses.",
@@ -71,8 +77,16 @@ def test_call(capfd, tmp_path, monkeypatch, args):
 MEANT = {
     ("rn", "-b", "numpy"): "there is no command 'rn'; did you mean run?",
     (*RUN, "--level", "ful"): "'ful' is not one of 'smoke', 'standard', 'full', 'exhaustive'; did you mean full?",
-    (*RUN, "--dtype", "fp32"): "expected one of f64, f32, f16, bf16; did you mean f32?",
-    (*RUN, "--dtype", "half"): "expected one of f64, f32, f16, bf16; did you mean f16?",
+    (
+        *RUN,
+        "--dtype",
+        "fp32",
+    ): f"expected one of {DTYPES}; did you mean f32?",
+    (
+        *RUN,
+        "--dtype",
+        "half",
+    ): f"expected one of {DTYPES}; did you mean f16?",
     (*CASE, "relu[x=3;f32]"): "x is a tensor: expected its shape, such as x=4x33, or of one axis x=3, (a comma).",
     (*CASE, "relu[x=3,;f32;fil=wide]"): "relu has no parameter 'fil'; its parameters are: none; did you mean fill?",
     (*CASE, "relu[x=3,;f32;fill=wid]"): "; did you mean wide?",
