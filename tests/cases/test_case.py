@@ -136,8 +136,8 @@ def test_with_seed():
     assert str(Case.parse("relu[x=3,;f32]").with_seed(9)) == "relu[x=3,;f32;seed=9]"
 
 
-DTYPES = "f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32, u8"
-PART = f"expected name=value or one of {DTYPES}."
+KNOWN = ", ".join(DTYPES)
+PART = f"expected name=value or one of {KNOWN}."
 VALUE = "expected a number, true, false, None, a tuple or a word."
 SHAPE = "expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32]."
 MALFORMED = {
@@ -161,7 +161,7 @@ MALFORMED = {
     "relu[x=3,;f32;seed=1;seed=2]": "'seed' stands twice in 'relu[x=3,;f32;seed=1;seed=2]'.",
     "add[a=@b;b=3,;f32]": "'a=@b' in 'add[a=@b;b=3,;f32]' names no earlier tensor.",
     "add[a=3,;b=@b;f32]": "'b=@b' in 'add[a=3,;b=@b;f32]' names no earlier tensor.",
-    "relu[x=3,]": f"'relu[x=3,]' names no dtype: expected one of {DTYPES} among its parts.",
+    "relu[x=3,]": f"'relu[x=3,]' names no dtype: expected one of {KNOWN} among its parts.",
     "relu[x=3,;f32;seed=-1]": "seed=-1 in 'relu[x=3,;f32;seed=-1]': expected a whole number of 0 or more.",
     "relu[x=3,;f32;seed=one]": "seed=one in 'relu[x=3,;f32;seed=one]': expected a whole number of 0 or more.",
     "relu[x=3x;f32]": f"malformed value '3x' in 'relu[x=3x;f32]': {VALUE}",
