@@ -69,7 +69,7 @@ def frame(header, data=b""):
         (frame({"__metadata__": {"inputs": 2}}), "strings only"),
         (frame({"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}, bytes(4)), "is not safetensors"),
         (frame({"x": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}}, bytes(4)), "is not safetensors"),
-        (frame({"x": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}, bytes(1)), "has dtype I8"),
+        (frame({"x": {"dtype": "U16", "shape": [1], "data_offsets": [0, 2]}}, bytes(2)), "has dtype U16"),
     ],
 )
 def test_what_is_no_safetensors(wrong, said):
