@@ -88,7 +88,9 @@ def settle(backend: Any, name: str) -> Loaded:
 
 def _dtypes(declared: Any, name: str) -> frozenset[str]:
     """The dtypes that a backend declares. Raises BackendError for what is none."""
-    words = () if declared is None else declared
+    if declared is None:
+        return frozenset()
+    words = declared
     if isinstance(words, str) or not isinstance(words, Collection) or any(w not in DTYPES for w in words):
         raise BackendError(
             f"backend {name}: its dtypes are {declared!r}; expected a tuple of words: {', '.join(map(repr, DECLARED))}."

@@ -24,4 +24,4 @@ def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:
 
 
 def torch(torch: Any, x: Any, *, dim: Dim = None, keepdim: bool = False) -> Any:
-    return torch.all(x, dim=dim, keepdim=keepdim)
+    return torch.all(x, dim=dim, keepdim=keepdim).bool()  # of uint8 it gives uint8, as documented

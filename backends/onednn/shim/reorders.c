@@ -48,10 +48,17 @@ void reshape_vjp(Scope *s, const opproof_call *call, int n, const DLTensor *cons
   reshape(s, view_of(s, cotangents[0]), view_of(s, d[0]));
 }
 
+static dnnl_data_type_t type_named(Scope *s, const opproof_call *call) {
+  if (is_text(call, "to", "f16")) return dnnl_f16;
+  if (is_text(call, "to", "bf16")) return dnnl_bf16;
+  if (!is_text(call, "to", "f32")) decline(s, "oneDNN before 3.4 has no 8-bit floats, and this shim casts to f32, f16 and bf16");
+  return dnnl_f32;
+}
+
 /* There and back again. */
 static void cast(Scope *s, const opproof_call *call, View x, View y) {
   View between = x;
-  between.type = is_text(call, "to", "f16") ? dnnl_f16 : is_text(call, "to", "bf16") ? dnnl_bf16 : dnnl_f32;
+  between.type = type_named(s, call);
   between = plain_view(s, NULL, between);
   reorder(s, x, between);
   reorder(s, between, y);

@@ -23,7 +23,7 @@ from opproof.harness.truth.data import (
 )
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
-from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.dtypes import DTYPES, FLOATS, round_to
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.modes import Mode
 
@@ -170,7 +170,7 @@ def test_kinks(name):
     for case in cases_of(name):
         found = values(case)
         first = found[case.tensors[0][0]]
-        if not first.size:
+        if not first.size or case.dtype not in FLOATS:  # of others no gradient is asked for
             continue
         distance = distances(case, op, found)
         on = bool((distance == 0).any())
@@ -303,7 +303,7 @@ def test_the_first_tensor_that_has_rows_is_special():
     assert [bool(np.isfinite(found[name]).all()) for name in ("grad", "x", "target")] == [True, False, True]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", [f for f in FILLS if f not in NOT_FINITE | {"infinite"}])
 def test_fills_are_rounded_to_the_dtype(name, dtype):
     x = fill(name, dtype)
