@@ -5,7 +5,7 @@ Gradients of an element that is read often, cumsum, sums over a strided axis: 40
 Ledger: add_id gradient, conv1d forward, conv1d gradient, conv2d gradient, conv3d forward, conv3d gradient,
     cumsum forward, cumsum gradient, embedding gradient, gather gradient, index_select gradient, logsumexp
     forward, logsumexp gradient, mul_mat_id gradient, norm forward, outer_product forward, std forward,
-    cumprod forward
+    cumprod forward, sum forward, var forward
 Expected:
     cumsum 4096.0
     gradient of x[index] 4096.0
