@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -16,6 +19,10 @@ FILE = "results.jsonl"
 
 #: No header is longer, in bytes; a file of another program may be one endless line.
 _LONGEST = 2**26
+
+#: Texts that thousands of records have alike, which are once in memory; and those of records that do not pass.
+_SHARED = ("op", "dtype", "backend", "rounding")
+_OFTEN = (*_SHARED, "message", "known")
 
 _Record = TypeVar("_Record", bound=Header | Result)
 
@@ -69,22 +76,42 @@ def read_results(folder: Path) -> tuple[Header, list[Result]]:
     """
     path = _path(folder)
     try:
-        lines = path.read_bytes().split(b"\n")
+        with path.open("rb") as file, _uncollected():
+            header = _header(path, file.readline().removesuffix(b"\n"))
+            return header, list(_records(path, file, header))
     except OSError as error:
         raise _unreadable(path, error) from None
-    header, records = _header(path, lines[0]), []
-    decoder = msgspec.json.Decoder(Result)
-    for number, line in enumerate(lines[1:], start=2):
-        if not line:
+
+
+def _records(path: Path, lines: Iterable[bytes], header: Header) -> Iterator[Result]:
+    """The records of all lines but the first."""
+    decode, assign, texts = msgspec.json.Decoder(Result).decode, object.__setattr__, dict[str, str]()
+    for number, line in enumerate(lines, start=2):
+        if line == b"\n":
             continue
         try:
-            records.append(_sound(decoder.decode(line)))
+            record = _sound(decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             fields = _json(line)
-            if fields is None and number == len(lines):  # no newline behind it: cut short
-                break
+            if fields is None and not line.endswith(b"\n"):  # cut short
+                return
             raise ResultsError(f"{path}, line {number}: {_objection(fields, error, header)}") from None
-    return header, records
+        for name in _SHARED if record.verdict == Verdict.PASS else _OFTEN:
+            text = getattr(record, name)
+            assign(record, name, texts.setdefault(text, text))
+        yield record
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles, which looks through all records again and again; they have none."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def _json(line: bytes) -> Any:

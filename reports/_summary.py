@@ -42,31 +42,46 @@ class Row:
 
 def tally(results: Iterable[Result]) -> Tally:
     """Count records by kind and verdict."""
-    kinds: Counter[Kind] = Counter()
-    verdicts: Counter[str] = Counter()
-    largest: dict[Kind, tuple[tuple[float, ...], Result]] = {}
-    rms, biases = [], []
-    for result in results:
-        what = kind(result)
-        kinds[what] += 1
-        verdicts[result.verdict] += 1
-        if result.units is not None:
-            size = (share(result), severity(result.units), allowed(result))
-            if what not in largest or size > largest[what][0]:
-                largest[what] = size, result
-        if what is Kind.PASSED and result.rms is not None and result.bias is not None:
-            rms.append(result.rms)
-            biases.append(result.bias)
-    worst = {what: result for what, (_, result) in largest.items()}
+    some = list(results)
+    by_kind: dict[Kind, list[Result]] = {}
+    for result in some:
+        by_kind.setdefault(kind(result), []).append(result)
+    passed = by_kind.get(Kind.PASSED, [])
+    arrays = [r for r in passed if r.rms is not None and r.bias is not None]
     return Tally(
-        records=sum(kinds.values()),
-        kinds=kinds,
-        verdicts=verdicts,
-        passing=worst.get(Kind.PASSED),
-        failing=worst.get(Kind.FAILED),
-        rms=max(rms, default=None),
-        bias=max(biases, key=abs, default=None),
+        records=len(some),
+        kinds=Counter({what: len(these) for what, these in by_kind.items()}),
+        verdicts=Counter([r.verdict for r in some]),
+        passing=_farthest(passed),
+        failing=_farthest(by_kind.get(Kind.FAILED, [])),
+        rms=max([r.rms for r in arrays if r.rms is not None], default=None),
+        bias=max([r.bias for r in arrays if r.bias is not None], key=abs, default=None),
     )
+
+
+def _farthest(results: Iterable[Result | None]) -> Result | None:
+    """The record with the largest error, as a share of its limit; None where none has a number."""
+    measured = [r for r in results if r is not None and r.units is not None]
+    return max(measured, key=lambda r: (share(r), severity(r.units), allowed(r)), default=None)
+
+
+def joined(tallies: Sequence[Tally]) -> Tally:
+    """The tally of the records of all."""
+    rms = [t.rms for t in tallies if t.rms is not None]
+    return Tally(
+        records=sum(t.records for t in tallies),
+        kinds=sum((t.kinds for t in tallies), Counter()),
+        verdicts=sum((t.verdicts for t in tallies), Counter()),
+        passing=_farthest(t.passing for t in tallies),
+        failing=_farthest(t.failing for t in tallies),
+        rms=max(rms, default=None),
+        bias=max((t.bias for t in tallies if t.bias is not None), key=abs, default=None),
+    )
+
+
+def kinds_of(results: Iterable[Result]) -> Counter[Kind]:
+    """How many records are of each kind."""
+    return Counter(map(kind, results))
 
 
 def table(results: Iterable[Result]) -> list[Row]:
@@ -111,14 +126,21 @@ def reasons(results: Iterable[Result], what: Kind) -> list[tuple[str, list[Resul
     return sorted(groups.items(), key=lambda pair: -len(pair[1]))
 
 
-def sentence(header: Header, results: Sequence[Result]) -> str:
-    """How the run ended, in one sentence; nothing run, or not everything, is never success."""
+def sentence(header: Header, results: Sequence[Result], rows: Sequence[Row] | None = None) -> str:
+    """How the run ended, in one sentence; nothing run, or not everything, is never success.
+
+    `rows` is the table of the results, where it is at hand.
+    """
     if not results:
         return "No case ran, so nothing is known about the backend."
-    names = short_names({r.backend for r in results})
-    groups = grouped(results, lambda r: r.backend)
-    every = len({r.op for r in results})
-    parts = [_outcome(line(names[backend]), some, every) for backend, some in groups.items()]
+    rows = table(results) if rows is None else rows
+    names = short_names({row.backend for row in rows})
+    every = len({row.op for row in rows})
+    failed = grouped(_of(results, Kind.FAILED), lambda r: r.backend)
+    parts = [
+        _outcome(line(names[backend]), [r for r in rows if r.backend == backend], failed.get(backend, []), every)
+        for backend in sorted(names)
+    ]
     if (missing := header.cases - len(results)) > 0:
         parts.append(f"{plural(missing, 'planned record')} did not run")
     if text := own_faults(results):
@@ -145,23 +167,23 @@ def reach(results: Sequence[Result]) -> str:
     return f"{what} ran in opproof's own process, within reach of what judges it."
 
 
-def _outcome(name: str, results: Sequence[Result], every: int) -> str:
-    """Of one backend; `every` is how many operators the run has."""
-    count = tally(results)
+def _outcome(name: str, rows: Sequence[Row], failures: Sequence[Result], every: int) -> str:
+    """Of one backend, its rows of the table and what fails; `every` is how many operators the run has."""
+    count = joined([row.tally for row in rows])
     failed, passed = count.kinds[Kind.FAILED], count.kinds[Kind.PASSED]
     judged = count.records - count.kinds[Kind.HARNESS_ERROR]
     if not judged:
         return f"nothing is known about {name}"
     records = plural(judged, "record")
     if failed:
-        ops = sorted({r.op for r in _of(results, Kind.FAILED)})
+        ops = sorted({r.op for r in failures})
         named = ", ".join(map(line, ops[:3])) + (", …" if len(ops) > 3 else "")
         # The other counts stand elsewhere in a report of failures.
-        found = plural(len(causes(_of(results, Kind.FAILED))), "cause")
+        found = plural(len(causes(failures)), "cause")
         return f"{name} fails {failed:,} of {records}: {found} in {plural(len(ops), 'operator')} ({named})"
     text = f"{name} passes none of {records}"
     if passed:
-        ops = sorted({r.op for r in _of(results, Kind.PASSED)})
+        ops = sorted(row.op for row in rows if row.tally.kinds[Kind.PASSED])
         text = f"{name} passes {passed:,} of {records} in {_of_all(len(ops), every)}"
         if count.passing is not None:
             text += f", {_nearest(count.passing)}"

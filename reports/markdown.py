@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from opproof.reports import rounding
 from opproof.reports._kinds import COLUMNS, LABELS, Kind, share
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, grouped, largest, of_arrays, reach, reasons, sentence, table, tally
+from opproof.reports._summary import failures, grouped, kinds_of, largest, of_arrays, reach, reasons, sentence, table
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
 from opproof.reports.causes import causes, heading
 
@@ -20,7 +20,7 @@ def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) ->
 
     GitHub refuses comments of more than 65,536 characters.
     """
-    kinds = tally(results).kinds
+    kinds = kinds_of(results)
     open_kinds = (Kind.FAILED, Kind.HARNESS_ERROR, Kind.NO_EVIDENCE)
     worst = next((k for k in open_kinds if kinds[k]), Kind.PASSED if kinds[Kind.PASSED] else Kind.FAILED)
     top = f"### {_MARKS[worst]} opproof: {cell(sentence(header, results), 1500)}"
@@ -61,7 +61,7 @@ def _backends(header: Header, results: Sequence[Result]) -> list[str]:
     rows = ["| backend | records | " + " | ".join(LABELS[k] for k in shown) + " |"]
     rows.append("|:--|--:|" + "--:|" * len(shown))
     for backend, some in list(grouped(results, lambda r: r.backend).items())[:20]:
-        kinds = tally(some).kinds
+        kinds = kinds_of(some)
         cells = " | ".join(f"{kinds[k]:,}" for k in shown)
         rows.append(f"| {cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
     where = f"opproof {header.opproof}, {when(header)}, allowed {bound(header)}; {host(header)}"
@@ -70,7 +70,7 @@ def _backends(header: Header, results: Sequence[Result]) -> list[str]:
 
 def _shown(results: Sequence[Result]) -> list[Kind]:
     """The kinds that have a column."""
-    kinds = tally(results).kinds
+    kinds = kinds_of(results)
     return [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or kinds[k]]
 
 
@@ -128,7 +128,7 @@ def _operators(results: Sequence[Result]) -> str:
     if not results:
         return ""
     shown, names = _shown(results), short_names({r.backend for r in results})
-    several, failed = len(names) > 1, Kind.FAILED in tally(results).kinds
+    several, failed = len(names) > 1, Kind.FAILED in kinds_of(results)
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
     heads += [*["units, failing"] * failed, "RMS", "bias"]
     rows = [heads, [":--", *[":--"] * several, *["--:"] * (len(heads) - 1 - several)]]

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from opproof.reports import rounding
 from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity, share
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import Row, failures, largest, of_arrays, reach, reasons, sentence, table, tally
+from opproof.reports._summary import (
+    Row,
+    Tally,
+    failures,
+    joined,
+    kinds_of,
+    largest,
+    of_arrays,
+    reach,
+    reasons,
+    sentence,
+    table,
+)
 from opproof.reports._text import line, number, place, plural, short_names, units, whole
 from opproof.reports.causes import Cause, causes, heading
 from opproof.vocabulary.text import visible
@@ -30,12 +43,14 @@ def summary(
     """
     most = len(results) if limit is None else limit
     where = "results.jsonl" if folder is None else str(folder)
-    parts = [_table(results) if limit is None else _short_table(results, where)] if results else []
+    rows = table(results)
+    count = joined([row.tally for row in rows])
+    parts = [_table(results, rows) if limit is None else _short_table(results, rows, where)] if results else []
     parts += _causes(results, most, where)
     parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
-    if tally(results).kinds[Kind.KNOWN]:
+    if count.kinds[Kind.KNOWN]:
         parts.append(_known(results, most, where))
-    parts += [_totals(results), rounding.text(results), reach(results), sentence(header, results)]
+    parts += [_totals(results, count), rounding.text(results), reach(results), sentence(header, results, rows)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -64,13 +79,13 @@ def _some(results: Sequence[Result], noun: str, limit: int, where: str) -> list[
     return [*map(failure, results[:limit]), *more]
 
 
-def _short_table(results: Sequence[Result], where: str) -> str:
+def _short_table(results: Sequence[Result], rows: Sequence[Row], where: str) -> str:
     """The table of the operators of which there is more to say than one word, and a line of the others."""
-    rows = table(results)
     declined = [row for row in rows if set(row.tally.kinds) == {Kind.UNSUPPORTED}]
     passed = [row for row in rows if Kind.PASSED in set(row.tally.kinds) <= {Kind.PASSED, Kind.UNSUPPORTED}]
     passed = passed if len(rows) - len(declined) > _ROWS else []
-    left = [row for row in rows if row not in declined and row not in passed]
+    apart = {id(row) for row in (*declined, *passed)}
+    left = [row for row in rows if id(row) not in apart]
     parts = [_table(results, left)] if left else []
     if passed:
         records = plural(sum(row.tally.kinds[Kind.PASSED] for row in passed), "record")
@@ -101,20 +116,19 @@ def _named(ops: Collection[str], most: int = 3) -> str:
     return f"{names} and {left:,} more" if left > 0 else names
 
 
-def _table(results: Sequence[Result], rows: Sequence[Row] | None = None) -> str:
+def _table(results: Sequence[Result], rows: Sequence[Row]) -> str:
     """A row an operator; RMS and bias have columns where there is room."""
-    rows = table(results) if rows is None else rows
     known = any(row.tally.rms is not None for row in rows)
-    texts = [_tabulated(results, rows, arrays) for arrays in ((2, 1, 0) if known else (0,))]
+    kinds = kinds_of(results)
+    texts = [_tabulated(results, rows, kinds, arrays) for arrays in ((2, 1, 0) if known else (0,))]
     return next((text for text in texts if max(map(len, text.splitlines())) <= _WIDTH), texts[-1])
 
 
-def _tabulated(results: Sequence[Result], rows: Sequence[Row], arrays: int) -> str:
+def _tabulated(results: Sequence[Result], rows: Sequence[Row], kinds: Counter[Kind], arrays: int) -> str:
     """The table with so many columns of figures of whole arrays."""
-    count = tally(results)
     names = short_names({r.backend for r in results})
-    shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or count.kinds[k]]
-    several, failed = len(names) > 1, count.kinds[Kind.FAILED] > 0
+    shown = [k for k in COLUMNS if k in (Kind.PASSED, Kind.FAILED) or kinds[k]]
+    several, failed = len(names) > 1, kinds[Kind.FAILED] > 0
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
     heads += ["units, failing"] * failed + ["RMS", "bias"][:arrays]
     lines = [
@@ -182,10 +196,9 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _totals(results: Sequence[Result]) -> str:
+def _totals(results: Sequence[Result], count: Tally) -> str:
     if not results:
         return ""
-    count = tally(results)
     kinds = [f"{count.kinds[k]:,} {LABELS[k]}" for k in reversed(KINDS) if count.kinds[k]]
     quiet = (Verdict.PASS, Verdict.UNSUPPORTED)
     bad = [f"{verdict} {n}" for verdict, n in count.verdicts.most_common() if verdict not in quiet]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from opproof.reports._kinds import allowed, severity
 from opproof.reports._record import Result
@@ -34,18 +35,19 @@ def grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int
 
 def _growth(what: str, figure: Figure, some: Sequence[Changed], limit: float) -> tuple[float, Changed, Moved] | None:
     """How many times larger the largest figure of `some` is, whose it is, from what to what; None within `limit`."""
+    value = _VALUES[figure]
     pairs = [(c.before, c) for c in some if c.before is not None]
-    pairs = [(was, c) for was, c in pairs if None not in (_value(figure, was), _value(figure, c.after))]
+    pairs = [(was, c) for was, c in pairs if value(was) is not None and value(c.after) is not None]
     if not pairs:
         return None
-    before = max((was for was, _ in pairs), key=lambda r: _size(figure, r))
-    worst = max((c for _, c in pairs), key=lambda c: _size(figure, c.after))
+    before = max([was for was, _ in pairs], key=lambda r: _size(figure, r))
+    worst = max([c for _, c in pairs], key=lambda c: _size(figure, c.after))
     after = worst.after
     grew = times(figure, before, after)
     if grew <= limit:
         return None
     limits = (before.limit, after.limit) if figure is Figure.UNITS else (None, None)
-    was, now = (_value(figure, r) or 0.0 for r in (before, after))
+    was, now = (value(r) or 0.0 for r in (before, after))
     return grew, worst, Moved(what, figure, was, now, limits, after.case)
 
 
@@ -55,16 +57,21 @@ def times(figure: Figure, before: Result, after: Result) -> float:
     return 1.0 if was == now else now / was
 
 
-def _value(figure: Figure, result: Result) -> float | None:
-    """As the record has it."""
-    if figure is Figure.UNITS:
-        return 0.0 if result.units is None else severity(result.units)
-    return result.rms if figure is Figure.RMS else result.bias
+def _units(result: Result) -> float:
+    return 0.0 if result.units is None else severity(result.units)
+
+
+#: A figure as the record has it.
+_VALUES: dict[Figure, Callable[[Result], float | None]] = {
+    Figure.UNITS: _units,
+    Figure.RMS: attrgetter("rms"),
+    Figure.BIAS: attrgetter("bias"),
+}
 
 
 def _size(figure: Figure, result: Result) -> float:
     """As it compares."""
-    size = abs(_value(figure, result) or 0.0)
+    size = abs(_VALUES[figure](result) or 0.0)
     return size / _per(result) if figure is Figure.UNITS else size
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from opproof.reports._kinds import KINDS, Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, ran, reach, sentence, tally
+from opproof.reports._summary import grouped, kinds_of, ran, reach, sentence
 from opproof.reports._text import bound, described, host, line, options, when
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
@@ -46,7 +46,7 @@ def render(
         reach=reach(results),
         state=_state(header, results),
         ran=ran(header, results),
-        known=tally(results).kinds[Kind.KNOWN],
+        known=kinds_of(results)[Kind.KNOWN],
         chips=_chips(results),
         meanings=MEANING,
         backends=[described(header, b) for b in dict.fromkeys(r.backend for r in results)],
@@ -73,7 +73,7 @@ def _verdict(result: Result) -> str:
 
 def _state(header: Header, results: Sequence[Result]) -> Kind:
     """The kind whose colour the sentence has: no evidence also where something did not run."""
-    kinds = tally(results).kinds
+    kinds = kinds_of(results)
     if kinds[Kind.FAILED]:
         return Kind.FAILED
     if kinds[Kind.HARNESS_ERROR]:

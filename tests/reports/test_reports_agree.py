@@ -201,7 +201,6 @@ def extra_at(argument, extra):
 
 PLANTS = [
     (terminal, "table"),
-    (terminal, "tally"),
     (terminal, "sentence"),
     (markdown, "table"),
     (markdown, "sentence"),
