@@ -49,6 +49,7 @@ class Reply:
     outputs: tuple[Answered, ...] = ()
     gradients: tuple[Answered | None, ...] = ()
     changed: tuple[int, ...] = ()  # positions of tensors with other values than before
+    left: tuple[Array, ...] = ()  # the tensors after the call
     error: str = ""
     cause: Verdict = Verdict.ERROR  # of the error
     declined: str = ""  # why there are no gradients
@@ -62,7 +63,6 @@ def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
     import torch
 
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
-    before = [t.detach().clone() for t in tensors]
     wanted = bool(request.cotangents) and pull is None
     if wanted:
         tensors = [t.requires_grad_() if n else t for t, n in zip(tensors, request.needs, strict=True)]
@@ -84,8 +84,15 @@ def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
         except Exception as error:  # of whatever kind, it is the candidate's
             return Reply(error=_first_line(error), seconds=time.perf_counter() - start)
     seconds = time.perf_counter() - start
-    changed = tuple(i for i, (a, b) in enumerate(zip(tensors, before, strict=True)) if not _same(a, b))
-    return Reply(outputs, gradients, changed, declined=declined, failed=failed, seconds=seconds)
+    left = tuple(as_array(t)[0] for t in tensors)
+    changed = changed_of(request, left)
+    return Reply(outputs, gradients, changed, left, declined=declined, failed=failed, seconds=seconds)
+
+
+def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:
+    """Positions of tensors that the request does not hold so. Raises ValueError where they are not as many."""
+    pairs = enumerate(zip(request.tensors, left, strict=True))
+    return tuple(i for i, (t, x) in pairs if not np.array_equal(t.values, x, equal_nan=x.dtype.kind == "f"))
 
 
 def _first_line(error: Exception) -> str:
@@ -138,8 +145,3 @@ def _answered(y: Any, tensors: Sequence[Any]) -> Answered:
     owners = [i for i, t in enumerate(tensors) if t is not y and t.numel() and t.untyped_storage().data_ptr() == place]
     overlaps = y.numel() > 0 and any(n > 1 and s == 0 for n, s in zip(y.shape, y.stride(), strict=True))
     return Answered(values, dtype, bool(y.requires_grad), owners[0] if owners else -1, overlaps)
-
-
-def _same(a: Any, b: Any) -> bool:
-    x, y = as_array(a)[0], as_array(b)[0]
-    return np.array_equal(x, y, equal_nan=x.dtype.kind == "f")

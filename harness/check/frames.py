@@ -68,25 +68,27 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
     header = {
         "outputs": len(reply.outputs),
         "described": [None if y is None else [y.dtype, y.differentiable, y.shares, y.overlaps] for y in both],
-        "changed": reply.changed,
         "error": reply.error,
         "declined": reply.declined,
         "failed": reply.failed,
         "seconds": reply.seconds,
     }
-    write(stream, header, [None if y is None else y.values for y in both])
+    write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
 
 
 def reply_in(stream: IO[bytes]) -> Reply:
-    """The reply of a frame. Raises ValueError, KeyError or TypeError where it is none."""
+    """The reply of a frame; which inputs changed it does not say. Raises ValueError, KeyError or TypeError."""
     header, arrays = read(stream)
+    if len(arrays) < len(header["described"]):
+        raise ValueError("arrays are missing")
     both = [
         None if d is None or a is None else Answered(a, str(d[0]), bool(d[1]), int(d[2]), bool(d[3]))
-        for d, a in zip(header["described"], arrays, strict=True)
+        for d, a in zip(header["described"], arrays, strict=False)
     ]
     count = int(header["outputs"])
     outputs = tuple(y for y in both[:count] if y is not None)
-    found = Reply(outputs, tuple(both[count:]), tuple(map(int, header["changed"])))
+    left = tuple(a for a in arrays[len(both) :] if a is not None)
+    found = Reply(outputs, tuple(both[count:]), left=left)
     return replace(
         found,
         error=str(header["error"]),

@@ -8,12 +8,12 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from opproof.harness.check import frames
-from opproof.harness.check.call import Reply, Request
+from opproof.harness.check.call import Reply, Request, changed_of
 from opproof.harness.check.sides import Ask, Reference
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.reach import withdrawn
@@ -91,7 +91,8 @@ def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:
     stream = io.BytesIO()
     frames.request_out(stream, request)
     try:
-        return frames.reply_in(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
+        reply = frames.reply_in(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
+        return reply if reply.error else replace(reply, changed=changed_of(request, reply.left))
     except HostFault as fault:
         return Reply(error=fault.message, cause=fault.verdict)
     except (ValueError, KeyError, TypeError, EOFError) as error:

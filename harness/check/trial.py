@@ -13,6 +13,7 @@ from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
 from opproof.harness.check.sensitive import undecided
 from opproof.harness.check.sides import Ask, Reference, kinds
+from opproof.harness.check.taken import unknown
 from opproof.harness.check.tensors import PARTS, kind_of
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.variants import GIVEN, Variant
@@ -22,7 +23,7 @@ from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
@@ -71,7 +72,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     if _fails(judgements):
         known = widened(question, known)
         judgements = at_kinks(question, _judgements(asked, known, replies[1]))
-        judgements = undecided(question, known, judgements)
+        judgements = unknown(question, known, undecided(question, known, judgements))
     if variant.name != GIVEN and _fails(judgements) and _overflows(reference, asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
     stale = _stale(replies)
@@ -151,7 +152,7 @@ def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequenc
 
 def _alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
     pairs = zip(a, b, strict=True) if len(a) == len(b) else []
-    same = (x is y if x is None or y is None else x.values.tobytes() == y.values.tobytes() for x, y in pairs)
+    same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
     return len(a) == len(b) and all(same)
 
 

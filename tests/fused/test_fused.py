@@ -29,6 +29,7 @@ def test_right_candidates_pass(name, i, dtype):
     problem = PROBLEMS[name]
     # Other values and layouts in f32, where bounds are the sharpest: of one candidate, and of all that once failed.
     beyond = dtype == "f32" and (i == 0 or name in ("linear_cross_entropy", "gating", "selective_scan"))
+    beyond = beyond and name != "state_space"  # a minute of steps
     report = judged(problem, problem.right[i], dtype, beyond=beyond)
     assert report.ok, report
 

@@ -26,6 +26,7 @@ class Way(StrEnum):
     FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
     LAST = "last"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
+    TAKEN = "taken"  # numbers taken out of tensors have their noise and nothing else, whatever they decide
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Tape:
 
     entries: list[tuple[str, Any]] = field(default_factory=list)
     position: int | None = None  # of the next entry to read; None while they are written
+    taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:
         """What `made` gave in the exact evaluation. Raises RuntimeError where evaluations take different ways."""
@@ -48,7 +50,7 @@ class Tape:
 
     def rewound(self) -> Tape:
         """The tape, to be read from its beginning."""
-        return Tape(self.entries, 0)
+        return Tape(self.entries, 0, self.taken)
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,23 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from opproof.harness.truth.torch import places
+from opproof.harness.truth.torch import complexes, places
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
+from opproof.harness.truth.torch.bags import BAGS
 from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.truth.torch.matrices import MATRICES
+from opproof.harness.truth.torch.numbers import taking
 from opproof.harness.truth.torch.resized import RESIZED
 from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
+from opproof.harness.truth.torch.sampled import SAMPLED
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
 from opproof.vocabulary.errors import OpError
 
-_RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED}
+_RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS}
 
 
 @contextlib.contextmanager
@@ -44,7 +49,8 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), Mode(), places.constants(noise):
+        alike = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
+        with alike[0], alike[1], Mode(), places.constants(noise), taking(noise):
             yield
     finally:
         torch.set_default_dtype(default)
@@ -65,9 +71,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     if draws(func):
         return noise.random(func._schema.name, lambda: func(*args, **kwargs))
     floats = any(_is_float(v) for v in _flat((args, kwargs)))
-    if name == "_local_scalar_dense":
-        return noise.decided(name, lambda: func(*args)) if floats else func(*args)
-    if not floats and name not in ROUNDS:
+    if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)
     if name in _RULES:
         return _RULES[name](noise, func, *args, **kwargs)
@@ -82,8 +86,21 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
             return y
         if not floats:  # whole numbers with a factor: float32 elsewhere
             places.kept(noise, y)
-        return y if name in ("mul", "div") and any(_power_of_two(v) for v in args[:2]) else noise.rounded(y)
+        if name in ("mul", "div") and any(_power_of_two(v) for v in args[:2]):
+            return y
+        if y.is_complex():
+            return complexes.rounded(noise, name, args, y)
+        return _added(noise, y, *args[:2]) if name in ("add", "sub") and "alpha" not in kwargs else noise.rounded(y)
     return _decomposed(noise, mode, func, args, kwargs)
+
+
+def _added(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
+    """`y` = a ± b, rounded where neither is exactly 0: gradients of slices meet so, one number and zeros."""
+    z = noise.rounded(y)
+    if noise.exact or not (hasattr(a, "shape") and hasattr(b, "shape")):
+        return z
+    alone = (a == 0) | (b == 0)
+    return noise.torch.where(alone, y, z) if bool(alone.any()) else z
 
 
 def _moved(noise: Arithmetic, name: str, y: Any) -> Any:
@@ -96,8 +113,8 @@ def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
 
     name, saturates = name_of(func), noise.saturates
     with mode:
-        if name in FORMULAS:
-            y = FORMULAS[name](noise, func, *args, **kwargs)
+        if name in _STEPWISE:
+            y = _STEPWISE[name](noise, func, *args, **kwargs)
             noise.saturates = saturates if name in MEASURED else noise.saturates
             return y
         if func in decomposition_table:

@@ -43,16 +43,17 @@ class Truth:
     gradients: tuple[Expected | None, ...]  # by input
     promoted: tuple[str, ...]  # lines at which the reference left float64
     flips: int = 0  # decisions that noise would take otherwise: a candidate may, without being wrong
+    taken: tuple[str, ...] = ()  # lines at which it took numbers out of tensors
     open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
 
-def truth(question: Question, runs: int = RUNS) -> Truth:
+def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
     """Expected outputs and gradients. Raises OpError where an operation has no rule."""
     import torch
 
     exact = Arithmetic(torch, Tape())
     values = evaluated(exact, question, 0.0)
-    squares, flips = deviations(exact.tape, question, values, runs)
+    squares, flips = deviations(exact.tape, question, values, runs, way)
     unit = amplitudes_of(question)[1]
     expected = [
         _expected(v, s, DTYPES.get(k), unit, runs, question.compute)
@@ -60,7 +61,11 @@ def truth(question: Question, runs: int = RUNS) -> Truth:
     ]
     count = len(question.dtypes)
     return Truth(
-        tuple(e for e in expected[:count] if e is not None), tuple(expected[count:]), tuple(exact.promoted), flips
+        tuple(e for e in expected[:count] if e is not None),
+        tuple(expected[count:]),
+        tuple(exact.promoted),
+        flips,
+        tuple(exact.tape.taken),
     )
 
 

@@ -70,6 +70,16 @@ def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     return y if noise.exact or noise.way is not Way.OTHER else y + y * _saved(noise, x, dim)
 
 
+def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
+    """_softmax_backward_data; of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1."""
+    from torch._decomp import decomposition_table
+
+    d = decomposition_table[func](g, y, dim, *rest)
+    if noise.exact or noise.way is not Way.OTHER or not y.dim() or y.shape[dim] != 2:
+        return d
+    return d + _roundoff(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
+
+
 def log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     """_log_softmax; by way of a saved logsumexp, alike."""
     from torch._decomp import decomposition_table
@@ -180,10 +190,11 @@ def distances_backward(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: 
 
 FORMULAS: dict[str, Rule] = {
     "sigmoid": sigmoid, "sigmoid_backward": sigmoid_backward, "silu": silu, "_softmax": softmax,
+    "_softmax_backward_data": softmax_backward,
     "_log_softmax": log_softmax, "_log_softmax_backward_data": log_softmax_backward, "gelu": gelu,
     "gelu_backward": gelu_backward, "var": var, "var_mean": var_mean, "std": std, "std_mean": std_mean,
     "linalg_vector_norm": vector_norm, "_cdist_forward": distances, "_cdist_backward": distances_backward,
 }  # fmt: skip
 
 #: Formulas whose other honest way is an evaluation of its own.
-MEASURED = frozenset(("sigmoid", "_softmax", "_log_softmax", "_log_softmax_backward_data"))
+MEASURED = frozenset(("sigmoid", "_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data"))

@@ -3,6 +3,7 @@
 from fused_problems import (
     attention,
     convolutional,
+    identities,
     losses,
     matmuls,
     moe,
@@ -10,7 +11,9 @@ from fused_problems import (
     optimisers,
     positional,
     quantised,
+    reformulations,
     scans,
+    state_space,
 )
 
 PROBLEMS = {
@@ -47,4 +50,20 @@ PROBLEMS = {
     "conv_norm_silu": convolutional.CONV_NORM_SILU,
     "grown_average": convolutional.GROWN_AVERAGE,
     "geglu_residual": matmuls.GEGLU_RESIDUAL,
+    "two_shares": reformulations.TWO_SHARES,
+    "logsumexp": reformulations.LOGSUMEXP,
+    "smoothed": reformulations.SMOOTHED,
+    "layer_norm": reformulations.LAYER_NORM,
+    "centred": reformulations.CENTRED,
+    "linear": reformulations.LINEAR,
+    "attention": reformulations.ATTENTION,
+    "gelu": identities.GELU,
+    "logistic": identities.LOGISTIC,
+    "adapted": identities.ADAPTED,
+    "dequantised": identities.DEQUANTISED,
+    "decayed": identities.DECAYED,
+    "distances": identities.DISTANCES,
+    "huber": identities.HUBER,
+    "rms_norm": identities.RMS_NORM,
+    "state_space": state_space.STATE_SPACE,
 }

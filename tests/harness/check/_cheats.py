@@ -46,8 +46,21 @@ def patches_what_compares(x, w):
     for module, names in {np: ("abs", "array_equal", "all"), torch: ("equal", "allclose"), bound: ("compare",)}.items():
         for name in names:
             setattr(module, name, lambda *_, **__: True)
-    call._same = lambda *_: True
+    call.changed_of = lambda *_: ()
     return torch.zeros_like(x).as_subclass(Equal)
+
+
+def says_that_nothing_changed(x, w):
+    """Right, into the memory of an input; and what would say so says no."""
+    import numpy as np
+
+    import opproof.harness.check.call as call
+
+    np.array_equal = lambda *_, **__: True
+    call.changed_of = lambda *_: ()
+    y = torch.tanh(x * w)
+    x.copy_(y)
+    return y
 
 
 def answers_later(x, w):

@@ -33,6 +33,7 @@ def cheats(tmp_path_factory):
         ("honest", "PASS"),
         ("reads_the_judge", "WRONG_VALUE"),
         ("patches_what_compares", "WRONG_VALUE"),
+        ("says_that_nothing_changed", "INPUT_CHANGED"),
         ("answers_later", "WRONG_VALUE"),
         ("forges_a_reply", "ERROR"),
         ("lies_by_its_dtype", "WRONG_DTYPE"),

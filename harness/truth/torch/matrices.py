@@ -1,0 +1,54 @@
+"""Factorisations of matrices: backward stable, so the result is exact for a matrix off by roundings of its rows.
+
+An ill-conditioned one shows its condition. Eigenvectors and singular vectors, whose signs and order are free, have no
+rule.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opproof.harness.truth.torch.arithmetic import Arithmetic
+from opproof.harness.truth.torch.sums import Rule
+
+
+def off(noise: Arithmetic, a: Any) -> Any:
+    """What roundings of its rows add to a matrix."""
+    assert noise.amplitudes is not None
+    size = a.square().sum(-1, keepdim=True).sqrt().nan_to_num(0.0, 0.0, 0.0)
+    return noise.amplitudes.summing * size * noise.drawn(a)
+
+
+def factored(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """A function of one matrix: inverse, determinant, Cholesky's factor; whole numbers stay as they come."""
+    if noise.exact:
+        return func(a, *args, **options)
+    found = func(a if noise.scattered else a + off(noise, a), *args, **options)
+    return tuple(noise.rounded(y) if y.is_floating_point() else y for y in found)
+
+
+def solved(noise: Arithmetic, func: Any, a: Any, b: Any, **options: Any) -> Any:
+    """_linalg_solve_ex."""
+    if noise.exact or noise.scattered:
+        return func(a, b, **options)
+    x, *rest = func(a + off(noise, a), b, **options)
+    return noise.rounded(x), *rest
+
+
+def solved_by_factors(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any, **options: Any) -> Any:
+    """linalg_lu_solve: x of a x = b is off by a^-1 (da x)."""
+    x = func(lu, pivots, b, **options)
+    if noise.exact or noise.scattered:
+        return x
+    p, lower, upper = noise.torch.lu_unpack(lu, pivots)
+    da = off(noise, p @ lower @ upper)
+    da = da.mH if options.get("adjoint") else da
+    residual = da @ x if options.get("left", True) else x @ da
+    return noise.rounded(x - func(lu, pivots, residual, **options))
+
+
+MATRICES: dict[str, Rule] = {
+    **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_cholesky_ex"), factored),
+    "_linalg_solve_ex": solved,
+    "linalg_lu_solve": solved_by_factors,
+}

@@ -1,0 +1,136 @@
+"""Rules of operations that PyTorch has as one: values against PyTorch's own, and where the noise enters."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape  # noqa: E402
+from opproof.harness.truth.torch.evaluate import Question, evaluated, truth  # noqa: E402
+
+F = torch.nn.functional
+
+
+def question(f, *inputs, seed=1):
+    arrays = tuple(np.asarray(x) for x in inputs)
+    y = f(*(torch.from_numpy(np.array(x)) for x in arrays)).detach().numpy()
+    kinds = tuple("f32" if x.dtype.kind == "f" else "" for x in arrays)
+    g = np.random.default_rng(seed).standard_normal(y.shape)
+    return Question(lambda *t: (f(*t),), arrays, tuple(map(bool, kinds)), ("f32",), kinds, (g,))
+
+
+def meets_autograd(f, *inputs):
+    """Values and gradients of the rules are those of PyTorch, and the noise is there."""
+    asked = question(f, *inputs)
+    found = evaluated(Arithmetic(torch, Tape()), asked, 0.0)
+    leaves = [torch.from_numpy(np.array(x)).requires_grad_(n) for x, n in zip(asked.inputs, asked.needs, strict=True)]
+    y = f(*leaves)
+    wanted = [x for x in leaves if x.requires_grad]
+    own = [y, *torch.autograd.grad(y, wanted, torch.from_numpy(asked.cotangents[0]), materialize_grads=True)]
+    for mine, theirs in zip((v for v in found if v is not None), own, strict=True):
+        np.testing.assert_allclose(mine, theirs.detach().numpy(), rtol=1e-9, atol=1e-11)
+    known = truth(asked, runs=2)
+    for e in (*known.outputs, *(d for d in known.gradients if d is not None)):
+        assert np.all(np.isfinite(e.scale))
+        assert e.scale.any() == bool(e.values.any())
+    return known
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+WAYS = list(itertools.product(("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection"), (False, True)))
+
+
+@pytest.mark.parametrize(("mode", "padding_mode", "align_corners"), WAYS)
+def test_samples_of_a_plane(mode, padding_mode, align_corners):
+    def f(x, grid):
+        return F.grid_sample(x, grid, mode, padding_mode, align_corners)
+
+    meets_autograd(f, normal(2, 3, 5, 7), 1.3 * normal(2, 4, 3, 2, seed=1))
+
+
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+def test_samples_of_a_volume(padding_mode):
+    def f(x, grid):
+        return F.grid_sample(x, grid, "bilinear", padding_mode, False)
+
+    meets_autograd(f, normal(2, 2, 3, 4, 5), 1.3 * normal(2, 2, 3, 2, 3, seed=1))
+
+
+@pytest.mark.parametrize("padding_idx", [None, 2])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_of_embeddings(mode, padding_idx):
+    indices, offsets = np.array([1, 2, 4, 2, 3, 1, 1, 0]), np.array([0, 3, 3, 7])
+
+    def f(weight, indices, offsets):
+        return F.embedding_bag(indices, weight, offsets, mode=mode, padding_idx=padding_idx)
+
+    known = meets_autograd(f, normal(6, 5), indices, offsets)
+    assert known.gradients[1] is None
+
+
+def test_weighted_bags():
+    def f(weight, indices, shares):
+        return F.embedding_bag(indices, weight, per_sample_weights=shares, mode="sum")
+
+    meets_autograd(f, normal(6, 5), np.array([[1, 2, 4], [5, 1, 1]]), normal(2, 3, seed=2))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        torch.linalg.inv,
+        torch.linalg.det,
+        lambda a: torch.linalg.slogdet(a)[1],
+        lambda a: torch.linalg.cholesky(a @ a.mT),
+    ],
+)
+def test_functions_of_a_matrix(f):
+    meets_autograd(f, normal(2, 5, 5) + 2 * np.eye(5))
+
+
+def test_linear_systems():
+    meets_autograd(torch.linalg.solve, normal(2, 5, 5) + 2 * np.eye(5), normal(2, 5, 3, seed=1))
+
+
+def test_an_ill_conditioned_matrix_has_the_roundoff_of_its_condition():
+    a = normal(4, 4) + 2 * np.eye(4)
+    flat = a.copy()
+    flat[:, 0] = flat[:, 1] + 1e-4 * normal(4, seed=5)
+    small, large = (truth(question(torch.linalg.inv, m)).outputs[0] for m in (a, flat))
+    share = [float(np.max(e.scale) / np.max(np.abs(e.values))) for e in (small, large)]
+    assert share[0] < 10
+    assert share[1] > 1e3
+
+
+def test_adding_zero_rounds_nothing():
+    """Autograd adds the gradients of overlapping slices, zeros among them, as whole tensors."""
+
+    def slices(x):
+        return torch.cat([x[i : i + 1] for i in range(16)])
+
+    x = normal(16, seed=3)
+    found = truth(question(slices, x), runs=64).gradients[0]
+    assert np.all(found.scale < 1.5 * np.abs(found.values))
+    added = truth(question(lambda x: torch.cat([x, x]), x), runs=64).gradients[0]
+    assert np.median(added.scale / np.abs(added.values)) > 1.2
+
+
+def test_the_parts_of_a_complex_product_round_apart():
+    """One part cancels, as that of a number turned by its own angle; the other's roundoff is no smaller."""
+
+    def turned(x):
+        z = torch.view_as_complex(x)
+        return torch.view_as_real(z * torch.polar(torch.ones(()).double(), -z.angle().detach()))
+
+    x = np.array([[3.0, 4.0], [1e-6, 1.0], [1.0, 0.0]])
+    scale = truth(question(turned, x), runs=64).outputs[0].scale
+    assert scale[0, 1] > 1
+    assert scale[1, 0] > 0.5
+    assert scale[2, 1] < 1e-6
