@@ -34,6 +34,8 @@ PREAMBLE = "preamble"
 #: Libraries whose programs may end their process, or keep what the one before defined.
 FORKED = {"ggml", "onednn", "warp"}
 LEDGERS = Path(__file__).parent.parent / "backends"
+#: The day on which reports of the defects were last searched for.
+SOUGHT = "2026-11-22"
 #: What to call each library, and its distribution on PyPI.
 LIBRARIES = {
     "aidge": ("Aidge", "aidge_core"),
@@ -197,6 +199,8 @@ def page(library: str, said: dict[str, str]) -> str:
         "",
         what,
         "*expected* what it would print without the defect; a test compares both with the installed version.",
+        f"Reports were sought on {SOUGHT} in a stored copy of public issues and pull requests, which does not hold",
+        "all of a tracker: look again before you file one.",
         f"What was found, with figures: [docs/backends/{library}.md](../backends/{library}.md).",
     ]
     sections = [line for r in some for line in _section(library, r, said[r.name])]

@@ -1,7 +1,7 @@
 """Gradients of norm at zeros, of its order inf, and of std of equal elements are NaN
 
 Ledger: norm gradient, std gradient
-Upstream: https://github.com/HIPS/autograd/issues/586
+Upstream: https://github.com/HIPS/autograd/issues/151
 Expected:
     norm [0.0, 0.0]
     order inf [0.0, 1.0]

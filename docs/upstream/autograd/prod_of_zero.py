@@ -3,6 +3,7 @@
 It divides the product by each element.
 
 Ledger: prod gradient
+Upstream: https://github.com/HIPS/autograd/issues/93
 Expected: [6.0, 0.0, 0.0]
 """
 

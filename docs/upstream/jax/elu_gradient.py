@@ -1,6 +1,7 @@
 """Gradients of elu and selu are expm1(x) + 1, which cancels: 3 % off at -15
 
 Ledger: elu gradient, selu gradient
+Upstream: https://github.com/jax-ml/jax/issues/39795
 Expected: 3.059e-07
 """
 

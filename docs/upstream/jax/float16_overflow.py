@@ -1,10 +1,9 @@
 """Values and gradients of float16 overflow in an intermediate, where the result is a number
 
-norm and std sum squares up in float16; factors of gradients are rounded to it.
+std sums squares up in float16; factors of gradients are rounded to it.
 
-Ledger: norm forward, std forward, sinh gradient, cosh gradient, atan2 gradient, pow gradient
+Ledger: std forward, sinh gradient, cosh gradient, atan2 gradient, pow gradient
 Expected:
-    norm 300
     std 900
     sinh 4.07e+04
     atan2 0.552
@@ -20,7 +19,6 @@ def gradient(f, *x, of):
     return back(jnp.float16(of))[0].item()
 
 
-print("norm", f"{jnp.linalg.norm(jnp.array([300, 4], jnp.float16)).item():.3g}")
 print("std", f"{jnp.std(jnp.array([-900, 900], jnp.float16)).item():.3g}")
 print("sinh", f"{gradient(jnp.sinh, 12, of=0.5):.3g}")
 print("atan2", f"{gradient(jnp.arctan2, 900, 800, of=1000):.3g}")

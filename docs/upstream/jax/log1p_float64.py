@@ -3,6 +3,7 @@
 XLA's polynomial. The value is that of C's log1p, within half a unit.
 
 Ledger: log1p forward
+Upstream: https://github.com/jax-ml/jax/issues/39707
 Expected: True
 """
 

@@ -3,6 +3,7 @@
 conv_general_dilated_patches multiplies with an identity kernel: 0 times inf.
 
 Ledger: im2col forward, im2col_3d forward, col2im forward
+Upstream: https://github.com/jax-ml/jax/issues/9972
 Expected: [[[1.0, inf], [inf, 2.0]]]
 """
 

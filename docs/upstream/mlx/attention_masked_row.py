@@ -3,6 +3,7 @@
 The mask is a large finite number. PyTorch gives NaN or 0 for such a row, never a mean of what is masked.
 
 Ledger: scaled_dot_product_attention forward, scaled_dot_product_attention gradient
+Upstream: https://github.com/ml-explore/mlx/issues/2395
 Expected: 0.0
 """
 

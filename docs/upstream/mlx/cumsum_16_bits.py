@@ -1,6 +1,7 @@
 """Running sums are kept in 16 bits: 1,025 ones in bfloat16 add up to 256
 
 Ledger: cumsum forward, cumsum gradient
+Upstream: https://github.com/ml-explore/mlx/pull/3907
 Expected: 1024.0
 """
 

@@ -1,6 +1,7 @@
 """ConvTranspose refuses an output_padding of a stride or more
 
-ONNX sets no such limit; PyTorch allows it below the dilation.
+ONNX has it "less than the corresponding stride/dilation dimension"; PyTorch takes one below either. Here it is 2, the
+dilation 3, and the stride 2.
 
 Ledger: conv_transpose1d forward, conv_transpose2d forward
 Expected: (2, 3, 14)

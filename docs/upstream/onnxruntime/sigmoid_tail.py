@@ -3,6 +3,7 @@
 It is a rational approximation. Swish, and the gates of recurrent layers, are made of it.
 
 Ledger: sigmoid forward, silu forward, gelu_quick forward
+Upstream: https://github.com/microsoft/onnxruntime/issues/22557
 Expected: 3.06e-07 5.60e-09
 """
 

@@ -1,6 +1,7 @@
 """interpolate to one row with align_corners is NaN: it divides by the output's size less one
 
 Ledger: upsample_bilinear forward, upsample_bilinear gradient
+Upstream: https://github.com/tinygrad/tinygrad/pull/17790
 Expected: [0.0]
 """
 

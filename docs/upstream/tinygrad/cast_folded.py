@@ -1,6 +1,7 @@
 """A cast to float16 and back is folded away: nothing is rounded, nor in the gradient
 
 Ledger: cast forward, cast gradient
+Upstream: https://github.com/tinygrad/tinygrad/issues/17208
 Expected: [1.0, inf] [inf]
 """
 

@@ -3,6 +3,7 @@
 tan and the gradients of sin, cos and tan hold a cosine.
 
 Ledger: cos gradient, tan forward, tan gradient, sin gradient
+Upstream: https://github.com/tinygrad/tinygrad/pull/17885
 Expected:
     tan(10000) 0.32097
     tan'(10000) 1.10302

@@ -3,6 +3,7 @@
 The gradient of such a row is 0 times the softmax, not 0; the loss itself leaves the row out.
 
 Ledger: cross_entropy gradient
+Upstream: https://github.com/pytorch/pytorch/issues/11551
 Expected: 0.3133 [0.0, 0.0]
 """
 

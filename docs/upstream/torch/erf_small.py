@@ -3,6 +3,7 @@
 erf(x) is 1.1284 x for small x, here to the nearest number of the dtype. The vector code is accurate to 1e-7 absolutely.
 
 Ledger: erf forward
+Upstream: https://github.com/pytorch/pytorch/issues/198183
 Expected: 1.1250 1.0000
 """
 

@@ -1,6 +1,7 @@
 """The transform of an empty batch raises
 
 Ledger: fft forward, fft gradient, rfft forward, rfft gradient, stft forward
+Upstream: https://github.com/pytorch/pytorch/issues/174984
 Expected: (0, 4)
 """
 

@@ -1,10 +1,10 @@
 """Gradients of float16 overflow in a factor, where the gradient is a number
 
-The factors (cosh x, b a^(b-1), 2^x, y / x, a^2 + b^2, x^-2, x^-1.5, exp(target)) are stored in float16 before they are
+The factors (cosh x, b a^(b-1), 2^x, y / x, x^-2, x^-1.5, exp(target)) are stored in float16 before they are
 multiplied by the cotangent. A 16-bit kernel with float32 inside, as PyTorch's others have, would not overflow.
 
 Ledger: cosh gradient, sinh gradient, div gradient, pow gradient, exp2 gradient, prod gradient, cumprod
-    gradient, atan2 gradient, reciprocal gradient, rsqrt gradient, kl_div gradient, tan gradient
+    gradient, reciprocal gradient, rsqrt gradient, kl_div gradient, tan gradient
 Expected:
     sinh 4.07e+04
     div -7.5e+03
@@ -12,7 +12,6 @@ Expected:
     exp2 5.63e+04
     prod 15
     cumprod 15
-    atan2 0.552
     reciprocal -1.11e+03
     rsqrt -447
     tan 1.07e+03
@@ -29,7 +28,6 @@ cases = [
     ("exp2", torch.exp2, [15.08], 0, 2.35),
     ("prod", lambda *x: torch.prod(torch.stack(x), 0), [100.0, 30.0, 50.0], 0, 0.01),
     ("cumprod", lambda *x: torch.cumprod(torch.stack(x), 0)[2], [100.0, 30.0, 50.0], 0, 0.01),
-    ("atan2", torch.atan2, [900.0, 800.0], 0, 1000.0),
     ("reciprocal", torch.reciprocal, [0.003], 0, 0.01),
     ("rsqrt", torch.rsqrt, [0.0005], 0, 0.01),
     ("tan", torch.tan, [1.5703125], 0, 0.00025),

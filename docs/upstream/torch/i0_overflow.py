@@ -3,6 +3,7 @@
 exp(|x|) overflows before it is divided by the root of |x|.
 
 Ledger: i0 forward, i0 gradient
+Upstream: https://github.com/pytorch/pytorch/issues/192293
 Expected: 1.9e+37
 """
 
