@@ -19,6 +19,7 @@ STANDARD = [
     "x=97x2x2;f32",
     "x=17x17;f16,bf16",
     "x=33x33;f16,bf16",
+    "x=65x65;bf16",
     "x=331x2x2;f16,bf16",
     "x=5x4x4;fill=offset;f32",
     "x=5x3x3;fill=positive",

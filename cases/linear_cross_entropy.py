@@ -16,6 +16,7 @@ STANDARD = [
     "x=5x32;weight=7x32;target=5,;reduction=none;layout=gapped",
     "x=5x32;weight=7x32;target=5,;reduction=sum;layout=offset",
     "x=5x9;weight=7x9;target=5,;reduction=none;layout=x:broadcast",
+    "x=9x7;weight=5x7;target=9,;reduction=none;layout=sliced",
     "x=9x9;weight=4x9;target=9,;ignore_index=2;reduction=none;layout=weight:broadcast,target:sliced",
     "x=5x9;weight=7x9;target=5,;reduction=sum;needs=x",
     "x=5x9;weight=7x9;target=5,;reduction=sum;needs=weight",

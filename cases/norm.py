@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._rows import BETWEEN
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -39,6 +40,7 @@ STANDARD = [
     "x=3x0;p=1.0;dim=-1",
     "x=5x1031;p=2.0;dim=-1;f32,f16",
     "x=2x4099;p=1.0;dim=-1;f32",
+    f"x=131x9;p={1 + 16 * BETWEEN};dim=-1;f16,bf16",
     "x=1031x3;dim=-1;layout=sliced",
     "x=9x4099;p=2.0;dim=-1;fill=constant;f16,bf16",
     "x=33x31;p=3.0;dim=-1;fill=offset;f16,bf16",

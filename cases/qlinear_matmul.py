@@ -35,6 +35,7 @@ _ROWS = [
     _row("0x3", "3x4"),
     _row("3x0", "0x4"),
     _row("1x1", "1x1"),
+    _row("31x3", "3x17"),
     _row("3x257", "257x5", columns=True),
     _row("2x768", "768x3"),
     _row("2x3x4x5", "2x3x5x6", "layout=cropped"),

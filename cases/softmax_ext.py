@@ -4,6 +4,7 @@ rows left empty.
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import HALVES, mixed
 from opproof.cases._rows import BETWEEN
 from opproof.cases._without import SCORES
 
@@ -45,6 +46,7 @@ STANDARD = [
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;f32,f16",
     "x=1x1x2x4099;sinks=1,;f32",
     f"x=2x3x4x65;mask=4x65;sinks=3,;scale={32 * BETWEEN};f16,bf16",
+    f"x=2x33x33x5;scale={BETWEEN};f16,bf16",
     "x=2x3x4x5;mask=4x5;sinks=3,;fill=zeros",
     "x=2x12x2x17;mask=2x1x2x17;sinks=12,;max_bias=8.0;scale=-0.7;layout=x:broadcast,mask:gapped,sinks:sliced",
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:broadcast",
@@ -52,6 +54,13 @@ STANDARD = [
     "x=2x3x17x3;mask=2x1x17x3;fill=special",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
 ]
+MIXED = mixed(
+    "mask",
+    HALVES,
+    "x=2x3x5x33;mask=2x1x5x33;scale=0.5",
+    "x=2x4x3x32;mask=2x1x3x32;max_bias=8.0",
+    "x=1x2x4x17;mask=1x1x4x17;fill=wide",
+)
 LAID = [
     "x=2x3x4x5;mask=2x1x4x5;keep=2x1x4x5;layout=cropped",
     "x=2x3x4x5;mask=2x3x4x5;max_bias=8.0;layout=mask:cropped",

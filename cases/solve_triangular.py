@@ -39,6 +39,7 @@ STANDARD = [
     "a=4x4;b=4x65;upper=true;layout=b:sliced",
     "a=3x5x5;b=3x5x97;upper=false;layout=a:broadcast,b:gapped",
     "a=4x4;b=4x3;upper=false;fill=extreme",
+    "a=257x2x2;b=257x2x1;upper=true;f16,bf16",
 ]
 LAID = [
     "a=2x3x3;b=2x3x4;upper=true;layout=cropped",

@@ -1,6 +1,7 @@
 """Axes of reductions: `dim` is one axis, several, or None for all, as in PyTorch."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,6 +19,13 @@ def axes(dim: Dim, rank: int) -> tuple[int, ...]:
 def count(x: Array, dim: Dim) -> int:
     """How many elements of x are reduced into one."""
     return math.prod(x.shape[a] for a in axes(dim, x.ndim))
+
+
+def left(shapes: Mapping[str, tuple[int, ...]], dim: Dim, keepdim: bool) -> list[dict[str, int]]:
+    """Axes of x that a reduction over `dim` leaves, and where they are in y: its slices there are independent."""
+    rank = len(shapes["x"])
+    rest = [a - rank for a in range(rank) if a not in axes(dim, rank)]
+    return [{"x": a, "y": a if keepdim else -len([b for b in rest if b >= a])} for a in rest]
 
 
 def kept(reduced: Array, x: Array, dim: Dim) -> Array:

@@ -1,7 +1,7 @@
 """Sums of products of 8-bit integers: codes without their zero point, scales of few bits, results rounded once.
 
-Scales are drawn as 1, 1.25 or 1.5 times a power of two, so that a sum times its scale is exact in float32 and what
-lies halfway between two codes is certain.
+Scales are drawn as 1, 1.25 or 1.5 times a power of two, or where sums are of few terms 1 + 3 / 512 and the like, so
+that a sum times its scale is exact in float32 and what lies halfway between two codes is certain.
 """
 
 from __future__ import annotations
@@ -25,13 +25,23 @@ ZEROS = {"i8": range(-3, 4), "u8": range(5, 9)}
 RESULTS = {"i8": range(-8, 9), "u8": range(120, 137)}
 #: How far codes lie from their zero point, as they are usually drawn and where every byte is asked for.
 _SPREAD, _WIDEST = {"i8": 32.0, "u8": 6.0}, {"i8": 74.0, "u8": 140.0}
-_SCALE = -6
+#: Sums of so few products leave room for scales that neither f16 nor bf16 holds: far smaller, or of more bits.
+_FEW, _SCALE, _TINY = 3, -6, -26
+_FINE = (1 + 3 / 512, 1 + 7 / 512, 1 + 11 / 512)
 
 
-def scales(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Floats:
-    """A constraint of `domain`: scales of the operands."""
-    del every
-    return _few_bits(bits, shape) * 2.0**_SCALE
+def _exponent(terms: int) -> int:
+    return _TINY if 0 < terms <= _FEW else _SCALE
+
+
+def scales(terms: int, *, fine: bool) -> Callable[..., Floats]:
+    """A constraint of `domain`: scales of one operand of `terms` products that are summed; of one of the two `fine`."""
+
+    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Floats:
+        few = fine and _exponent(terms) == _TINY
+        return (_few_bits(bits, shape, _FINE) if few else _few_bits(bits, shape)) * 2.0 ** _exponent(terms)
+
+    return draw
 
 
 def result_scales(*types: str, terms: int) -> Callable[..., Floats]:
@@ -40,7 +50,7 @@ def result_scales(*types: str, terms: int) -> Callable[..., Floats]:
     def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Floats:
         widest = math.prod(_WIDEST[type] for type in types) * max(terms, 1)  # in order, bytes do not average out
         code = widest / 64 if every else sums_of(*types, terms=terms) / 64
-        return _few_bits(bits, shape, (1.0, 2.0)) * 2.0 ** (round(math.log2(code)) + 2 * _SCALE)
+        return _few_bits(bits, shape, (1.0, 2.0)) * 2.0 ** (round(math.log2(code)) + 2 * _exponent(terms))
 
     return draw
 

@@ -20,6 +20,10 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"x": "nonzero"}
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"x": k, "y": k} for k in range(-len(shapes["x"]), -2)]
+
+
 def forward(x: Array) -> Array:
     return np.linalg.inv(x)
 

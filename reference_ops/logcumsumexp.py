@@ -18,6 +18,11 @@ IN_PLACE = ()  # the gradient needs x beside y
 _REACH = 40  # exp(-40) is no part of any sum with 1, and exp(40) is in the range of float32
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    axes = len(shapes["x"])
+    return [{"x": k, "y": k} for k in range(-axes, 0) if k % axes != params["dim"] % axes]
+
+
 def _levels(x: Array) -> Iterator[tuple[Array, Array]]:
     """Shifts, one per row, with the places that they serve: where the largest x so far is at most _REACH below."""
     whole = np.clip(np.where(np.isnan(x), 0, x), -(2.0**40), 2.0**40).astype(np.int64)

@@ -11,11 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import kept
+from opproof.reference_ops._axes import kept, left
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "shares", "long sum")
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], params["keepdim"])
 
 
 def forward(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Array:

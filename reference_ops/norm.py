@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import Dim, kept
+from opproof.reference_ops._axes import Dim, kept, left
 from opproof.vocabulary.arrays import Array
 
 TRIVIAL = {"vjp": ("zeros", "constant")}  # of p = 0, which is piecewise constant
 TRAITS = ("rowwise", "long sum")
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], params["keepdim"])
 
 
 def forward(x: Array, *, p: float = 2.0, dim: Dim = None, keepdim: bool = False) -> Array:

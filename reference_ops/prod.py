@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import kept
+from opproof.reference_ops._axes import kept, left
 from opproof.reference_ops._passed import of_sizes
 from opproof.vocabulary.arrays import Array
 
@@ -24,6 +24,10 @@ KINDS = ("signed", "unsigned")
 def _before(x: Array) -> Array:
     """The product of all elements before each one, along the last axis."""
     return np.concatenate([np.ones_like(x[..., :1]), np.cumprod(x[..., :-1], axis=-1)], axis=-1)
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], params["keepdim"])
 
 
 def forward(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Array:

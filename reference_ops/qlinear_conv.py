@@ -37,9 +37,10 @@ TRAITS = ("long sum",)
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     kind, other = params["type"], params["weight_type"]
-    drawn = {"x": codes.weights(kind), "weight": codes.weights(other), "x_scale": scales, "weight_scale": scales}
-    zeros = {"x_zero_point": ZEROS[kind], "weight_zero_point": ZEROS[other], "y_zero_point": RESULTS[kind]}
     terms = math.prod(shapes["weight"][1:])
+    drawn: dict[str, Any] = {"x": codes.weights(kind), "weight": codes.weights(other)}
+    drawn |= {"x_scale": scales(terms, fine=True), "weight_scale": scales(terms, fine=False)}
+    zeros = {"x_zero_point": ZEROS[kind], "weight_zero_point": ZEROS[other], "y_zero_point": RESULTS[kind]}
     most = round(sums_of(kind, other, terms=terms))
     return {**drawn, **zeros, "bias": range(-most, most + 1), "y_scale": result_scales(kind, other, terms=terms)}
 

@@ -32,9 +32,11 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], *, type: str, b_type: str) -> dict[str, Any]:
-    drawn = {"a": codes.weights(type), "b": codes.weights(b_type), "a_scale": scales, "b_scale": scales}
+    terms = shapes["a"][-1]
+    drawn: dict[str, Any] = {"a": codes.weights(type), "b": codes.weights(b_type)}
+    drawn |= {"a_scale": scales(terms, fine=True), "b_scale": scales(terms, fine=False)}
     zeros = {"a_zero_point": ZEROS[type], "b_zero_point": ZEROS[b_type], "y_zero_point": RESULTS[type]}
-    return {**drawn, **zeros, "y_scale": result_scales(type, b_type, terms=shapes["a"][-1])}
+    return {**drawn, **zeros, "y_scale": result_scales(type, b_type, terms=terms)}
 
 
 def forward(

@@ -28,6 +28,12 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"keep": range(2)}
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    batch, heads, rows = (dict.fromkeys(("x", "mask", "keep", "y"), axis) for axis in (-4, -3, -2))
+    # ALiBi's slope depends on the head's number.
+    return [*[batch] * (len(shapes["x"]) > 3), *[{**heads, "sinks": -1}] * (params.get("max_bias", 0) <= 0), rows]
+
+
 def _scores(x: Array, mask: Array | None, keep: Array | None, scale: float, max_bias: float) -> Array:
     scores = x * scale
     if mask is not None:

@@ -22,6 +22,11 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     return {"a": "nonzero"}
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    batch = range(-max(map(len, shapes.values())), -2)
+    return [dict.fromkeys(("a", "b", "y"), k) for k in batch]
+
+
 def _t(m: Array) -> Array:
     return np.swapaxes(m, -1, -2)
 

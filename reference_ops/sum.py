@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import Dim, kept
+from opproof.reference_ops._axes import Dim, kept, left
 from opproof.reference_ops._passed import of_one_sign
 from opproof.vocabulary.arrays import Array
 
@@ -21,6 +21,10 @@ EXACT = ("vjp",)
 TRIVIAL = {"vjp": ("constant",)}
 TRAITS = ("rowwise", "long sum")
 KINDS = ("signed", "unsigned")
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], params["keepdim"])
 
 
 def forward(x: Array, *, dim: Dim = None, keepdim: bool = False) -> Array:

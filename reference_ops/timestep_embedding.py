@@ -20,10 +20,15 @@ ANALYTIC = True
 TRAITS = ("long sum",)
 
 
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return [{"timesteps": -1, "y": -2}]
+
+
 def _frequencies(like: Array, half: int, max_period: float) -> Array:
     """w_j, as a kernel computes them, so that noise knows of their rounding."""
-    exponents = -math.log(max_period) * np.arange(half) / max(half, 1)
-    return np.exp(np.full((half,), exponents, dtype=np.real(like).dtype, like=like))
+    dtype = np.real(like).dtype
+    rate = np.full((), -math.log(max_period), dtype=dtype, like=like)
+    return np.exp(rate * np.arange(half).astype(dtype) / max(half, 1))  # type: ignore[no-any-return]
 
 
 def forward(timesteps: Array, *, dim: int, max_period: float = 10000.0) -> Array:

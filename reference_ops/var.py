@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import Dim, count, kept
+from opproof.reference_ops._axes import Dim, count, kept, left
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
 NEIGHBOURS = ("std",)
+
+
+def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[str, int]]:
+    return left(shapes, params["dim"], params["keepdim"])
 
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
+from opproof.harness.judge.lean import LOOSE, lean, lean_of_slices
 from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -24,13 +25,6 @@ BIAS = 2.5
 CONSTANTS = {"C": C, "stored": STORED, "saved": SAVED, "rms": RMS, "bias": BIAS}
 #: Of arrays of so many elements or more.
 LEAST = 16
-#: Results that a store could round to either side, at least so many different ones, tell how it does; by
-#: so many units, and so many standard errors, may their mean be off.
-TELLING = 256
-LEAN = 0.3
-ERRORS = 8.0
-#: Of the scale that a saved output makes, in sizes of the result, where results still tell: each errs for itself.
-LOOSE = 2.0
 
 
 class Rounding(StrEnum):
@@ -91,8 +85,8 @@ class Figures:
 NO_FIGURES = Figures()
 
 
-def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) -> Figures:
-    """The figures of one array, over its elements that count."""
+def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, alone: tuple[int, ...] = ()) -> Figures:
+    """The figures of one array, over its elements that count; slices along the axes `alone` err for themselves."""
     counts = np.isfinite(comparison.signed)
     if np.count_nonzero(counts) < LEAST:
         return NO_FIGURES
@@ -104,37 +98,24 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str) 
         if places.size < LEAST:
             return NO_FIGURES
         rms, bias = _moments(signed[places])
-    rounding, lean, moved = Rounding.UNKNOWN, 0.0, 0.0
+    rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0
     if expected.faithful:
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
-        open_, held = (_lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
+        open_, held = (lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
         if open_ is None and expected.each:
             near = expected.scale[counts] <= LOOSE * np.abs(values)
-            open_ = _lean(given, values, values, near, dtype)
-        rounding, lean = _rounding(open_), open_ or 0.0
+            open_ = lean(given, values, values, near, dtype)
+        if open_ is None and alone:
+            open_ = lean_of_slices(got, expected, comparison, dtype, alone)
+        rounding, leaning = _rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
-    return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, lean=lean, moved=moved)
+    return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, lean=leaning, moved=moved)
 
 
 def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:
     return float(np.sqrt(np.mean(np.square(signed)))), float(np.mean(signed))
-
-
-def _lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[np.bool_], dtype: str) -> float | None:
-    """By how many units results are off on average from those rounded to nearest; 0.0 if not clearly, None if too few.
-
-    Where storing is most of what is rounded. Each value once: a constant that fills an array is rounded to the same
-    side everywhere.
-    """
-    chosen = mask & np.isfinite(nearest)
-    values, places = np.unique(values[chosen], return_index=True)
-    if values.size < TELLING:
-        return None
-    off = np.sign(values) * (got[chosen][places] - nearest[chosen][places]) / (DTYPES[dtype].u * np.abs(values))
-    mean, error = float(np.mean(off)), float(np.std(off)) / np.sqrt(off.size)
-    return 0.0 if abs(mean) <= LEAN or abs(mean) <= ERRORS * error else mean
 
 
 def _rounding(lean: float | None) -> Rounding:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases import Case
 from opproof.harness.judge import beside, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
@@ -31,13 +30,21 @@ class Rules:
     rounding: str | None = None  # how the backend stores this op's results, where not to nearest
 
 
-def plain(case: Case, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:
-    """The comparison by the bound alone; None where nothing was asked."""
+def plain(dtype: str, got: Array | None, expected: Expected | None, rules: Rules) -> Comparison | None:
+    """The comparison of a result of `dtype` by the bound alone; None where nothing was asked."""
     if got is None or expected is None:
         return None
     if rules.rounding is not None:  # what is stored to one side is moved by an interior error of any size
         expected = replace(expected, held=False)
-    return compare(got, expected, case.dtype, strict_subnormals=rules.strict_subnormals)
+    return compare(got, expected, dtype, strict_subnormals=rules.strict_subnormals)
+
+
+def bounded(
+    posed: Posed, arrays: Sequence[Array | None], expected: Sequence[Expected | None], rules: Rules
+) -> list[Comparison | None]:
+    """`plain` of every result, each in its own dtype."""
+    pairs = enumerate(zip(arrays, expected, strict=True))
+    return [plain(posed.dtype_of(i), got, want, rules) for i, (got, want) in pairs]
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
     """By finite differences, for operators without a vjp."""
     estimates = posed.once("differences", lambda: differences.gradients(posed))
     expected = [None if e is None else e.expected for e in estimates]
-    comparisons = [plain(posed.case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
+    comparisons = bounded(posed, answer.arrays, expected, rules)
     skipped = total = 0
     for i, (estimate, comparison) in enumerate(zip(estimates, comparisons, strict=True)):
         if estimate is None or comparison is None:
@@ -77,8 +84,7 @@ def by_differences(posed: Posed, answer: Answer, rules: Rules) -> Compared:
 
 def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], rules: Rules) -> Compared:
     """By the reference's vjp, kinks and saved overflows allowed for."""
-    case = posed.case
-    compared = [plain(case, g, e, rules) for g, e in zip(answer.arrays, expected, strict=True)]
+    compared = bounded(posed, answer.arrays, expected, rules)
     comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
     if rules.convention == "any":
         comparisons = beside.excused(posed, answer.arrays, comparisons, rules.declared)
@@ -89,7 +95,7 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
         groups = posed.op.ties(*posed.inputs, **posed.params)
         for i, (got, want, comparison) in enumerate(zip(answer.arrays, expected, comparisons, strict=True)):
             if got is not None and want is not None and comparison is not None:
-                comparisons[i], note = ties.in_any_order(got, want, groups, comparison, case.dtype)
+                comparisons[i], note = ties.in_any_order(got, want, groups, comparison, posed.dtype_of(i))
                 notes.append(note)
     shapes = [None if c is None else c.units.shape for c in comparisons]
     at_kinks = {} if posed.op.ties is not None or rules.convention != "any" else kinked(posed, shapes)
@@ -97,7 +103,7 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
         got, comparison = answer.arrays[i], comparisons[i]
         assert got is not None
         assert comparison is not None
-        comparisons[i] = _within(got, comparison, k, slack(comparison.bound, k, case.dtype))
+        comparisons[i] = _within(got, comparison, k, slack(comparison.bound, k, posed.dtype_of(i)))
         notes.append(kinks.convention(got, k))
     objection = _together(posed, answer, comparisons, at_kinks)
     for i, (want, comparison) in enumerate(zip(expected, comparisons, strict=True)):
@@ -175,7 +181,7 @@ def _together(
     """Why gradients that may stand at each kink by itself are no subgradient together; empty where they are one."""
     if not all(c is None or c.passed.all() for c in comparisons):
         return ""
-    u = DTYPES[posed.case.dtype].u
+    u = max((DTYPES[posed.dtype_of(i)].u for i, c in enumerate(comparisons) if c is not None), default=0.0)
     for limit in posed.once("limits", lambda: [*subgradient.limits(posed, kinked)]):
         terms = [np.asarray(answer.arrays[i], dtype=np.float64) * d for i, d in limit.directions.items()]
         total, size = (float(sum(np.sum(f(t)) for t in terms)) for f in (np.asarray, np.abs))

@@ -14,12 +14,15 @@ from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.figures import NO_FIGURES, Figures, figures
-from opproof.harness.judge.gradient import Compared, Rules, by_differences, by_vjp, plain
+from opproof.harness.judge.gradient import Compared, Rules, bounded, by_differences, by_vjp
+from opproof.harness.judge.lean import ORDINARY
 from opproof.harness.judge.vacuity import vacuous
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.slices.axes import Axis, axes_of
+from opproof.reference_ops import Trait
 from opproof.reports import Worst
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -142,20 +145,28 @@ def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Exp
     arrays = answer.arrays
     if posed.op.settled is not None:
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
-    comparisons: Sequence[Comparison | None] = [
-        plain(posed.case, g, e, rules) for g, e in zip(arrays, expected, strict=True)
-    ]
+    comparisons: Sequence[Comparison | None] = bounded(posed, arrays, expected, rules)
     return Compared(arrays, expected, excusing(posed, arrays, expected, comparisons, rules.strict_subnormals))
 
 
 def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:
     forward = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
+    by_slice = not forward and posed.case.fill in ORDINARY and Trait.POINTWISE not in posed.op.traits
+    axes = axes_of(posed.case, posed.op) if by_slice else ()
     return tuple(
-        Judged(str(n), a, e, c, figures(a, e, c, posed.case.dtype))
-        for n, a, e, c in zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
+        Judged(str(n), a, e, c, figures(a, e, c, posed.dtype_of(i), _alone(axes, str(n), a)))
+        for i, (n, a, e, c) in enumerate(
+            zip(names, compared.arrays, compared.expected, compared.comparisons, strict=True)
+        )
         if a is not None and e is not None and c is not None
     )
+
+
+def _alone(axes: Sequence[Axis], name: str, array: Array) -> tuple[int, ...]:
+    """Along which axes of a gradient its slices are independent."""
+    within = (axis.within(name, array.shape) for axis in axes if axis.sharing(name, array.shape) == 1)
+    return tuple(k for k in within if k is not None)
 
 
 def _largest(judged: Judged) -> float:
@@ -184,9 +195,4 @@ def is_stale(answer: Answer) -> bool:
     if not answer.before:
         return False
     pairs = [(a, b) for a, b in zip(answer.arrays, answer.before, strict=True) if a is not None and b is not None]
-    return any(a.size for a, _ in pairs) and all(np.array_equal(_bits(a), _bits(b)) for a, b in pairs if a.size)
-
-
-def _bits(array: Array) -> NDArray[np.uint8]:
-    """The bytes of an array, of a large one without a copy."""
-    return np.ascontiguousarray(array).view(np.uint8)
+    return any(a.size for a, _ in pairs) and all(same_bits(a, b) for a, b in pairs if a.size)

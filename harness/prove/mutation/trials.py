@@ -61,7 +61,7 @@ class Fate:
 
 def trials(op: Op, mode: Mode, dtype: str, level: str, judged_by: Judge = judge) -> list[Trial]:
     """The cases of one operator in one mode and dtype, posed; those without a gradient to ask for are left out."""
-    cases = [c for c in cases_of(op.name, level) if c.dtype == dtype]
+    cases = [c for c in cases_of(op.name, level) if c.dtypes == (dtype,)]
     posed = [Trial(c, op, mode, judged_by) for c in cases if mode is Mode.FORWARD or has_gradient(c, op)]
     return posed if mode is Mode.FORWARD else [t for t in posed if any(t.posed.needs)]
 

@@ -125,7 +125,18 @@ def test_any_faithful_rounding_passes():
         assert found.units.max() <= STORED
 
 
-@pytest.mark.parametrize("text", ["exp[x=33x33;bf16]", "exp2[x=33x33;f16]", "sqrt[x=33x33;bf16;fill=positive]"])
+EACH = ("exp[x=33x33;bf16]", "exp2[x=33x33;f16]", "sqrt[x=33x33;bf16;fill=positive]")
+#: What was saved, the elements of a row or of a matrix share.
+BY_ROW = (
+    "softmax[x=331x33;dim=-1;bf16]",
+    "logsumexp[x=331x9;dim=-1;bf16]",
+    "std[x=9x331;dim=0;bf16]",
+    "norm[x=331x9;dim=-1;f16]",
+    "inverse[x=331x2x2;bf16]",
+)
+
+
+@pytest.mark.parametrize("text", [*EACH, *BY_ROW])
 def test_gradients_from_a_saved_output_lean_to_no_side(text):
     """Rounding the output that was saved, and then the gradient: twice, but to either side alike."""
     case = Case.parse(text)
