@@ -233,7 +233,9 @@ def _distributed() -> Any:
             "--dask needs the package distributed, which is not installed; pip install 'opproof[dask]', or in a clone "
             "pip install '.[dask]'."
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our words
+    # What matters is said in our words. Some of its loggers have a level and a handler of their own, so each is set.
+    for name in [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 
 
