@@ -32,6 +32,7 @@ class Loaded:
     device_memory: DeviceMemory | None
     set_threads: Callable[[int], object] | None
     dtypes: frozenset[str]  # that it has beside those that every backend is asked for
+    mixed: bool  # whether it takes floats of several dtypes in one call
     destinations: frozenset[Destination]  # where it can write results beside memory of their own, row by row
 
     @property
@@ -44,9 +45,11 @@ class Loaded:
         return (self.vjp_into if gradient else self.forward_into) is not None
 
     def declared(self, op: str, dtype: str, mode: str) -> tuple[str | None, str | None]:
-        """The lower precision in which it computes this, and how it stores results where not to nearest."""
-        compute = None if self.compute is None else self.compute(op, dtype, mode)
-        return compute, None if self.rounding is None else self.rounding(op, dtype, mode)
+        """The lower precision in which it computes this, and how it stores results where not to nearest.
+
+        `dtype` is that of results, with others after a "+": of f32+f16 the answer for that counts before that for f32.
+        """
+        return _first(self.compute, op, dtype, mode), _first(self.rounding, op, dtype, mode)
 
     def declines(
         self, op: str, dtypes: Sequence[str], params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -59,6 +62,14 @@ class Loaded:
         if answer is True:
             return ""
         return str(answer) if answer else "declined without a reason"
+
+
+def _first(function: Callable[..., str | None] | None, op: str, dtype: str, mode: str) -> str | None:
+    """What is declared of the dtypes together, else of that of results."""
+    if function is None:
+        return None
+    answers = (function(op, asked, mode) for asked in dict.fromkeys((dtype, dtype.partition("+")[0])))
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def settle(backend: Any, name: str) -> Loaded:
@@ -80,6 +91,7 @@ def settle(backend: Any, name: str) -> Loaded:
         "device": "cpu" if members["device"] is None else str(members["device"]),
         "alignment": 64 if alignment is None else int(alignment),
         "dtypes": _dtypes(members["dtypes"], name),
+        "mixed": _mixed(members["mixed"], name),
         "destinations": _destinations(members, name),
         "with_shapes": members["supports"] is not None and _takes(members["supports"], "shapes"),
     }
@@ -96,6 +108,13 @@ def _dtypes(declared: Any, name: str) -> frozenset[str]:
             f"backend {name}: its dtypes are {declared!r}; expected a tuple of words: {', '.join(map(repr, DECLARED))}."
         )
     return frozenset(words).difference(FLOATS)
+
+
+def _mixed(declared: Any, name: str) -> bool:
+    """Whether it takes floats of several dtypes in one call. Raises BackendError for what is neither yes nor no."""
+    if declared is not None and not isinstance(declared, bool):
+        raise BackendError(f"backend {name}: its mixed is {declared!r}; expected True, or False.")
+    return bool(declared)
 
 
 def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:

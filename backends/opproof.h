@@ -147,6 +147,12 @@ OPPROOF_EXPORT const char *opproof_rounding(const char *op, const char *dtype, c
  * bit for bit, and none is asked for that its dtype does not hold. The text must last as long as the library. */
 OPPROOF_EXPORT const char *opproof_dtypes(void);
 
+/* Optional: 1 where the library takes floats of several dtypes in one call: outputs and cotangents have that of
+ * inputs[0] (of mul_mat_id that of b), others may have another, weights of f32 beside data of bf16 for instance. A
+ * gradient has the dtype of its own input. opproof_precision and opproof_rounding are asked for "f32+f16" (outputs of f32, some input
+ * of f16) before "f32". Such calls are not made, and counted as declined, when absent or 0. */
+OPPROOF_EXPORT int32_t opproof_mixed(void);
+
 /* Optional: where the library can write results beside row-major memory of their own: the sum of
  *
  * OPPROOF_IN_PLACE  outputs[0] may lie exactly where one of the inputs does: the same data, byte_offset, shape and

@@ -3,7 +3,7 @@
     [[precision]]
     op = "layer_norm"
     mode = "forward"
-    dtypes = ["f16", "bf16"]
+    dtypes = ["f16", "bf16"]  # or "f32+f16": results of f32, some tensor of f16
     compute = "storage"       # as `compute` of protocol.py answers it
     rounding = "truncate"     # as `rounding` answers it; one of the two may be absent
     units_without = 271.0     # the largest error, in units of honest rounding, of what passes by the declaration,
@@ -50,7 +50,7 @@ class Precision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.compute is None and self.rounding is None:
             raise ValueError(f"neither compute nor rounding of {self.op}; expected one of them, or both")
-        if not self.dtypes or set(self.dtypes) - set(DTYPES):
+        if not self.dtypes or any(set(word.split("+")) - set(DTYPES) for word in self.dtypes):
             raise ValueError(f"dtypes of {self.op} are {list(self.dtypes)}; expected some of {', '.join(DTYPES)}")
 
     def holds_for(self, spec: str) -> bool:

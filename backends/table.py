@@ -23,6 +23,15 @@ def joined(*files: ModuleType) -> dict[str, Callable[..., Any]]:
     return {op: function for file in files for op, function in file.TABLE.items()}
 
 
+#: Operators whose results have another dtype than the first tensor's, and the number of the tensor that has it.
+LIKE = {"mul_mat_id": 1, "mul_mat_id_quantized": 1, "set_rows_quantized": 1}
+
+
+def like_of(op: str) -> int:
+    """The number of the tensor whose dtype results have where those of a call have several."""
+    return LIKE.get(op, 0)
+
+
 def supports(table: Collection[str], op: str, library: str) -> Literal[True] | str:
     """True, or the reason: the library has no such operator."""
     return True if op in table else f"{library} has no {op}"

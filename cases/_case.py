@@ -8,6 +8,8 @@ Grammar, parts separated by ';', in this order:
     parameter name=value  integers, floats (always with '.', 'e', 'inf' or 'nan'), true, false, None,
                           tuples (1,2), bare words for strings
     dtype     f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32 or u8: that of tensors that hold data, not places
+    mixed=    tensors that have another dtype, b:f16 or weight:f32,bias:f32; left out when all have one. Results
+              keep the case's dtype, and so does the tensor that they are like; a gradient has that of its own tensor
     fill=     how values are drawn (cases/_data.py); left out when normal
     layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
     into=     how results lie in memory, by the same words; left out when contiguous
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -37,7 +40,7 @@ _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _ID = re.compile(rf"({_NAME})\[(.*)\]")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*|[a-z]*(,[a-z]*)*->[a-z]*")  # the second an equation of einsum
-RESERVED = ("fill", "layout", "into", "inplace", "needs", "seed")
+RESERVED = ("mixed", "fill", "layout", "into", "inplace", "needs", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Case:
     tensors: tuple[tuple[str, Shape | str], ...]  # a str names an earlier tensor, used again
     params: tuple[tuple[str, Param], ...] = ()
     dtype: str = "f32"
+    mixed: tuple[tuple[str, str], ...] = ()  # tensors of another dtype
     fill: str = "normal"
     layout: str = "contiguous"
     into: str = "contiguous"
@@ -59,6 +63,8 @@ class Case:
         parts = [f"{name}={format_shape(shape)}" for name, shape in self.tensors]
         parts += [f"{name}={format_param(value)}" for name, value in self.params]
         parts.append(self.dtype)
+        if self.mixed:
+            parts.append("mixed=" + ",".join(f"{name}:{dtype}" for name, dtype in self.mixed))
         if self.fill != "normal":
             parts.append(f"fill={self.fill}")
         if self.layout != "contiguous":
@@ -80,6 +86,21 @@ class Case:
         for name, shape in self.tensors:
             found[name] = found[shape] if isinstance(shape, str) else shape
         return found
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The dtypes of its tensors, that of results first."""
+        return tuple(dict.fromkeys((self.dtype, *(dtype for _, dtype in self.mixed))))
+
+    def dtype_of(self, name: str | None) -> str:
+        """The dtype of the tensor `name`, where that holds data; None asks for that of results."""
+        first = next((s for n, s in self.tensors if n == name and isinstance(s, str)), name)  # of what is given again
+        return next((dtype for n, dtype in self.mixed if n == first), self.dtype)
+
+    @property
+    def uniform(self) -> Case:
+        """The same case with one dtype for all."""
+        return replace(self, mixed=())
 
     @property
     def destinations(self) -> tuple[Destination, ...]:
@@ -143,6 +164,7 @@ class Case:
             tensors=tuple(tensors),
             params=tuple(params),
             dtype=rest["dtype"],
+            mixed=_mixed(rest["mixed"], tensors, rest["dtype"], text) if "mixed" in rest else (),
             fill=rest.get("fill", "normal"),
             layout=rest.get("layout", "contiguous"),
             into=rest.get("into", "contiguous"),
@@ -150,6 +172,26 @@ class Case:
             needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
             seed=int(rest.get("seed", "0")),
         )
+
+
+def _mixed(
+    listed: str, tensors: Sequence[tuple[str, Shape | str]], dtype: str, text: str
+) -> tuple[tuple[str, str], ...]:
+    """The tensors of another dtype, in the order of the case. Raises CaseError."""
+    own = {name for name, shape in tensors if not isinstance(shape, str)}
+    found: dict[str, str] = {}
+    for part in listed.split(","):
+        name, _, other = part.partition(":")
+        if name not in own or name in found:
+            raise CaseError(
+                f"mixed={listed} in {text!r}: {name!r} is no tensor that can have a dtype of its own; expected one of "
+                f"{', '.join(sorted(own)) or 'none'}, once, with its dtype: mixed=NAME:f16."
+            )
+        if other not in DTYPES or DTYPES[other].whole or DTYPES[dtype].whole:
+            floats = ", ".join(word for word, kind in DTYPES.items() if not kind.whole)
+            raise CaseError(f"mixed={listed} in {text!r}: expected dtypes of floats, {floats}, beside one of these.")
+        found[name] = other
+    return tuple((name, found[name]) for name, _ in tensors if found.get(name, dtype) != dtype)
 
 
 def format_shape(shape: Shape | str) -> str:

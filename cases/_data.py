@@ -53,7 +53,7 @@ def bits_of(key: str) -> Bits:
 
 
 def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[str, NDArray[Any]]:
-    """Values of every tensor of `case`, rounded to its dtype: float64, or int64 for index tensors.
+    """Values of every tensor of `case`, each rounded to its dtype: float64, or int64 for index tensors.
 
     `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to "nonzero",
     to a Whole (whole numbers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
@@ -95,7 +95,7 @@ def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Flo
 
 def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
     """Values of one tensor. Raises CaseError for an unknown fill."""
-    bits, dtype = bits_of(f"{case}|{name}|{salt}"), DTYPES[case.dtype]
+    bits, dtype = bits_of(f"{case}|{name}|{salt}"), DTYPES[case.dtype_of(name)]
     if is_stored(case.fill):
         as_seen = not case.seed and salt == "variant=0"
         values = stored(case, name, shape, None if as_seen else np.argsort(bits(math.prod(shape)), kind="stable"))
@@ -151,24 +151,24 @@ def _one(case: Case) -> str:
 
 
 def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
-    """What `draw_tensor` draws, in the case's own NumPy dtype; a large tensor a part at a time, where that can be."""
-    dtype = DTYPES[case.dtype].numpy
+    """What `draw_tensor` draws, in its own NumPy dtype; a large tensor a part at a time, where that can be."""
+    dtype = DTYPES[case.dtype_of(name)].numpy
     whole = isinstance(constraint, range | Whole) or callable(constraint) or case.fill not in PIECEWISE
     whole = whole or DTYPES[case.dtype].whole
     if whole or math.prod(shape) <= PIECE:
         values = draw_tensor(case, name, shape, constraint, salt)
         return values.astype(dtype) if values.dtype.kind == "f" else values
-    return _in_pieces(f"{case}|{name}|{salt}", shape, case, case.fill, constraint)
+    return _in_pieces(f"{case}|{name}|{salt}", shape, DTYPES[case.dtype_of(name)], case.fill, constraint)
 
 
 def stored_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> NDArray[Any]:
     """What `draw_cotangent` draws, in the case's own NumPy dtype, a part at a time."""
     fill = case.fill if case.fill in ("exact", "signs") else "normal"
-    return _in_pieces(f"{case}|cotangent {name}|variant={variant}", shape, case, fill, None)
+    return _in_pieces(f"{case}|cotangent {name}|variant={variant}", shape, DTYPES[case.dtype], fill, None)
 
 
-def _in_pieces(key: str, shape: Shape, case: Case, fill: str, constraint: Any) -> NDArray[Any]:
-    bits, dtype = bits_of(key), DTYPES[case.dtype]
+def _in_pieces(key: str, shape: Shape, dtype: Dtype, fill: str, constraint: Any) -> NDArray[Any]:
+    bits = bits_of(key)
     flat = np.empty(math.prod(shape), dtype.numpy)
     for start in range(0, flat.size, PIECE):
         piece = flat[start : start + PIECE]

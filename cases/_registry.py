@@ -8,6 +8,7 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     ATTRIBUTES = [...]                        attributes in pairs (cases/_windows.py); standard level
     ALIGNED = [...]                           extents that are whole tiles (cases/_aligned.py); standard level
     TYPED = [...]                             dtypes beside floats (cases/_typed.py); standard level
+    MIXED = [...]                             tensors of several dtypes (cases/_mixed.py); standard level
     LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
     FULL = [...]                              big shapes; STANDARD is part of it
 
@@ -35,7 +36,7 @@ from opproof.vocabulary.levels import LEVELS
 #: The lists of a case file that make up each level.
 LISTS = {
     "smoke": ("SMOKE",),
-    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "TYPED", "LONG"),
+    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "TYPED", "MIXED", "LONG"),
     "full": ("FULL", "LONGEST"),
 }
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")

@@ -2,12 +2,22 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
+from opproof.cases._mixed import HALVES, NORMS, mixed
 from opproof.cases._rows import binary, full_binary
 from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = binary(exact=True)
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
+MIXED = mixed(
+    "b",
+    NORMS + HALVES,
+    "a=7x33;b=33,",
+    "a=2x3x9;b=3x1",
+    "a=5x64;b=64,;layout=a:transposed",
+    "a=4x65;b=4x65;fill=wide",
+    "a=4x9;b=4x9;fill=wide",
+)
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

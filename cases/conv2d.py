@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import KERNEL, lengths
+from opproof.cases._mixed import HALVES, mixed
 from opproof.cases._windows import conv_attributes
 from opproof.cases._without import WINDOWS
 
@@ -37,6 +38,14 @@ STANDARD = [
     "x=2x3x7x9;weight=4x3x3x3;bias=4,;padding=1;layout=bias:offset",
     "x=1x4099x2x2;weight=2x4099x1x2;f16,bf16",
 ]
+MIXED = mixed(
+    "weight",
+    HALVES,
+    "x=2x3x9x8;weight=4x3x3x3;padding=1",
+    "x=1x4x7x9;weight=6x2x3x2;stride=2;groups=2",
+    "x=1x16x8x8;weight=16x16x3x3;padding=1",
+    "x=2x3x5x7;weight=4x3x1x1;layout=x:permuted",
+)
 LAID = [
     "x=2x3x5x4;weight=4x3x2x3;layout=cropped",
     "x=1x1x1x1;weight=3x1x1x1;bias=3,;layout=x:offset",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import NORMS, mixed
 from opproof.cases._rows import BETWEEN
 
 SMOKE = [
@@ -46,6 +47,13 @@ STANDARD = [
     "x=1x4x1031;num_groups=2;bf16",
     f"x=4x6x25;num_groups=3;eps={BETWEEN};fill=small;f16,bf16",
 ]
+MIXED = mixed(
+    "weight,bias",
+    NORMS,
+    "x=2x6x5;weight=6,;bias=6,;num_groups=2",
+    "x=3x8x4x4;weight=8,;bias=8,;num_groups=4;fill=wide",
+    "x=2x6x33;weight=6,;num_groups=3;layout=x:transposed",
+)
 LAID = [
     "x=2x4x5x7;weight=4,;bias=4,;num_groups=2;layout=cropped",
     "x=3x1x5;weight=1,;bias=1,;num_groups=1;layout=weight:offset,bias:offset",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import NORMS, mixed
 from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33;normalized_shape=(33)", "x=7x33;weight=33,;bias=33,;normalized_shape=(33)"]
@@ -46,6 +47,14 @@ STANDARD = [
     "x=2x1031;normalized_shape=(1031);bf16",
     f"x=9x65;normalized_shape=(65);eps={BETWEEN};fill=small;f16,bf16",
 ]
+MIXED = mixed(
+    "weight,bias",
+    NORMS,
+    "x=7x33;weight=33,;bias=33,;normalized_shape=(33)",
+    "x=5x64;weight=64,;bias=64,;normalized_shape=(64);fill=offset",
+    "x=2x3x31;weight=3x31;bias=3x31;normalized_shape=(3,31)",
+    "x=4x1031;weight=1031,;normalized_shape=(1031);layout=x:transposed",
+)
 LAID = [
     "x=2x3x5x7;weight=5x7;bias=5x7;normalized_shape=(5,7);layout=x:cropped",
     "x=3x2x5x7;weight=2x5x7;bias=2x5x7;normalized_shape=(2,5,7);layout=cropped",

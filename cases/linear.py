@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import WEIGHTS, mixed
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -40,6 +41,16 @@ STANDARD = [
     "x=37x9;weight=33x9;bias=33,",
     "x=33x2;weight=17x2;bias=17,;fill=special",
 ]
+MIXED = mixed(
+    "weight,bias",
+    WEIGHTS,
+    "x=7x33;weight=5x33",
+    "x=5x32;weight=33x32;bias=33,",
+    "x=2x3x65;weight=4x65;layout=x:transposed",
+    "x=64x64;weight=64x64",
+    "x=1x128;weight=17x128;bias=17,;fill=wide",
+    "x=3x1031;weight=2x1031;layout=weight:gapped",
+)
 LAID = [
     "x=2x3x5;weight=4x5;bias=4,;layout=cropped",
     "x=1,;weight=3x1;bias=3,;layout=x:offset",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import WEIGHTS, mixed
 from opproof.cases._typed import typed
 from opproof.cases._without import PRODUCTS
 
@@ -42,6 +43,18 @@ STANDARD = [
     "a=33x2;b=2x17;fill=special",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
+MIXED = mixed(
+    "b",
+    WEIGHTS,
+    "a=5x33;b=33x17",
+    "a=7x96;b=96x9;layout=b:transposed",
+    "a=64x64;b=64x64",
+    "a=3x65;b=65x5;fill=wide",
+    "a=2x3x31;b=31x9;layout=a:transposed",
+    "a=2x1031;b=1031x3",
+    "a=1x257;b=257x5;fill=exact;layout=b:gapped",  # sums that bf16 with f8 would not hold
+    "a=5x33;b=33x7;fill=zeros",
+)
 LAID = [
     "a=2x3x4x5;b=2x3x5x6;layout=cropped",
     "a=4x3x5;b=5x2;layout=a:cropped",

@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import WEIGHTS, mixed
 from opproof.cases._without import PRODUCTS
 
 SMOKE = [
@@ -37,6 +38,16 @@ STANDARD = [
     "a=5x9x2;b=33x2x2;ids=33x2;fill=special",
     "a=2x3x4099;b=2x2x4099;ids=2x2;f16,bf16",
 ]
+MIXED = mixed(
+    "a",
+    WEIGHTS,
+    "a=4x5x33;b=3x2x33;ids=3x2",
+    "a=3x7x32;b=5x1x32;ids=5x2",
+    "a=4x5x9;b=6x2x9;ids=6x2;layout=a:transposed",
+    "a=2x3x1031;b=2x2x1031;ids=2x2",
+    "a=8x32x32;b=16x2x32;ids=16x2",
+    "a=4x5x17;b=3x1x17;ids=3x2;fill=wide",
+)
 LAID = [
     "a=4x3x5;b=3x2x5;ids=3x2;layout=cropped",
     "a=1x1x1;b=3x2x1;ids=3x2;layout=a:offset",

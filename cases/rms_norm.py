@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import NORMS, mixed
 from opproof.cases._rows import BETWEEN
 
 SMOKE = ["x=7x33", "x=7x33;weight=33,"]
@@ -40,6 +41,14 @@ STANDARD = [
     "x=65x3;fill=special",
     f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
 ]
+MIXED = mixed(
+    "weight",
+    NORMS,
+    "x=7x33;weight=33,",
+    "x=5x64;weight=64,;fill=wide",
+    "x=2x3x1031;weight=1031,;layout=x:transposed",
+    "x=3x17;weight=17,;eps=0.1;fill=small",
+)
 LAID = ["x=2x3x5x7;weight=7,;layout=cropped", "x=33x1;weight=1,;layout=weight:offset", "x=1,;eps=0.1;layout=offset"]
 ALIGNED = aligned(
     "x=16x64;weight=64,",

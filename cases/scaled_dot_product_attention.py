@@ -4,6 +4,7 @@ rows that see nothing, head sizes around vector widths.
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import HALVES, mixed
 from opproof.cases._without import PRODUCTS, SCORES
 
 
@@ -67,6 +68,14 @@ STANDARD = [
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
 ]
+MIXED = mixed(
+    "key,value",
+    HALVES,
+    "query=2x4x5x32;key=2x2x7x32;value=2x2x7x32;enable_gqa=true",
+    "query=1x2x3x64;key=1x2x33x64;value=1x2x33x64",
+    "query=2x3x4x9;key=2x3x5x9;value=2x3x5x7;layout=key:transposed",
+    "query=1x2x1x128;key=1x1x9x128;value=1x1x9x128;enable_gqa=true;fill=wide;scale=0.05",
+)
 LAID = [
     _qkv(2, 4, 2, 3, 5, 6, 7, "layout=cropped", "attn_mask=2x1x3x5;keep=2x1x3x5"),
     _qkv(1, 1, 1, 1, 3, 1, 1, "layout=query:offset"),

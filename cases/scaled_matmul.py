@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import NORMS, mixed
 from opproof.cases._without import PRODUCTS
 
 _TYPES = ("i8", "i4", "f8e4m3", "f8e5m2", "f4e2m1")
@@ -47,6 +48,17 @@ STANDARD = [
     "x=2x4128;weight=3x4128;scale=3x129;type=i8",
     "x=3x130;weight=2x130;scale=2x1;type=f8e5m2",
 ]
+#: Scales of f32 beside data of 16 bits, as checkpoints keep them.
+MIXED = mixed(
+    "scale",
+    NORMS,
+    _row("i8", "3", 64, 7, "7x1"),
+    _row("i4", "5", 64, 16, "16x2"),
+    _row("f8e4m3", "2x3", 96, 5, "5x3", "layout=x:transposed"),
+    _row("i8", "4", 33, 9, "0d"),
+    _row("i4", "3", 128, 9, "9x4", "fill=wide"),
+    _row("f4e2m1", "16", 64, 32, "32x2"),
+)
 LAID = [
     "x=2x3x32;weight=5x32;scale=5x2;type=i8;layout=cropped",
     "x=3x1;weight=1x1;scale=1x1;type=i8;layout=weight:offset,scale:offset",

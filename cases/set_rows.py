@@ -2,6 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import lengths
+from opproof.cases._mixed import NORMS, mixed
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;source=3x33;indices=3,"]
@@ -35,6 +36,15 @@ STANDARD = [
     "x=3x8x5;source=3x2x5;indices=3x2;layout=indices:broadcast",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
+MIXED = mixed(
+    "source",
+    NORMS,
+    "x=7x33;source=3x33;indices=3,",
+    "x=2x9x31;source=2x4x31;indices=2x4;layout=source:transposed",
+    "x=16x64;source=8x64;indices=8,;fill=wide",
+    "x=9x128;source=4x128;indices=4,;fill=extreme",
+    "x=9x31;source=4x31;indices=4,;fill=special",
+)
 LAID = [
     "x=2x5x4;source=2x3x4;indices=2x3;layout=cropped",
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:cropped",

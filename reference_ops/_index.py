@@ -17,10 +17,16 @@ def along(index: Array, dim: int) -> Any:
     return tuple(index if a == axis else place for a, place in enumerate(own))
 
 
-def distinct(size: int, dim: int = -1) -> Callable[[Callable[[int], NDArray[np.uint64]], tuple[int, ...]], Array]:
-    """Draws indices of [0, size) none of which stands twice along `dim`, unless there are more than `size` of them."""
+def distinct(size: int, dim: int = -1) -> Callable[..., Array]:
+    """Draws indices of [0, size) none of which stands twice along `dim`, unless there are more than `size` of them.
 
-    def draw(bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    Bytes beside them may be asked to run through `every` value, which is nothing to indices.
+    """
+
+    def draw(
+        bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...], *, every: bool = False
+    ) -> NDArray[np.int64]:
+        del every
         count, others = shape[dim], [n for a, n in enumerate(shape) if a != dim % len(shape)]
         width = max(count, size)
         order = np.argsort(bits(math.prod(others) * width).reshape(*others, width), axis=-1, kind="stable")

@@ -34,6 +34,7 @@ FACTS: dict[str, Any] = {
     "TRAITS": (),  # words of Trait, for what no signature tells
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
+    "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
     "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
@@ -101,6 +102,11 @@ class Op:
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return tuple(self.facts["OUTPUTS"])
+
+    @property
+    def like(self) -> str:
+        """The tensor whose dtype results have where tensors of a call have several."""
+        return str(self.facts["LIKE"] or next(iter(self.tensors), ""))
 
     @property
     def neighbours(self) -> tuple[str, ...]:

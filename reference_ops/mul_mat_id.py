@@ -19,6 +19,7 @@ from opproof.vocabulary.arrays import Array
 ANALYTIC = True
 MULTILINEAR = True
 TRAITS = ("long sum", "indexed", "multiplies")
+LIKE = "b"
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

@@ -30,10 +30,10 @@ HEADER = Path(__file__).parents[1] / "opproof.h"
 
 
 def load(path: Path) -> object:
-    """The backend in the shared library `path`: name, version, device, alignment, dtypes, destinations, forward_into.
+    """The backend in the shared library `path`: name, version, device, alignment, dtypes, mixed, destinations.
 
-    And vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and rounding
-    where it declares its precision, set_threads where it can be told or is linked with OpenMP.
+    And forward_into, vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and
+    rounding where it declares its precision, set_threads where it can be told or is linked with OpenMP.
 
     Runs the library's own start-up code in this process. Raises BackendError where it is no such library.
     """
@@ -52,6 +52,7 @@ def load(path: Path) -> object:
         device=_text(library, "opproof_device", "cpu"),
         alignment=_alignment(library, path),
         dtypes=tuple(_text(library, "opproof_dtypes", "").replace(",", " ").split()),
+        mixed=_mixed(library, path),
         destinations=_destinations(library, path),
         forward_into=partial(_call, forward),
     )
@@ -186,6 +187,15 @@ def _alignment(library: ctypes.CDLL, path: Path) -> int:
             f"opproof_alignment of {path} returned {found}: expected a power of two, in bytes, such as 64."
         )
     return found
+
+
+def _mixed(library: ctypes.CDLL, path: Path) -> bool:
+    """Whether the library says that it takes floats of several dtypes in one call."""
+    function = _function(library, "opproof_mixed")
+    said = 0 if function is None else int(function())
+    if said not in (0, 1):
+        raise BackendError(f"opproof_mixed of {path} returned {said}: expected 1 where it takes mixed dtypes, or 0.")
+    return said == 1
 
 
 def _destinations(library: ctypes.CDLL, path: Path) -> tuple[Destination, ...]:

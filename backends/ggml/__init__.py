@@ -45,6 +45,7 @@ class Ggml:
     name, device = "ggml", "cpu"
     destinations = (Destination.IN_PLACE,)
     dtypes = ("i8", "i16", "i32")
+    mixed = True
 
     def __init__(self, device: Device, variant: str) -> None:
         self.compute, self.rounding = precision.built_in("ggml", variant)

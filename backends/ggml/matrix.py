@@ -59,7 +59,7 @@ def outer_product(g: Graph, a: Tensor, b: Tensor) -> Tensor:
 
 def mul_mat_id(g: Graph, a: Tensor, b: Tensor, ids: Tensor) -> Tensor:
     y = g.call("ggml_mul_mat_id", rows(g, a), rows(g, b), g.integers(ids), shape=(*ids.shape, a.shape[1]))
-    return cast(g, y, g.type(a))
+    return cast(g, y, g.type(b))
 
 
 def solve_triangular(g: Graph, a: Tensor, b: Tensor, *, upper: bool, left: bool, unitriangular: bool) -> Tensor:

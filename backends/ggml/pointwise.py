@@ -26,6 +26,8 @@ def _unary(name: str, g: Graph, x: Tensor) -> Tensor:
 
 def _binary(name: str, g: Graph, a: Tensor, b: Tensor) -> Tensor:
     shape = np.broadcast_shapes(a.shape, b.shape)
+    if g.type(b) not in (g.type(a), "f32"):
+        raise Unsupported(f"ggml_{name} on the CPU takes {g.type(a)} with {g.type(a)} or f32, not {g.type(b)}")
     return g.call(f"ggml_{name}", rows(g, expand(g, a, shape)), b, shape=shape)
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.library import QUANTISED
-from opproof.backends.ggml.views import cast, cont, reshape, rows
+from opproof.backends.ggml.rows import masked
+from opproof.backends.ggml.types import types_of
+from opproof.backends.ggml.views import cast, cont, permute, reshape, rows
 from opproof.backends.protocol import Unsupported
 
 
@@ -34,6 +36,39 @@ def matmul_quantized(g: Graph, a: Tensor, b: Tensor, *, type: str) -> Tensor:  #
     return cast(g, y, g.type(a))
 
 
+def mul_mat_id_quantized(g: Graph, a: Tensor, b: Tensor, ids: Tensor, *, type: str) -> Tensor:  # noqa: A002
+    experts = g.blocks(a, _known(type))
+    shape = (*ids.shape, a.shape[1])
+    y = g.call("ggml_mul_mat_id", experts, cast(g, rows(g, b), "f32"), g.integers(ids), shape=shape)
+    return cast(g, y, g.type(b))
+
+
+def attention_quantized(
+    g: Graph, query: Tensor, key: Tensor, value: Tensor, keep: Tensor | None = None,
+    *, type: str, scale: float | None,  # noqa: A002
+) -> Tensor:  # fmt: skip
+    """Its mask is f16, its result permuted."""
+    if _known(type) not in types_of("ggml_mul_mat"):
+        raise Unsupported(f"ggml's CPU backend has no product with {type}")
+    q, k, v = cast(g, rows(g, query), "f32"), g.blocks(key, type), g.blocks(value, type)
+    mask = masked(g, None, keep, (*query.shape[:-1], key.shape[-2]))
+    mask = None if mask is None else cast(g, mask, "f16")
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    shape = (query.shape[0], query.shape[2], query.shape[1], v.shape[-1])
+    y = g.call("ggml_flash_attn_ext", q, k, v, mask, factor, 0.0, 0.0, shape=shape)
+    return cast(g, permute(g, y, (0, 2, 1, 3)), g.type(query))
+
+
+def set_rows_quantized(g: Graph, x: Tensor, source: Tensor, indices: Tensor, *, type: str) -> Tensor:  # noqa: A002
+    """It writes into x, so it gets a copy. Its source is f32, indices may be int64."""
+    if len(indices.shape) > 3:
+        raise Unsupported("ggml_set_rows takes indices of at most 3 axes")
+    if g.is_over(x):
+        raise Unsupported("this adapter gives ggml a copy of quantised rows")
+    cache = g.blocks(g.copied(x), _known(type))
+    return g.call("ggml_set_rows", cache, cast(g, rows(g, source), "f32"), indices, shape=x.shape)
+
+
 def embedding_quantized(g: Graph, weight: Tensor, indices: Tensor, *, type: str) -> Tensor:  # noqa: A002
     table = g.blocks(weight, _known(type))
     count = math.prod(indices.shape)
@@ -42,4 +77,10 @@ def embedding_quantized(g: Graph, weight: Tensor, indices: Tensor, *, type: str)
     return reshape(g, y, (*indices.shape, table.shape[-1]))
 
 
-TABLE: dict[str, Any] = {f.__name__: f for f in (quantize, dequantize, matmul_quantized, embedding_quantized)}
+TABLE: dict[str, Any] = {
+    f.__name__: f
+    for f in (
+        quantize, dequantize, matmul_quantized, mul_mat_id_quantized, attention_quantized, embedding_quantized,
+        set_rows_quantized,
+    )
+}  # fmt: skip

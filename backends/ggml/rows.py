@@ -97,6 +97,8 @@ def softmax_ext(
     """`keep` is a mask of -inf; added to a mask of floats it is one of -inf too."""
     if max_bias > 0 and mask is None:
         raise Unsupported("ggml_soft_max_ext applies ALiBi's slope to a mask only")
+    if mask is not None and g.type(mask) == "bf16":
+        raise Unsupported("ggml_soft_max_ext takes its mask in f16 or f32, not bf16")
     whole = masked(g, mask, keep, x.shape)
     y = g.call("ggml_soft_max_ext", cont(g, x), whole, scale, max_bias)
     if sinks is not None:

@@ -14,7 +14,7 @@ _QUANTISED = tuple(name for name in QUANTISED if name != "q8_1")  # which ggml o
 
 _THREE = """
     abs sgn neg step tanh elu relu sigmoid hardsigmoid hardswish exp expm1 softplus floor ceil round trunc xielu
-    sqr sqrt sin cos log add add1 sub mul div sum repeat repeat_4d mul_mat_id set_rows
+    sqr sqrt sin cos log add add1 sub mul div sum repeat repeat_4d
 """
 _TWO = """
     gelu gelu_erf gelu_quick silu leaky_relu reglu geglu swiglu geglu_erf geglu_quick
@@ -40,6 +40,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     "cast": (*_ANY, *_QUANTISED),
     "get_rows": (*_ANY, *_QUANTISED),
     "mul_mat": (*_FLOATS, *_QUANTISED),
+    "mul_mat_id": (*_FLOATS, *_QUANTISED),
+    "set_rows": (*_FLOATS, *QUANTISED),
     "conv_1d": ("f16",),
     "conv_2d_dw": ("f16",),
     "count_equal": ("i32",),

@@ -98,6 +98,7 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
         "supports": backend.supports is not None,
         "with_shapes": backend.with_shapes,
         "dtypes": sorted(backend.dtypes),
+        "mixed": backend.mixed,
         "destinations": sorted(backend.destinations),
         "threads": backend.set_threads is not None,
     }
@@ -110,7 +111,7 @@ def _supports(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
     op, dtype, mode = metadata["op"], metadata["dtype"], metadata["mode"]
     try:
         shapes = [None if s is None else tuple(s) for s in json.loads(metadata["shapes"])]
-        reason = backend.declines(op, [dtype], params_of(metadata["params"]), shapes)
+        reason = backend.declines(op, dtype.split("+"), params_of(metadata["params"]), shapes)
         declared, rounding = ("" if word is None else str(word) for word in backend.declared(op, dtype, mode))
     except BaseException as error:  # as of a call
         return {"kind": "failed", "message": serve.described(error)}

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
-from opproof.backends.protocol import Backend, float_name
-from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
+from opproof.backends.protocol import Backend, Unsupported, float_name
+from opproof.backends.table import Table, check_variant, function_of, imported, joined, like_of, pulled_back, supports
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DECLARED
+from opproof.vocabulary.dtypes import DECLARED, DTYPES
 from opproof.vocabulary.several import tuple_of
 
 #: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
@@ -29,6 +29,7 @@ class Jax:
 
     name, device = "jax", "cpu"
     dtypes = DECLARED
+    mixed = True
 
     def __init__(self, jax: Any, table: Table, variant: str) -> None:
         self.compute, self.rounding = precision.built_in("jax", variant)
@@ -41,7 +42,7 @@ class Jax:
         return supports(self.table, op, "JAX")
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-        function = function_of(self.table, op, "JAX")
+        function = _stored(function_of(self.table, op, "JAX"), op, inputs)
 
         def outputs(*tensors: Any) -> tuple[Any, ...]:
             return tuple_of(function(*tensors, **params))
@@ -54,7 +55,7 @@ class Jax:
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool],
     ) -> list[Array | None]:  # fmt: skip
-        function = function_of(self.table, op, "JAX")
+        function = _stored(function_of(self.table, op, "JAX"), op, inputs)
 
         def gradients(tensors: list[Any], gs: list[Any]) -> list[Any]:
             return pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
@@ -81,6 +82,27 @@ class Jax:
     def _tensor(self, array: Array | None) -> Any:
         # A copy: JAX may otherwise keep the caller's memory, which is guarded and soon gone.
         return None if array is None else self._jax.numpy.array(array, copy=True)
+
+
+def _stored(function: Callable[..., Any], op: str, inputs: Sequence[Array | None]) -> Callable[..., Any]:
+    """`function`, of floats of several dtypes, which JAX promotes, with results as they are to be stored."""
+    like = inputs[like_of(op)]
+    floats = {x.dtype for x in inputs if x is not None and float_name(x.dtype) in DTYPES and x.dtype.kind != "i"}
+    if len(floats) < 2 or like is None:
+        return function
+
+    def stored(*tensors: Any, **params: Any) -> list[Any]:
+        try:
+            results = tuple_of(function(*tensors, **params))
+        except (TypeError, ValueError) as error:
+            if "promotion" not in str(error) and "dtype" not in str(error):
+                raise
+            raise Unsupported(f"JAX takes no such dtypes together: {str(error).splitlines()[0]}") from None
+        return [
+            y.astype(like.dtype) if np.issubdtype(y.dtype, np.floating) or y.dtype in floats else y for y in results
+        ]
+
+    return stored
 
 
 def create(variant: str = "") -> Backend:

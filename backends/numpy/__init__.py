@@ -38,6 +38,7 @@ class NumPy:
     name, version, device = "numpy", np.__version__, "cpu"
     destinations = tuple(Destination)
     dtypes = DECLARED
+    mixed = True
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -57,7 +58,7 @@ def values(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any], st
     whole = _whole(op, inputs)
     with np.errstate(all="ignore"):
         outputs = tuple_of(op.forward(*(_compute(x, whole) for x in inputs), **params))
-    return [store(y, whole or _dtype(inputs)) for y in outputs]
+    return [store(y, whole or _dtype(op, inputs)) for y in outputs]
 
 
 def gradients(
@@ -70,14 +71,15 @@ def gradients(
 ) -> list[Array | None]:
     """Gradients of the inputs that need one, None for the others. Raises Unsupported where `op` has no vjp.
 
-    They are stored by `store`; the outputs that they are computed from always to nearest.
+    They are stored by `store`, each in the dtype of its input; the outputs that they are computed from to nearest.
     """
     if op.vjp is None:
         raise Unsupported(f"{op.name} has no gradient")
     outputs = [_compute(y) for y in values(op, inputs, params)]
     with np.errstate(all="ignore"):
         found = gradients_of(op, list(map(_compute, cotangents)), outputs, list(map(_compute, inputs)), params)
-    return [store(d, _dtype(inputs)) if need else None for d, need in zip(found, needs, strict=True)]
+    own = (_dtype(op, inputs) if x is None else x.dtype for x in inputs)
+    return [store(d, dtype) if need else None for d, dtype, need in zip(found, own, needs, strict=True)]
 
 
 def create(variant: str = "") -> Backend:
@@ -98,7 +100,12 @@ def _compute(x: Array | None, whole: np.dtype[Any] | None = None) -> Any:
     return x.astype(np.float32) if float_name(x.dtype) in _NARROW else x
 
 
-def _dtype(inputs: Sequence[Array | None]) -> np.dtype[Any]:
-    """The float dtype among the inputs; float32, to which quantised bytes decode, where there is none."""
-    floats = (x.dtype for x in inputs if x is not None and (x.dtype.kind == "f" or float_name(x.dtype) in _NARROW))
+def _dtype(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any]:
+    """The float dtype of results; float32, to which quantised bytes decode, where no input is of floats."""
+    first = op.tensors.index(op.like) if op.like in op.tensors else 0
+    floats = (x.dtype for x in (*inputs[first:], *inputs) if x is not None and _is_float(x))
     return next(floats, np.dtype(np.float32))
+
+
+def _is_float(x: Array) -> bool:
+    return x.dtype.kind == "f" or float_name(x.dtype) in _NARROW

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from opproof.backends import precision
 from opproof.backends.protocol import Backend, Unsupported
-from opproof.backends.table import check_variant, imported, written
-from opproof.backends.torch import integers, quantised
+from opproof.backends.table import check_variant, imported, like_of, written
+from opproof.backends.torch import integers, mixed, quantised
 from opproof.backends.torch.destinations import FROM_RESULT, OUT, Into, over_first
 from opproof.reference_ops import load
 from opproof.reference_ops._torch import autograd
@@ -50,6 +51,7 @@ class Torch:
     name = "torch"
     destinations = tuple(Destination)
     dtypes = DECLARED
+    mixed = True
 
     def __init__(self, torch: Any, device: str, variant: str = "") -> None:
         self.compute, self.rounding = precision.built_in("torch", variant)
@@ -61,10 +63,21 @@ class Torch:
         out: Sequence[Array | None] | None = None,
     ) -> list[Array]:  # fmt: skip
         tensors = self._tensors(inputs)
+        if mixed.is_mixed(tensors) and out is None:
+            return self._mixed(op, tensors, params)
         with self._torch.no_grad():
             if out is not None:
                 return [self._written(op, tensors, params, place_of(out[0], inputs), out)]
             return [self._array(y) for y in tuple_of(self._twin(op)(self._torch, *tensors, **params))]
+
+    def _mixed(self, op: str, tensors: Sequence[Any], params: Mapping[str, Any]) -> list[Array]:
+        """Outputs of a call with floats of several dtypes. Raises Unsupported where PyTorch does not take them."""
+        with mixed.declining(), self._torch.no_grad():
+            return [self._array(y) for y in tuple_of(self._of_one_dtype(op, tensors)(self._torch, *tensors, **params))]
+
+    def _of_one_dtype(self, op: str, tensors: Sequence[Any]) -> Callable[..., Any]:
+        like = tensors[like_of(op)]
+        return mixed.unpromoted(self._twin(op), like.dtype) if mixed.is_mixed(tensors) else self._twin(op)
 
     def _written(
         self, op: str, tensors: Sequence[Any], params: Mapping[str, Any], where: int | None,
@@ -87,9 +100,13 @@ class Torch:
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool], out: Sequence[Array | None] | None = None,
     ) -> list[Array | None]:  # fmt: skip
-        function = self._twin(op) if out is None else self._over(op, place_of(cotangents[0], out), params)
+        tensors = self._tensors(inputs)
+        function = (
+            self._of_one_dtype(op, tensors) if out is None else self._over(op, place_of(cotangents[0], out), params)
+        )
         twin = functools.partial(function, self._torch, **params)
-        found = autograd(self._torch, twin, self._tensors(inputs), needs, self._tensors(cotangents))
+        with mixed.declining() if mixed.is_mixed(tensors) else nullcontext():
+            found = autograd(self._torch, twin, tensors, needs, self._tensors(cotangents))
         return written([None if d is None else self._array(d) for d in found], out)
 
     @staticmethod

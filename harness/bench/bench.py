@@ -164,7 +164,7 @@ def _calls(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:
 def _inputs(posed: Posed) -> list[Stored | None]:
     layouts = layouts_of(posed.case)
     pairs = zip(posed.names, posed.inputs, strict=True)
-    return [None if n is None or v is None else _stored(v, posed.case.dtype, layouts[n]) for n, v in pairs]
+    return [None if n is None or v is None else _stored(v, posed.case.dtype_of(n), layouts[n]) for n, v in pairs]
 
 
 def _cotangents(posed: Posed) -> list[Stored | None]:

@@ -25,10 +25,10 @@ class Facts:
 
 
 def facts_of(posed: Posed, wanted: tuple[Wanted | None, ...], outputs: Sequence[Array]) -> Facts:
-    """Inputs are read once and results written once, in the dtype under test; `outputs` may have any values."""
-    dtype = posed.case.dtype
-    given = {id(v): v for v in (*posed.inputs, *posed.cotangents) if v is not None}
-    read = sum(_stored(v, dtype) for v in given.values())
+    """Inputs are read once and results written once, in their dtypes; `outputs` may have any values."""
+    named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))
+    given = {id(v): (v, posed.case.dtype_of(name)) for name, v in named if v is not None}
+    read = sum(_stored(v, dtype) for v, dtype in given.values())
     written = sum(int(np.prod(w.shape)) * w.dtype.itemsize for w in wanted if w is not None)
     return Facts(read + written, _flops(posed, outputs))
 

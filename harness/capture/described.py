@@ -29,8 +29,8 @@ def case_of(call: Call) -> Case | None:
         tuple(tensors.items()),
         tuple(call.params.items()),
         _DTYPES[floats.pop()],
-        _fill(next(t for t in call.tensors.values() if t.is_floating_point())),
-        _layouts(call),
+        fill=_fill(next(t for t in call.tensors.values() if t.is_floating_point())),
+        layout=_layouts(call),
         needs=_needs(call),
     )
 

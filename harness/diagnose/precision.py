@@ -74,7 +74,7 @@ def size_of_errors(w: Wrong) -> str | None:
         expected = _expected(w, declared)
         if expected is None:
             continue
-        compared = compare(w.got, expected, w.case.dtype)
+        compared = compare(w.got, expected, w.dtype)
         spread = float(np.sqrt(np.mean(np.square(compared.units))))
         if compared.passed.all() and 0.02 <= spread <= (1 if few else C / 4):
             return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"

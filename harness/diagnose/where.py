@@ -35,7 +35,7 @@ def as_good(w: Wrong) -> list[Region]:
 def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:
     """Outside, every element must be right without doubt: an error that grows smoothly has no region."""
     best: tuple[float, Region] | None = None
-    doubtful = w.failing | (w.units > (3 if DTYPES[w.case.dtype].digits < 24 else C / 2))
+    doubtful = w.failing | (w.units > (3 if DTYPES[w.dtype].digits < 24 else C / 2))
     unlike = bool((~np.isfinite(w.got) & np.isfinite(w.expected))[w.failing].all())
     for region in regions:
         if not 0 < region.mask.sum() < w.failing.size or (doubtful & ~region.mask).any():

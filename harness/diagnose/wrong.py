@@ -49,6 +49,11 @@ class Wrong:
         return self.posed.case
 
     @property
+    def dtype(self) -> str:
+        """That of the tensor."""
+        return self.posed.dtype_of(self.which)
+
+    @property
     def op(self) -> Op:
         """Its operator."""
         return self.posed.op
@@ -97,10 +102,10 @@ class Wrong:
             return False
         inside = np.ones(self.got.shape, dtype=bool) if where is None else where
         candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
-        for units in _UNITS if DTYPES[self.case.dtype].digits >= 24 else _UNITS[1:]:
+        for units in _UNITS if DTYPES[self.dtype].digits >= 24 else _UNITS[1:]:
             tolerance = self._tolerance(candidate, units)
-            near = _near(self.got, candidate, tolerance, self.case.dtype)
-            unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.case.dtype)
+            near = _near(self.got, candidate, tolerance, self.dtype)
+            unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.dtype)
             if not (near | unaffected)[inside].all():
                 return False
             bits = np.sort(self._bits(tolerance, poison)[inside & self.failing])
@@ -112,7 +117,7 @@ class Wrong:
         """How far from `candidate` an honest computation of it may be."""
         if self.expected.dtype.kind != "f":
             return np.zeros(self.got.shape)
-        kind = DTYPES[self.case.dtype]
+        kind = DTYPES[self.dtype]
         usual = np.median(self.scale) if self.scale.size else 0.0
         tolerance = units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
         return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))

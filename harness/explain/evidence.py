@@ -68,7 +68,7 @@ def _in_numbers(name: str, values: Array, case: Case, layout: str, fill: str) ->
     return Input(
         name=name,
         shape=values.shape,
-        dtype=values.dtype.name if values.dtype.kind in "iub" else case.dtype,
+        dtype=values.dtype.name if values.dtype.kind in "iub" else case.dtype_of(name),
         layout=layout,
         strides=storage_of(values.shape, layout).strides,
         fill=fill,

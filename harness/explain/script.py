@@ -94,12 +94,12 @@ def _standalone(case: Case, op: Op) -> str | None:
     names = output_names(op, len(outputs))
     rows = ["", "# What the backend was given.", "inputs = {"]
     for i, (name, v) in enumerate(zip(posed.names, posed.inputs, strict=True)):
-        rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_literal(v, case)},")
+        rows.append(f"    {(op.tensors[i] if name is None else name)!r}: {_literal(v, case.dtype_of(name))},")
     rows += ["}", f"params = {_params(case, op)}", ""]
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
     rows += [f"outputs = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
     if op.vjp is not None:
-        gs = ", ".join(_literal(g, case) for g in posed.cotangents)
+        gs = ", ".join(_literal(g, case.dtype) for g in posed.cotangents)
         rows += ["", "# The gradient of sum(g y).", f"g = [{gs}]"]
         rows += ["with np.errstate(all='ignore'):"]
         rows += ["    d = vjp(g[0] if len(g) == 1 else tuple(g), y, *inputs.values(), **params)"]
@@ -163,16 +163,16 @@ def _value(value: Any) -> str:
     return repr(value)
 
 
-def _literal(v: NDArray[Any] | None, case: Case) -> str:
-    """An array as text: the shortest digits of the dtype under test, read back into float64."""
+def _literal(v: NDArray[Any] | None, dtype: str) -> str:
+    """An array as text: the shortest digits of its dtype, read back into float64."""
     if v is None:
         return "None"
     if v.dtype.kind != "f":
         return f"np.array({v.ravel().tolist()!r}, np.{v.dtype.name}).reshape({v.shape!r})"
-    kind = np.float64 if case.dtype == "f64" else np.float32  # which holds f16 and bf16
+    kind = np.float64 if dtype == "f64" else np.float32  # which holds f16 and bf16
     numbers = ", ".join(_digits(x) for x in v.ravel().astype(kind))
-    note = "" if case.dtype == "f64" else ", np.float32"
-    widened = "" if case.dtype == "f64" else ".astype(np.float64)"
+    note = "" if dtype == "f64" else ", np.float32"
+    widened = "" if dtype == "f64" else ".astype(np.float64)"
     return f"np.array([{numbers}]{note}).reshape({v.shape!r}){widened}"
 
 

@@ -37,5 +37,6 @@ def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, Array]:
         gradients = expected_vjp(posed)
     for argument, e2 in zip(posed.names, gradients, strict=True):
         if e2 is not None:
-            arrays[f"gradient {argument}"], arrays[f"gradient bound {argument}"] = e2.values, bound_of(e2, dtype)
+            kind = DTYPES[case.dtype_of(argument)]
+            arrays[f"gradient {argument}"], arrays[f"gradient bound {argument}"] = e2.values, bound_of(e2, kind)
     return arrays

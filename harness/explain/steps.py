@@ -22,12 +22,13 @@ def simpler(case: Case, op: Op) -> Iterator[Case]:
 
 
 def _plainer(case: Case) -> Iterator[Case]:
-    plain = replace(case.apart, dtype="f32", fill="normal", layout="contiguous", needs=None, seed=0)
+    plain = replace(case.apart.uniform, dtype="f32", fill="normal", layout="contiguous", needs=None, seed=0)
     for changed in (
         plain,
         case.apart,
         replace(case, layout="contiguous"),
         replace(case, fill="normal"),
+        case.uniform,
         replace(case, dtype="f32"),
         replace(case, needs=None),
         replace(case, seed=0),

@@ -24,7 +24,7 @@ from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slices.pose import Posing
 from opproof.harness.truth.slices.stored import elements
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 
@@ -45,7 +45,7 @@ class _Tensors:
         """The name under which the file holds `array`: `wish`, or that with "gradient." before it."""
         for name in (wish, f"gradient.{wish}"):
             kept = self.arrays.setdefault(name, array)
-            if kept is array or (kept.shape == array.shape and kept.dtype == array.dtype and _same(kept, array)):
+            if kept is array or (kept.shape == array.shape and kept.dtype == array.dtype and same_bits(kept, array)):
                 return name
         raise AssertionError(wish)
 
@@ -93,10 +93,12 @@ def vector(task: Task, posing: Posing, tensors: dict[str, Array], largest: int) 
 
 
 def digest(posed: Posed) -> str:
-    """SHA-256 of what is asked: inputs and cotangents in their dtype, row by row."""
+    """SHA-256 of what is asked: inputs and cotangents in their dtypes, row by row."""
     known = hashlib.sha256()
-    for values in (*posed.inputs, *posed.cotangents):
-        known.update(b"-" if values is None else np.ascontiguousarray(to_dtype(values, posed.case.dtype)).tobytes())
+    named = (*zip(posed.names, posed.inputs, strict=True), *((None, g) for g in posed.cotangents))
+    for name, values in named:
+        stored = None if values is None else np.ascontiguousarray(to_dtype(values, posed.case.dtype_of(name)))
+        known.update(b"-" if stored is None else stored.tobytes())
     return known.hexdigest()
 
 
@@ -107,7 +109,7 @@ def _inputs(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
             yield None
         else:
             same = next(j for j, other in enumerate(posed.inputs) if other is values)
-            yield _laid_out(f"input.{same}", name, to_dtype(values, posed.case.dtype), layouts[name], file)
+            yield _laid_out(f"input.{same}", name, to_dtype(values, posed.case.dtype_of(name)), layouts[name], file)
 
 
 def _cotangents(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
@@ -139,7 +141,7 @@ def _results(posed: Posed, wanted: Sequence[question.Wanted | None], file: _Tens
             yield None
             continue
         name = f"{word}.{i}"
-        bound = _bound(right, posed.case.dtype)
+        bound = _bound(right, posed.dtype_of(i))
         low = high = ""
         if i in ends:
             low, high = file.add(f"{name}.low", ends[i][0]), file.add(f"{name}.high", ends[i][1])
@@ -165,9 +167,9 @@ def _ends(posed: Posed, expected: Sequence[Expected | None]) -> dict[int, tuple[
     for i, kinked in gradient.kinked(posed, shapes).items():
         right = expected[i]
         assert right is not None
-        bound = _bound(right, posed.case.dtype)
+        bound = _bound(right, posed.dtype_of(i))
         low, high = (np.where(kinked.mask, end, right.values) for end in (kinked.low, kinked.high))
-        slack = np.where(kinked.mask, gradient.slack(bound, kinked, posed.case.dtype), bound)
+        slack = np.where(kinked.mask, gradient.slack(bound, kinked, posed.dtype_of(i)), bound)
         found[i] = (low, high, slack)
     return found
 
@@ -176,7 +178,3 @@ def _note(posed: Posed) -> str:
     if posed.mode is Mode.GRADIENT and posed.op.ties is not None:
         return "gradients of equal elements may come in any order"
     return "several answers are right" if posed.op.settled is not None else ""
-
-
-def _same(a: Array, b: Array) -> bool:
-    return np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()

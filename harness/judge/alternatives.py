@@ -60,6 +60,6 @@ def _against(
     return [
         None
         if got is None or want is None or values is None or np.shape(values) != want.values.shape
-        else compare(got, replace(want, values=np.asarray(values)), posed.case.dtype)
-        for got, want, values in zip(arrays, expected, answer, strict=True)
+        else compare(got, replace(want, values=np.asarray(values)), posed.dtype_of(i))
+        for i, (got, want, values) in enumerate(zip(arrays, expected, answer, strict=True))
     ]

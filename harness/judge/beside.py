@@ -41,8 +41,8 @@ def excused(
     below, above = (_gradients(posed, first + sign * aside) for sign in (-1, 1))
     return [
         c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape
-        else c.excusing(near & ~c.passed & _between(np.asarray(got, np.float64), a, b, c.bound, posed.case.dtype))
-        for got, c, a, b in zip(arrays, comparisons, below, above, strict=True)
+        else c.excusing(near & ~c.passed & _between(np.asarray(got, np.float64), a, b, c.bound, posed.dtype_of(i)))
+        for i, (got, c, a, b) in enumerate(zip(arrays, comparisons, below, above, strict=True))
     ]  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.cases import Case
 from opproof.cases._every import is_part
 from opproof.harness.judge.bound import compare, far_off
 from opproof.harness.truth.data import to_dtype
@@ -33,20 +32,20 @@ def vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | N
     # A part of every value, on which the operator may be constant, is evidence together with the other parts.
     if is_part(case.fill) or any(0 in s for s in shapes) or all(e.values.size == 1 for e in expected if e is not None):
         return ""
-    objections = _passing(case, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
+    objections = _passing(posed, expected, (*posed.inputs, *posed.cotangents)) - posed.op.trivial(mode)
     if objections and any(1 in s or s == () for s in shapes):
         right = set().union(*(_by_shape(posed, declared, seed) for seed in (1, 2, 3)))
         objections -= right | ({"copy"} if "constant" in right else set())  # a constant that an input is near, no copy
     return f"{min(objections)} would pass as well" if objections else ""
 
 
-def _passing(case: Case, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
+def _passing(posed: Posed, expected: Sequence[Expected | None], given: Iterable[Array | None]) -> set[str]:
     """Trivial answers that pass as every one of `expected`."""
     tensors = [v for v in given if v is not None]
     passing: set[str] | None = None
-    for e in expected:
+    for i, e in enumerate(expected):
         if e is not None:
-            names = {kind for kind, answer in _trivial(e, tensors) if _passes(case, e, answer)}
+            names = {kind for kind, answer in _trivial(e, tensors) if _passes(posed.dtype_of(i), e, answer)}
             passing = names if passing is None else passing & names
     return passing if passing is not None else set()
 
@@ -57,7 +56,7 @@ def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:
         return set()
     plain = replace(posed.case, fill="normal", seed=posed.case.seed + seed)
     again = pose(plain, posed.op, posed.mode).asked
-    return _passing(plain, expected_of(again, declared), (*again.inputs, *again.cotangents))
+    return _passing(again, expected_of(again, declared), (*again.inputs, *again.cotangents))
 
 
 def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:
@@ -70,7 +69,7 @@ def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str
             yield "copy", v  # one number that is near another is none; nor are floats, truncated to whole numbers
 
 
-def _passes(case: Case, expected: Expected, answer: Array) -> bool:
+def _passes(dtype: str, expected: Expected, answer: Array) -> bool:
     with np.errstate(all="ignore"):
-        got = to_dtype(answer.astype(expected.values.dtype), case.dtype)
-    return not far_off(got, expected, case.dtype) and bool(np.all(compare(got, expected, case.dtype).passed))
+        got = to_dtype(answer.astype(expected.values.dtype), dtype)
+    return not far_off(got, expected, dtype) and bool(np.all(compare(got, expected, dtype).passed))

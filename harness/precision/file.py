@@ -85,7 +85,7 @@ def _one(group: Sequence[Precision]) -> Precision:
     dtypes = {e.dtypes[0] for e in group}
     return msgspec.structs.replace(
         group[0],
-        dtypes=tuple(d for d in DTYPES if d in dtypes),
+        dtypes=(*(d for d in DTYPES if d in dtypes), *sorted(dtypes.difference(DTYPES))),
         units_without=_largest(e.units_without for e in group),
         units_with=_largest(e.units_with for e in group),
     )

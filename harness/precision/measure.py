@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.run.attempt import Attempt
+from opproof.harness.truth.reference import COMPUTE_U
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
@@ -85,7 +86,7 @@ def twice(made: Attempt) -> Twice | None:
     without = judged(Declaration())
     if without.verdict not in WRONG:
         return Twice(_slim(without))
-    made_by = {by: _slim(judged(by)) for by in _candidates(declared, posed.case.dtype, without)}
+    made_by = {by: _slim(judged(by)) for by in _candidates(declared, posed.case.dtypes, without)}
     return Twice(_slim(without), {by: j for by, j in made_by.items() if j.verdict is Verdict.PASS})
 
 
@@ -108,15 +109,16 @@ def _slim(judgement: Judgement) -> Judgement:
     return replace(judgement, tensors=())
 
 
-def _candidates(declared: Declaration, dtype: str, without: Judgement) -> list[Declaration]:
-    """What may make a wrong record pass, the least first.
+def _candidates(declared: Declaration, dtypes: Sequence[str], without: Judgement) -> list[Declaration]:
+    """What may make a wrong record pass, the least first; `dtypes` are those of its tensors, that of results first.
 
     A rounding that is declared comes last: many an error passes by it that is something else.
     """
-    candidates = []
+    candidates, (dtype, *others) = [], dtypes
     if any(_truncated(j, DTYPES[dtype]) for j in without.tensors):
         candidates.append(Declaration(rounding=str(Rounding.TRUNCATE)))
     # In 16 bits first what is stored between kernels, then sums too: each is a lower precision than the one before.
     usual = ("f32",) if dtype == "f64" else ("storage", dtype) if DTYPES[dtype].digits < 24 else ()
-    candidates += [Declaration(compute) for compute in (declared.compute, *usual)]
+    coarser = [other for other in others if other in COMPUTE_U and DTYPES[other].digits < DTYPES[dtype].digits]
+    candidates += [Declaration(compute) for compute in (declared.compute, *usual, *coarser)]
     return list(dict.fromkeys(c for c in (*candidates, declared) if c))

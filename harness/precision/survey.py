@@ -60,13 +60,14 @@ def _measured(host: Host, task: Task, timeout: float) -> tuple[Measured | None, 
     except HostFault:
         host.close()
         return None, None
-    if case.dtype == "f32" and support.declared is None and support.rounding is None:
+    dtypes = "+".join(case.dtypes)
+    if dtypes == "f32" and support.declared is None and support.rounding is None:
         return None, host  # full precision, and nothing less is claimed
     made = attempt(host, task, op, timeout, alone=True)
     record = twice(made)
     found = None
     if record is not None:
-        found = Measured(case.op, task.mode, case.dtype, task.case, declared_by(made), record)
+        found = Measured(case.op, task.mode, dtypes, task.case, declared_by(made), record)
     if made.fault is None:
         return found, host
     host.close()

@@ -62,7 +62,7 @@ class Disagreement:
 def cases_to_check(cases: Sequence[Case]) -> list[Case]:
     """Each shape, parameter set and fill once, in float64 and contiguous; whole numbers in their own dtypes."""
     plain = dict.fromkeys(
-        replace(c.apart, dtype=c.dtype if DTYPES[c.dtype].whole else "f64", layout="contiguous") for c in cases
+        replace(c.apart.uniform, dtype=c.dtype if DTYPES[c.dtype].whole else "f64", layout="contiguous") for c in cases
     )
     return [c for c in plain if sum(int(np.prod(s)) for s in c.shapes.values()) <= _LARGEST]
 

@@ -29,6 +29,7 @@ from opproof.harness.truth.reference import COMPUTE_U
 from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
+from opproof.vocabulary import arrays
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.errors import OpError
@@ -137,15 +138,18 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
     """By which precision and rounding the backend is to be judged. Raises Settled where it declines."""
     if mode is Mode.GRADIENT and not host.about.differentiates:
         raise Settled(Verdict.UNSUPPORTED, "the backend has no vjp")
-    if case.dtype not in FLOATS and case.dtype not in host.about.dtypes:
-        raise Settled(Verdict.UNSUPPORTED, f"the backend does not declare the dtype {case.dtype}")
+    for dtype in case.dtypes:
+        if dtype not in FLOATS and dtype not in host.about.dtypes:
+            raise Settled(Verdict.UNSUPPORTED, f"the backend does not declare the dtype {dtype}")
+    if case.mixed and not host.about.mixed:
+        raise Settled(Verdict.UNSUPPORTED, "the backend does not declare calls of mixed dtypes")
     for needed in case.destinations:
         if needed not in host.about.destinations:
             raise Settled(Verdict.UNSUPPORTED, f"the backend does not declare the destination {str(needed)!r}")
     shapes = case.shapes
     names = list(shapes) if op.variadic else op.tensors
     params = {**op.params, **case.kwargs}
-    support = host.support(op.name, case.dtype, mode, params, [shapes.get(n) for n in names])
+    support = host.support(op.name, "+".join(case.dtypes), mode, params, [shapes.get(n) for n in names])
     if support.reason:
         raise Settled(Verdict.UNSUPPORTED, support.reason)
     if support.declared not in (None, "storage", *COMPUTE_U):
@@ -171,7 +175,7 @@ def _forward_of(host: Host, case: Case, op: Op, timeout: float, threads: int):  
 def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:
     """Whether two answers are the same, bit for bit."""
     return all(
-        (a is None and b is None) or (a is not None and b is not None and a.tobytes() == b.tobytes())
+        (a is None and b is None) or (a is not None and b is not None and arrays.same_bits(a, b))
         for a, b in zip(first, second, strict=True)
     )
 

@@ -11,7 +11,7 @@ from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.posed import output_names
 from opproof.harness.truth.slices.axes import Axis, axes_of
 from opproof.harness.truth.slices.blocks import Region, region
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.modes import Mode
 
 Call = Callable[[Question], Sequence[Array | None]]
@@ -90,7 +90,7 @@ def _resized(wanted: Wanted, where: Region) -> Wanted:
 def difference(first: Sequence[Array | None], second: Sequence[Array | None], wanted: Sequence[Wanted | None]) -> str:
     """The first element whose bits differ, in words; empty where none do."""
     for a, b, want in zip(first, second, wanted, strict=True):
-        if a is None or b is None or want is None or a.tobytes() == b.tobytes():
+        if a is None or b is None or want is None or same_bits(a, b):
             continue
         words = np.dtype(f"u{a.dtype.itemsize}")
         unlike = np.ascontiguousarray(a).view(words) != np.ascontiguousarray(b).view(words)

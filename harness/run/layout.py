@@ -121,7 +121,7 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
             placed[id(values)] = i
             storage = storage_of(values.shape, layouts[name])
             result = shared if forward and name == posed.case.inplace else None
-            inputs.append(builder.tensor(f"input {name}", to_dtype(values, dtype), storage, result))
+            inputs.append(builder.tensor(f"input {name}", to_dtype(values, posed.case.dtype_of(name)), storage, result))
     given = cotangent_layout(posed.case)
     cotangents = [
         None

@@ -161,6 +161,7 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         _check_tensors(case, op)
     if case.dtype not in op.dtypes:
         raise CaseError(f"{case}: {op.name} has no meaning in {case.dtype}: expected one of {', '.join(op.dtypes)}.")
+    _check_mixed(case, op)
     drawn = replace(op, kinks=None)  # kinks that raise are a fault of the operator, which the judge names
     if is_stored(case.fill):
         check_stored(case)
@@ -177,6 +178,16 @@ def checked(case: Case, folders: Sequence[str] = ()) -> Case:
         said = " ".join(str(error).split())
         raise CaseError(f"{case}: {op.name} cannot be computed so ({type(error).__name__}: {said}).") from None
     return case
+
+
+def _check_mixed(case: Case, op: Op) -> None:
+    """Raises CaseError where a tensor with a dtype of its own holds no floats, or is what results are like."""
+    drawn = dict(op.domain(case.shapes, **case.kwargs)) if op.domain and case.mixed else {}
+    for name, _ in case.mixed:
+        if name == op.like:
+            raise CaseError(f"{case}: results have the dtype of {name}, {case.dtype}; give that, and mixed= of others.")
+        if isinstance(drawn.get(name), range) or callable(drawn.get(name)):
+            raise CaseError(f"{case}: {name} of {op.name} holds no floats; expected a tensor of data after mixed=.")
 
 
 def _no_parameter(op: Op, name: str, value: object) -> str:

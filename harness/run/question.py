@@ -71,8 +71,8 @@ def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, 
             for n, y in zip(output_names(posed.op, len(templates)), templates, strict=True)
         )
     return tuple(
-        Wanted(f"gradient of {n}", v.shape, native) if need and v is not None else None
-        for n, v, need in zip(posed.names, posed.inputs, posed.needs, strict=True)
+        Wanted(f"gradient of {n}", v.shape, DTYPES[posed.dtype_of(i)].numpy) if need and v is not None else None
+        for i, (n, v, need) in enumerate(zip(posed.names, posed.inputs, posed.needs, strict=True))
     )
 
 

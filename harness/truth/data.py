@@ -34,7 +34,7 @@ def parameters(case: Case, op: Op) -> dict[str, Any]:
 
 
 def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
-    """Values of every tensor by name: float64 rounded to the case's dtype, or int64.
+    """Values of every tensor by name: float64 rounded to its dtype, or int64.
 
     Whole numbers of the case's dtype are float64 too; their results fit it. Floats keep MARGIN from kinks unless the
     fill sits on them, which "kink" always does; a broadcast layout repeats its first slice. `variant` draws other data
@@ -105,8 +105,8 @@ def _hiding(case: Case, op: Op, values: dict[str, Array], variant: int) -> dict[
     assert op.hidden is not None
     masks = zip(arguments(case, op), op.hidden(*ordered(case, op, values), **parameters(case, op)), strict=True)
     hidden = {name: mask for name, mask in masks if name is not None and mask is not None}
-    dtype = DTYPES[case.dtype]
     for name, mask in hidden.items():
+        dtype = DTYPES[case.dtype_of(name)]
         drawn = HIDDEN[case.fill](bits_of(f"{case}|hidden {name}|variant={variant}"), case.shapes[name], dtype)
         values = {**values, name: np.where(mask, round_to(drawn, dtype), values[name])}
     return values
@@ -137,10 +137,13 @@ def ordered(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:
 
 
 def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[bool]:
-    """Which arguments have a gradient that the case asks for: floats, and in `needs` where given."""
+    """Which arguments have a gradient that the case asks for: floats of 16 bits or more, in `needs` where given."""
     names = arguments(case, op)
     return [
-        v is not None and v.dtype.kind == "f" and (case.needs is None or name in case.needs)
+        v is not None
+        and v.dtype.kind == "f"
+        and case.dtype_of(name) in FLOATS
+        and (case.needs is None or name in case.needs)
         for name, v in zip(names, values, strict=True)
     ]
 

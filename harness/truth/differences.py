@@ -64,7 +64,7 @@ def _one(posed: Posed, which: int) -> Estimated:
         rounding = _ERROR * size + 2.0**-48 * float(np.sum(np.abs(base))) / step
         smooth[index] = abs(bend[0] - 4 * bend[1]) <= _KINK * abs(bend[0]) + rounding
         outputs = float(np.sqrt(np.sum(np.square(base[terms != 0])))) / max(1.0, abs(float(x[index])))
-        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[posed.case.dtype].u
+        scale[index] = _TERMS * (size + outputs) + _ERROR * (size + 1e-3) / DTYPES[posed.dtype_of(which)].u
     return Estimated(reference.Expected(values, scale), smooth)
 
 

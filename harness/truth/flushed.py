@@ -7,6 +7,7 @@ Processors and compilers may do so with what is read, with what is computed on t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +73,8 @@ def answers(posed: Posed) -> Iterator[Sequence[Array | None]]:
     """Outputs, or gradients, with numbers below the normal range taken for zero: read, computed, or both."""
     kind = DTYPES[posed.case.dtype]
     interior = kind.tiny if kind.name == "f64" else DTYPES["f32"].tiny
-    read = posed.given(inputs=tuple(None if x is None else _read(x, kind.tiny) for x in posed.inputs))
+    own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)
+    read = posed.given(inputs=tuple(None if x is None else _read(x, tiny) for x, tiny in zip(posed.inputs, own)))  # noqa: B905
     pairs = zip(read.inputs, posed.inputs, strict=True)
     if any(x is not None and y is not None and np.any(x != y) for x, y in pairs if x is not y):
         yield _answer(read, 0.0)

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Posed:
-    """One case in one mode with its data. Arrays are float64, rounded to the case's dtype, or int64, bool."""
+    """One case in one mode with its data. Arrays are float64, rounded to their dtype, or int64, bool."""
 
     case: Case
     op: Op
@@ -43,6 +43,11 @@ class Posed:
     def outputs(self) -> tuple[Array, ...]:
         """The exact outputs, evaluated when first asked for: a judge asks after the backend has answered."""
         return reference.forward(self.op, self.inputs, self.params)
+
+    def dtype_of(self, number: int) -> str:
+        """The dtype of the result of that number: of a gradient that of its tensor."""
+        uniform = self.mode is Mode.FORWARD or not self.case.mixed
+        return self.case.dtype if uniform else self.case.dtype_of(self.names[number])
 
     def expected(self, declared: str | None = None) -> list[Expected | None]:
         """reference.expected_of, evaluated once for each precision that backends declare."""

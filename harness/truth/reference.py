@@ -122,7 +122,8 @@ def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected
 
         return [*expected(posed, declared).outputs]
     squares = _deviations(posed, declared)
-    scaled = map(partial(_scaled, posed, declared), posed.outputs, squares)
+    dtype = DTYPES[posed.case.dtype]
+    scaled = map(partial(_scaled, posed, declared, dtype), posed.outputs, squares)
     return [replace(e, held=e.faithful and s is not None) for e, s in zip(scaled, squares, strict=True)]
 
 
@@ -136,7 +137,11 @@ def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | N
     if is_bitwise(posed):
         return [None if v is None else unscaled(posed, v) for v in values]
     squares = _deviations(posed, declared)
-    return [None if v is None else _scaled(posed, declared, v, s) for v, s in zip(values, squares, strict=True)]
+    kinds = [DTYPES[posed.dtype_of(i)] for i in range(len(values))]
+    return [
+        None if v is None else _scaled(posed, declared, kind, v, s)
+        for kind, v, s in zip(kinds, values, squares, strict=True)
+    ]
 
 
 def values_of(posed: Posed) -> list[Array | None]:
@@ -281,17 +286,17 @@ def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
     return Noisy(y.exact, y.source.disturbed(y.runs, amplitude * size), y.source)
 
 
-def _scaled(posed: Posed, declared: str | None, values: Array, square: Array | None) -> Expected:
-    """The RMS deviation of the runs, in units of u(dtype), from its square."""
+def _scaled(posed: Posed, declared: str | None, kind: Dtype, values: Array, square: Array | None) -> Expected:
+    """The RMS deviation of the runs, in units of u(kind), the result's own dtype, from its square."""
     if values.dtype.kind != "f" or square is None:
         return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
     dtype = DTYPES[posed.case.dtype]
     larger = max(compute_roundoff(dtype, declared), dtype.u)
     with quiet():
         rms = np.sqrt(square)
-    scale = np.nan_to_num(rms * (larger / dtype.u / DELTA), nan=0.0, posinf=0.0)
+    scale = np.nan_to_num(rms * (larger / kind.u / DELTA), nan=0.0, posinf=0.0)
     each = Trait.POINTWISE in posed.op.traits
-    return Expected(values, _coarse(scale), faithful=is_faithful(posed.case, declared), each=each)
+    return Expected(values, _coarse(scale), faithful=is_faithful(posed.case, declared, kind), each=each)
 
 
 def _coarse(scale: Array) -> Array:
@@ -300,10 +305,9 @@ def _coarse(scale: Array) -> Array:
     return rounded
 
 
-def is_faithful(case: Case, declared: str | None) -> bool:
-    """Whether interior arithmetic is more precise than what is stored."""
-    dtype = DTYPES[case.dtype]
-    return compute_roundoff(dtype, declared) < dtype.u
+def is_faithful(case: Case, declared: str | None, kind: Dtype) -> bool:
+    """Whether interior arithmetic is more precise than what is stored, in the dtype `kind`."""
+    return compute_roundoff(DTYPES[case.dtype], declared) < kind.u
 
 
 def saved_overflow(case: Case, outputs: Sequence[Array]) -> bool:

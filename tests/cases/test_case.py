@@ -174,6 +174,38 @@ MALFORMED = {
 }
 
 
+def test_tensors_of_other_dtypes():
+    case = Case.parse("linear[x=5x3;weight=7x3;bias=7,;fill=wide;mixed=bias:f16,weight:bf16;f32;needs=x]")
+    assert str(case) == "linear[x=5x3;weight=7x3;bias=7,;f32;mixed=weight:bf16,bias:f16;fill=wide;needs=x]"
+    assert [case.dtype_of(name) for name in ("x", "weight", "bias", None)] == ["f32", "bf16", "f16", "f32"]
+    assert case.dtypes == ("f32", "bf16", "f16")
+    assert str(case.uniform) == "linear[x=5x3;weight=7x3;bias=7,;f32;fill=wide;needs=x]"
+    assert Case.parse("add[a=3,;b=3,;f32;mixed=b:f32]").mixed == ()
+    again = Case.parse("add3[a=3,;b=3,;c=@b;f32;mixed=b:f16]")
+    assert again.dtype_of("c") == "f16"
+
+
+_NO_TENSOR = "is no tensor that can have a dtype of its own; expected one of a, once, with its dtype: mixed=NAME:f16."
+_NO_FLOATS = "expected dtypes of floats, f64, f32, f16, bf16, f8e4m3, f8e5m2, beside one of these."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("add[a=3,;b=@a;f32;mixed=c:f16]", f"'c' {_NO_TENSOR}"),
+        ("add[a=3,;b=@a;f32;mixed=b:f16]", f"'b' {_NO_TENSOR}"),
+        ("add[a=3,;b=@a;f32;mixed=a:f16,a:bf16]", f"'a' {_NO_TENSOR}"),
+        ("add[a=3,;b=3,;f32;mixed=b]", _NO_FLOATS),
+        ("add[a=3,;b=3,;f32;mixed=b:i8]", _NO_FLOATS),
+        ("add[a=3,;b=3,;i8;mixed=b:f32]", _NO_FLOATS),
+    ],
+)
+def test_what_is_no_tensor_of_another_dtype(text, said):
+    with pytest.raises(CaseError) as raised:
+        Case.parse(text)
+    assert str(raised.value).endswith(said)
+
+
 @pytest.mark.parametrize("text", MALFORMED)
 def test_malformed(text):
     with pytest.raises(CaseError, match=re.escape(MALFORMED[text]) + "$"):

@@ -7,6 +7,7 @@ from _ask import judged
 from opproof.cases._data import bits_of
 from opproof.reference_ops import load
 from opproof.reference_ops._integers import centred, requantized, scales
+from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.verdicts import Verdict
 
 INTEGERS = "matmul_integer[a=16x31;b=31x17;a_zero_point=0d;b_zero_point=0d;type=u8;b_type=i8;f32{}]"
@@ -37,9 +38,18 @@ def test_padding_is_the_zero_point():
 
 
 def test_scales_are_exact_in_every_dtype():
-    drawn = scales(bits_of("s"), (64,))
+    drawn = scales(33, fine=True)(bits_of("s"), (64,))
     assert len(np.unique(drawn)) == 3
     np.testing.assert_array_equal(drawn.astype(np.float16), drawn)
+
+
+def test_scales_of_few_products_are_no_numbers_of_16_bits():
+    fine, coarse = (scales(3, fine=fine)(bits_of("s"), (64,)) for fine in (True, False))
+    assert len(np.unique(fine)) == 3
+    assert np.all(round_to(fine, DTYPES["bf16"]) != fine)
+    for drawn in (fine, coarse):
+        np.testing.assert_array_equal(drawn.astype(np.float32), drawn)
+        assert not drawn.astype(np.float16).any()
 
 
 class Integers:

@@ -102,3 +102,94 @@ def test_a_product_is_that_of_the_decoded_weights():
     np.testing.assert_allclose(
         load("matmul_quantized").forward(a, b, type="q4_k"), a @ decode(b, "q4_k").astype(np.float64).T
     )
+
+
+class Dequantising:
+    """Products of what the bytes stand for, or of what `read` makes of the operator's tensors before."""
+
+    version = "1"
+
+    def __init__(self, read):
+        self.read = read
+
+    def forward(self, op, inputs, params):
+        given = self.read(
+            op, [x if x is None or x.dtype.kind in "iu" else x.astype(np.float32) for x in inputs], params
+        )
+        return load(op).forward(*given, **params)
+
+
+def as_given(op, inputs, params):
+    del op, params
+    return inputs
+
+
+def in_blocks_of_8_bits(op, inputs, params):
+    """Queries, or vectors, as ggml rounds them."""
+    del params
+    at = load(op).tensors.index(load(op).like)
+    return [decode(encode(x, "q8_0"), "q8_0") if i == at else x for i, x in enumerate(inputs)]
+
+
+def of_the_next_row(op, inputs, params):
+    """Bytes of another key, or of another row of every matrix."""
+    del op, params
+    first = next(i for i, x in enumerate(inputs) if x is not None and x.dtype == np.uint8)
+    return [np.roll(x, 1, axis=-2) if i == first else x for i, x in enumerate(inputs)]
+
+
+def with_halved_scale(op, inputs, params):
+    del op, params
+    changed = [x.copy() if x is not None and x.dtype == np.uint8 else x for x in inputs]
+    for x in changed:
+        if x is not None and x.dtype == np.uint8:
+            x.reshape(-1, 34)[-1, 1] ^= 0x04  # a bit of the exponent of one block's scale
+    return changed
+
+
+QUANTISED = {
+    "attention_quantized": "[query=1x4x5x64;key=1x2x7x68;value=1x2x7x68;type=q8_0;f32]",
+    "mul_mat_id_quantized": "[a=4x5x68;b=3x4x64;ids=3x4;type=q8_0;f32]",
+}
+
+
+@pytest.mark.parametrize("op", QUANTISED)
+@pytest.mark.parametrize(
+    ("read", "verdict"),
+    [
+        (as_given, Verdict.PASS),
+        (in_blocks_of_8_bits, Verdict.WRONG_VALUE),
+        (of_the_next_row, Verdict.WRONG_VALUE),
+        (with_halved_scale, Verdict.WRONG_VALUE),
+    ],
+)
+def test_a_cache_and_experts_in_blocks(op, read, verdict):
+    assert judged(Dequantising(read), op + QUANTISED[op]).verdict == verdict
+
+
+def test_queries_in_blocks_of_8_bits_pass_where_they_are_declared():
+    backend = Dequantising(in_blocks_of_8_bits)
+    backend.compute = lambda op, dtype, mode: "q8"
+    for op, case in QUANTISED.items():
+        assert judged(backend, op + case).verdict == Verdict.PASS
+
+
+def test_rows_set_in_a_quantised_cache():
+    """Untouched rows keep their bytes, also such as no encoder writes; a code off by one is wrong."""
+
+    class Cache:
+        version = "1"
+
+        def __init__(self, off):
+            self.off = off
+
+        def forward(self, op, inputs, params):
+            x, source, indices = inputs
+            y = x.copy()
+            y[indices] = encode(source, params["type"])
+            y[indices[0], 5] += self.off
+            return y
+
+    case = "set_rows_quantized[x=9x34;source=4x32;indices=4,;type=q8_0;f32]"
+    assert judged(Cache(0), case).verdict == Verdict.PASS
+    assert judged(Cache(1), case).verdict == Verdict.WRONG_VALUE

@@ -18,6 +18,7 @@ from opproof.harness.truth.slices.blocks import cover, region, taken
 from opproof.harness.truth.slices.expected import expected_in, values_in
 from opproof.harness.truth.slices.room import Noise, Room
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -37,11 +38,16 @@ class Asked:
         """Shapes of the results."""
         return {name: a.shape for name, a in self.arrays.items()}
 
-    def expected(self, values: Array, scale: Scales, place: tuple[slice, ...]) -> Expected:
-        """Values at `place` of their tensor, held to the scale of other slices."""
+    def dtype_of(self, name: str) -> str:
+        """The dtype of the result `name`."""
+        return self.posed.dtype_of(self.names.index(name))
+
+    def expected(self, name: str, values: Array, scale: Scales, place: tuple[slice, ...]) -> Expected:
+        """Values at `place` of the result `name`, held to the scale of other slices."""
         if values.dtype.kind != "f" or is_bitwise(self.posed):
             return unscaled(self.posed, values)
-        return Expected(values, scale.of(values, place), faithful=is_faithful(self.posed.case, self.rules.declared))
+        faithful = is_faithful(self.posed.case, self.rules.declared, DTYPES[self.dtype_of(name)])
+        return Expected(values, scale.of(values, place), faithful=faithful)
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def by_other_scales(asked: Asked, block: Block, name: str, scale: Scales) -> Sli
     shape = asked.shapes[name]
     values = values_in(asked.posed, asked.room, block, name, shape)
     place = region(asked.room.axes, block, name, shape)
-    expected = [asked.expected(values, scale, place) if n == name else None for n in asked.names]
+    expected = [asked.expected(name, values, scale, place) if n == name else None for n in asked.names]
     return _judged(asked, block, expected)
 
 

@@ -85,11 +85,11 @@ def _scales(asked: Asked, drawn: Sequence[Slice], name: str, *, largest: bool) -
 def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Scales]) -> dict[str, Screen]:
     """Every element of every result, as the values come; what adds up over blocks at the end."""
     posed, axes = asked.posed, asked.room.axes
-    screens = {n: Screen(posed.case.dtype) for n in asked.arrays}
+    screens = {n: Screen(asked.dtype_of(n)) for n in asked.arrays}
     sums: dict[str, Array] = {}
 
     def look(name: str, values: Array, place: tuple[slice, ...]) -> None:
-        expected = [asked.expected(values, scale[name], place) for scale in (narrow, wide)]
+        expected = [asked.expected(name, values, scale[name], place) for scale in (narrow, wide)]
         screens[name].add(asked.arrays[name][place], *expected, at=tuple(s.start for s in place))
 
     parts = in_turn(lambda block: values_of(taken(posed, axes, block)), blocks(whole(axes), asked.room.values))

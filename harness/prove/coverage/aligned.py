@@ -27,7 +27,7 @@ _COUNTED = frozenset(
     "index indices ids target positions cu_seqlens_q cu_seqlens_k block_tables context_lens data sinks "
     "freq_factors".split()
 )
-#: Of operators of a quantised type, tensors of bytes, and what many of them share.
+#: Of operators of a quantised type, tensors of codes, and what many of them share.
 _CODED = frozenset({"b", "weight", "scale", "zero_point"})
 
 
@@ -41,13 +41,23 @@ def _heads(op: Op) -> bool:
     return "state" in op.tensors or not (on.masked(op) or _COUNTED.isdisjoint(op.tensors))
 
 
+def _coded(op: Op, case: Case) -> frozenset[str]:
+    """Of an operator of a quantised type, tensors of blocks beside floats; else of codes and what they share."""
+    if "type" not in op.params:
+        return frozenset()
+    drawn = op.domain(case.shapes, **case.kwargs) if op.domain else {}
+    blocks = frozenset(name for name, constraint in drawn.items() if callable(constraint))
+    floats = {t for t in op.tensors if t not in blocks | _COUNTED and "scale" not in t and "zero_point" not in t}
+    return blocks | {"scale", "zero_point"} if floats else _CODED
+
+
 def extents(case: Case, op: Op) -> list[int]:
     """The extents that tiles cover: channels, heads, or the last two axes; those of 1 are none."""
     shapes = case.shapes
     if channels(op):
         return [shapes["x"][1], shapes["weight"][0]]
     axes = 1 if _heads(op) else 2
-    bytes_of = _CODED if "type" in op.params else set()
+    bytes_of = _coded(op, case)
     least = 4 if "state" in op.tensors else 1  # of recurrences, steps and decays have no channels
     floats = [shape for name, shape in shapes.items() if name not in _COUNTED | bytes_of and len(shape) >= least]
     return [n for shape in floats for n in shape[-axes:] if n != 1]
@@ -68,7 +78,7 @@ def _whole(unit: int, case: Case, op: Op) -> bool:
 
 def _tiles(op: Op) -> bool:
     """Whether some tensor of floats has tiles."""
-    return not set(op.tensors) <= _COUNTED | (_CODED if "type" in op.params else set())
+    return not set(op.tensors) <= _COUNTED | _coded(op, cases_of(op.name)[0])
 
 
 def classes(case: Case, op: Op) -> Iterable[str]:

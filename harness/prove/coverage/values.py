@@ -23,6 +23,11 @@ from opproof.harness.prove.coverage.sizes import long
 from opproof.reference_ops import Op, Trait
 
 
+def _biased(op: Op) -> bool:
+    """Whether it takes a mask, and ALiBi's slopes."""
+    return on.masked(op) and "max_bias" in op.params
+
+
 def _masked(case: Case) -> object:
     """A mask, a batch, and ALiBi."""
     batch = next(iter(case.shapes.values()))[0]
@@ -171,7 +176,7 @@ LIMITS = (
 
 CONJUNCTIONS = (
     Rule("exact", "small integers, compared bit for bit", 0, on.multilinear, fill("exact", "signs")),
-    Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, on.masked, when(_masked)),
+    Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, _biased, when(_masked)),
     Rule("partial, strided", "partial rope of strided tensors", 0, on.taking("n_dims"), when(_partial)),
     Rule(
         *("causal, GQA", "causal with grouped heads and unequal lengths", 0),

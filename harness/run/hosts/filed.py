@@ -53,7 +53,7 @@ class Filed:
         self._records = {(r.case, r.mode): r for r in exported.records}
         self._left = {(r.case, r.mode): r.reason for r in exported.left_out}
         name, version, device = plain(identity.name), plain(identity.version), plain(identity.device)
-        self.about = About(name, version, device, dtypes=frozenset(DECLARED), once=True)
+        self.about = About(name, version, device, dtypes=frozenset(DECLARED), mixed=True, once=True)
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

@@ -47,7 +47,8 @@ class Foreign:
         name, version, device = plain(hello["name"]), plain(hello.get("version", "")), plain(hello.get("device", "cpu"))
         threads, places = hello.get("threads", False), frozenset(map(Destination, words))
         dtypes = frozenset(hello.get("dtypes", ()))
-        self.about = About(name, version, device, destinations=places, dtypes=dtypes, threads=threads)
+        mixed = hello.get("mixed", False)
+        self.about = About(name, version, device, destinations=places, dtypes=dtypes, mixed=mixed, threads=threads)
         self._ops = hello.get("ops")
         self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
         self._count = 0
@@ -68,7 +69,8 @@ class Foreign:
         """See Host."""
         posed = question.posed
         native = posed.case.dtype
-        inputs = [None if v is None else to_dtype(v, native) for v in posed.inputs]
+        pairs = zip(posed.names, posed.inputs, strict=True)
+        inputs = [None if v is None else to_dtype(v, posed.case.dtype_of(name)) for name, v in pairs]
         cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
         try:
             if posed.case.inplace:
@@ -242,6 +244,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
         ("rounding", dict, '{"mul": "truncate"}'),
         ("destinations", list, '["in place"]'),
         ("dtypes", list, '["i32", "f8e4m3"]'),
+        ("mixed", bool, "true"),
         ("threads", bool, "true"),
     )
     for key, kind, example in expected:

@@ -22,6 +22,7 @@ class About:
     differentiates: bool = True  # it has a vjp, as far as it tells
     destinations: frozenset[Destination] = frozenset()  # where it can write results, beside memory of their own
     dtypes: frozenset[str] = frozenset()  # that it has, beside those that every backend is asked for
+    mixed: bool = False  # it takes floats of several dtypes in one call
     threads: bool = False  # it lets itself be told how many to compute with
     once: bool = False  # it answers the judged question alone, since the answer is there already
 
@@ -44,7 +45,7 @@ class Host(Protocol):
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
     ) -> Support:
-        """Asked before anything is drawn. Raises Settled and HostFault."""
+        """Asked before anything is drawn; `dtype` is that of results, others after a "+". Raises Settled, HostFault."""
         ...
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:

@@ -30,14 +30,16 @@ class Inside:
         self._backend, self._arena = backend, Arena()
         name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
         told = backend.set_threads is not None
-        self.about = About(name, version, device, backend.differentiates, backend.destinations, backend.dtypes, told)
+        self.about = About(
+            name, version, device, backend.differentiates, backend.destinations, backend.dtypes, backend.mixed, told
+        )
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
     ) -> Support:
         """See Host."""
         try:
-            reason = self._backend.declines(op, [dtype], params, shapes)
+            reason = self._backend.declines(op, dtype.split("+"), params, shapes)
             declared, rounding = self._backend.declared(op, dtype, mode)
         except Exception as error:  # of whatever kind, it is the backend's
             raise Settled(Verdict.ERROR, plain(serve.described(error))) from None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from opproof.backends.protocol import BackendFailed
 from opproof.harness.run.question import Settled
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, bytes_of
 from opproof.vocabulary.verdicts import Verdict
 
 
@@ -21,11 +20,7 @@ def check_kept(called: str, name: str, sent: Array, answer: dict[str, Array]) ->
         raise BackendFailed(f"the answer to a call in place has no tensor {name}, to show that it is as it was sent")
     if (back.dtype, back.shape) != (sent.dtype, sent.shape):
         raise BackendFailed(f"the answer has {name} in another dtype or shape than it was sent")
-    changed = int(np.count_nonzero(_bytes(back) != _bytes(sent)))
+    changed = int(np.count_nonzero(bytes_of(back) != bytes_of(sent)))
     if changed:
         what = f"{called}: {changed} of {sent.nbytes} bytes changed during the call"
         raise Settled(Verdict.INPUT_CHANGED, what)
-
-
-def _bytes(array: Array) -> NDArray[np.uint8]:
-    return np.frombuffer(array.tobytes(), np.uint8)

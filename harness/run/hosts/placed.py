@@ -71,6 +71,7 @@ class _Hello(msgspec.Struct):
     with_shapes: bool  # and looks at their shapes
     destinations: frozenset[Destination] = frozenset()
     dtypes: frozenset[str] = frozenset()
+    mixed: bool = False
     threads: bool = False
 
 
@@ -86,9 +87,8 @@ class Placed:
         except (KeyError, msgspec.DecodeError) as error:
             raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
         name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
-        self.about = About(
-            name, version, device, self._about.vjp, self._about.destinations, self._about.dtypes, self._about.threads
-        )
+        said = self._about
+        self.about = About(name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads)
         self._process, self._memory = process, memory
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}

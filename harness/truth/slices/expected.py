@@ -54,9 +54,9 @@ def expected_in(
                 of = sums[i] or _Sum(tuple(s.stop - s.start for s in place))
                 of.add(e, inside(room.axes, block, part, name, x.shape))
                 sums[i] = of
-    dtype = DTYPES[posed.case.dtype]
-    rounding = compute_roundoff(dtype, declared) / dtype.u
-    return [None if s is None else s.expected(rounding) for s in sums]
+    interior = compute_roundoff(DTYPES[posed.case.dtype], declared)
+    rounding = [interior / DTYPES[posed.dtype_of(i)].u for i in range(len(sums))]
+    return [None if s is None else s.expected(r) for s, r in zip(sums, rounding, strict=True)]
 
 
 def values_in(posed: Posed, room: Room, block: Block, name: str, shape: tuple[int, ...]) -> Array:

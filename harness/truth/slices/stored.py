@@ -1,4 +1,4 @@
-"""A large case as it is posed: its data in the dtype under test, drawn a part at a time."""
+"""A large case as it is posed: its data in their own dtypes, drawn a part at a time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._data import HIDDEN, draw_stored, is_on_kinks, stored_cotangent
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import arguments, inputs_of, repeat_slices
+from opproof.harness.truth.data import arguments, inputs_of, repeat_slices, to_dtype
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.slices.axes import Axis
 from opproof.harness.truth.slices.blocks import taken
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 
 
@@ -29,12 +28,11 @@ def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
 
 
 def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
-    dtype = DTYPES[case.dtype].numpy
     moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
     hiding = op.hidden is not None and case.fill in HIDDEN
     if moved or hiding:  # by what all values are
         whole = inputs_of(case, op, variant)
-        return {n: v.astype(dtype) if v.dtype.kind == "f" else v for n, v in whole.items()}
+        return {n: to_dtype(v, case.dtype_of(n)) for n, v in whole.items()}
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     shapes = case.shapes.items()
     values = {n: draw_stored(case, n, shape, constraints.get(n), f"variant={variant}") for n, shape in shapes}

@@ -1,0 +1,42 @@
+"""Calls with floats of several dtypes: PyTorch refuses most, and promotes results in others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from opproof.backends.protocol import Unsupported
+from opproof.vocabulary.several import tuple_of
+
+#: What PyTorch says where it takes one dtype only; it says so by RuntimeError or ValueError.
+_REFUSES = ("dtype", "scalar type", "should be the same", "data type", "Promotion for Float8")
+
+
+def is_mixed(tensors: Sequence[Any]) -> bool:
+    """Whether tensors of floats have several dtypes."""
+    return len({t.dtype for t in tensors if t is not None and t.is_floating_point()}) > 1
+
+
+@contextmanager
+def declining() -> Iterator[None]:
+    """PyTorch's refusals of several dtypes as ours."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        if not any(words in str(error) for words in _REFUSES):
+            raise
+        raise Unsupported(f"PyTorch takes no such dtypes together: {str(error).splitlines()[0]}") from None
+
+
+def unpromoted(function: Callable[..., Any], dtype: Any) -> Callable[..., Any]:
+    """`function`, all results of which that are floats have to be of `dtype`. Raises Unsupported for others."""
+
+    def checked(*tensors: Any, **params: Any) -> Any:
+        results = function(*tensors, **params)
+        for y in tuple_of(results):
+            if y.is_floating_point() and y.dtype != dtype:
+                raise Unsupported(f"PyTorch gives the result in {y.dtype}, by promotion, not in {dtype}")
+        return results
+
+    return checked
