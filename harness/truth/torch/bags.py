@@ -6,6 +6,7 @@ from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic
 from opproof.harness.truth.torch.sums import Rule
+from opproof.vocabulary.errors import OpError
 
 #: PyTorch's numbers of what is done to a bag.
 _MEAN, _MAX = 1, 2
@@ -53,7 +54,7 @@ def bags_backward(
     """_embedding_bag_backward."""
     del noise, func, offsets, sparse
     if by_count:
-        raise NotImplementedError("embedding_bag(scale_grad_by_freq=True)")
+        raise OpError("embedding_bag of scale_grad_by_freq=True has no rule under noise: leave it out.")
     if mode == _MAX:
         held = sizes > 0
         return g.new_zeros(rows, g.shape[1]).scatter_add(0, largest[held], g[held])

@@ -20,12 +20,13 @@ from opproof.harness.truth.torch.numbers import taking
 from opproof.harness.truth.torch.resized import RESIZED
 from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
 from opproof.harness.truth.torch.sampled import SAMPLED
+from opproof.harness.truth.torch.scattered import SCATTERED
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
 from opproof.vocabulary.errors import OpError
 
-_RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES}
+_RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
 _STEPWISE = {**FORMULAS, **SAMPLED, **BAGS}
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
+from opproof.vocabulary.errors import OpError
 
 Rule = Callable[..., Any]
 
@@ -171,18 +172,11 @@ def put(noise: Arithmetic, func: Any, x: Any, indices: Any, values: Any, accumul
     return by_index(noise, y, x, indices, values, True)
 
 
-def reduced(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, **options: Any) -> Any:
-    """scatter_reduce of sums; others have no rule."""
-    if reduce not in ("sum", "add"):
-        raise NotImplementedError(f"scatter_reduce({reduce!r})")
-    return by_index(noise, func, x, dim, index, src, reduce, **options)
-
-
 def embedded(noise: Arithmetic, func: Any, g: Any, indices: Any, rows: int, padding: int, by_count: bool) -> Any:
     """embedding_dense_backward."""
     del func
     if by_count:
-        raise NotImplementedError("embedding_dense_backward(scale_grad_by_freq=True)")
+        raise OpError("embedding_dense_backward of scale_grad_by_freq=True has no rule under noise: leave it out.")
     flat, places = g.reshape(-1, g.shape[-1]), indices.reshape(-1)
     kept = places != padding
     target = noise.torch.zeros(rows, g.shape[-1], dtype=g.dtype)
@@ -219,6 +213,6 @@ SUMS: dict[str, Rule] = {
     "dot": matrices, "vdot": matrices, "addmm": added_matrices("mm"), "baddbmm": added_matrices("bmm"),
     "addmv": added_matrices("mv"), "addr": outer_added, "cumsum": cumulated, "cumprod": multiplied,
     "logcumsumexp": log_cumulated, "index_add": by_index, "scatter_add": by_index, "index_put": put,
-    "_index_put_impl": put, "_unsafe_index_put": put, "scatter_reduce": reduced, "embedding_dense_backward": embedded,
+    "_index_put_impl": put, "_unsafe_index_put": put, "embedding_dense_backward": embedded,
     "linalg_solve_triangular": solved, "_fft_c2c": transformed, "_fft_r2c": transformed, "_fft_c2r": transformed,
 }  # fmt: skip

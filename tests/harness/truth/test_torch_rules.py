@@ -134,3 +134,49 @@ def test_the_parts_of_a_complex_product_round_apart():
     assert scale[0, 1] > 1
     assert scale[1, 0] > 0.5
     assert scale[2, 1] < 1e-6
+
+
+SEGMENTS = np.array([0, 0, 0, 1, 1, 3, 3, 3, 3, 5])
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")  # which is in beta
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "amax", "amin"])
+def test_reductions_by_index(reduce, include_self):
+    places = torch.from_numpy(SEGMENTS)
+
+    def scattered(x, values):
+        index = places[:, None].expand(-1, 4)
+        return x.scatter_reduce(0, index, values, reduce, include_self=include_self)
+
+    known = meets_autograd(scattered, normal(6, 4), normal(10, 4, seed=1))
+    y = known.outputs[0]
+    assert np.all(y.scale[[2, 4]] <= 4 * np.abs(y.values[[2, 4]])), "what no index names is stored, no more"
+
+    if reduce != "sum":
+
+        def by_rows(x, values):
+            return x.index_reduce(0, places, values, reduce, include_self=include_self)
+
+        meets_autograd(by_rows, normal(6, 4), normal(10, 4, seed=1))
+
+
+def test_extremes_by_index_have_the_noise_of_what_they_choose():
+    index = torch.from_numpy(SEGMENTS)
+
+    def f(x):
+        return torch.full((6,), -torch.inf, dtype=x.dtype).scatter_reduce(0, index, x.exp(), "amax")[[0, 1, 3, 5]]
+
+    known = truth(question(f, normal(10)))
+    units = known.outputs[0].scale / np.abs(known.outputs[0].values)
+    assert np.all((units > 0.2) & (units < 3)), units
+
+
+def test_a_reduction_by_index_without_a_rule_is_refused_by_name():
+    from opproof.vocabulary.errors import OpError
+
+    def f(x, weight):
+        return F.embedding_bag(torch.tensor([[0, 1]]), weight, scale_grad_by_freq=True) + x
+
+    with pytest.raises(OpError, match="scale_grad_by_freq=True has no rule under noise"):
+        truth(question(f, normal(1, 4), normal(3, 4)))
