@@ -16,10 +16,11 @@ from opproof.harness.check.isolated import Located, isolated
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
+from opproof.harness.check.stretched import steps, stretched
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial import Manner, Tried, tried
-from opproof.harness.check.variants import LAYOUTS, variants
+from opproof.harness.check.variants import LAYOUTS, Variant, variants
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
@@ -132,6 +133,7 @@ def _tried(
 ) -> list[Tried]:
     start, found, took = time.monotonic(), list[Tried](), 0.0
     names = []
+    first = drawn(wish.seed)
     rounds = [variants(drawn(seed), drawn(seed + 1), resized=by_shape) for seed in _seeds(wish)]
     for same in zip(*rounds, strict=True):
         begun = time.monotonic()
@@ -142,7 +144,7 @@ def _tried(
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = tried(reference, ask, variant, manner)
+            one = _of_ones(reference, first, variant, manner) or tried(reference, ask, variant, manner)
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun
@@ -155,6 +157,16 @@ def _tried(
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return found
+
+
+def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
+    """What to say where sizes became 1 and the reference then stretches what it does not as given; None elsewhere."""
+    pairs = zip(given, variant.asked, strict=True)
+    if not any(1 in b.shape and a.shape != b.shape for a, b in pairs):
+        return None
+    name = stretched(*(steps(reference, tuple(some), manner.seed) for some in (given, variant.asked)))
+    why = f"the reference: {name} stretches an axis of size 1, which it does not as given"
+    return Tried(variant, None, None, Reply(), {}, why) if name else None
 
 
 def _seeds(wish: Wish) -> range:

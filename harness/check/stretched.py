@@ -1,0 +1,73 @@
+"""Whether a reference means something else at other sizes: operands that are stretched there, and are not as given.
+
+A slice of two places that is assigned two rows takes one row for both, once 2 has become 1; a candidate that joins the
+same parts does not, and neither is wrong. Such sizes say nothing of the candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from opproof.harness.check.call import Request
+from opproof.harness.check.sides import Native
+from opproof.harness.check.tensors import Tensor
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation by elements, or an expansion: the shapes of what it takes, and for an expansion of what it gives."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+
+    def stretches(self) -> set[int]:
+        """Axes, counted from the last, along which one has size 1 and another more; an expansion may add axes."""
+        missing = 1 if self.name == _EXPAND else None
+        columns = enumerate(zip_longest(*(reversed(s) for s in self.shapes), fillvalue=missing))
+        return {axis for axis, sizes in columns if 1 in sizes and {*sizes} - {1, None}}
+
+
+def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Step]:
+    """What the reference does by elements with `tensors`, in its order."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    done = []
+
+    class Mode(TorchDispatchMode):  # type: ignore[misc]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # skipping would import the compiler, which takes seconds
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            y, name = func(*args, **(kwargs or {})), func._schema.name  # noqa: SLF001 - it has no other name
+            if name == _EXPAND:
+                done.append(Step(name, (tuple(args[0].shape), tuple(y.shape))))
+            elif torch.Tag.pointwise in func.tags or name == "aten::copy_":
+                done.append(Step(name, tuple(tuple(v.shape) for v in args if hasattr(v, "shape"))))
+            return y
+
+    with Mode():
+        reference.native(Request(tensors, seed=seed))
+    return done
+
+
+_EXPAND = "aten::expand"
+
+
+def stretched(given: Sequence[Step], other: Sequence[Step]) -> str:
+    """The first operation that stretches an axis in `other` which it does not in `given`; empty where none does.
+
+    Expansions are counted, since indexing has one only where it stretches. Other operations than before, as a loop over
+    another size has them, are not compared.
+    """
+    counts = [sum(s.name == _EXPAND and bool(s.stretches()) for s in some) for some in (given, other)]
+    if counts[1] > counts[0]:
+        return _EXPAND
+    pairs = list(zip(*([s for s in some if s.name != _EXPAND] for some in (given, other)), strict=False))
+    alike = all(a.name == b.name for a, b in pairs)
+    return next((b.name for a, b in pairs if alike and b.stretches() - a.stretches()), "")

@@ -1,0 +1,60 @@
+"""Sizes at which a reference means something else are left out by name; all others are tried."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.stretched import Step, stretched  # noqa: E402
+
+SHAPES = [(2, 12, 8), (2, 2, 8), (2, 3, 8)]
+
+
+def cached(cache, key, query):
+    cache = cache.clone()
+    cache[:, 5:7] = key
+    return torch.softmax(query @ cache[:, :7].mT, -1) @ cache[:, :7]
+
+
+def joined(cache, key, query):
+    cache = torch.cat([cache[:, :5], key], 1)
+    return torch.softmax(query @ cache.mT, -1) @ cache
+
+
+def test_a_slice_that_takes_one_row_for_two_is_no_evidence():
+    report = opproof.check(joined, like=cached, inputs=SHAPES, dtype="f32", raises=False)
+    assert report.ok, report
+    why = "2 as 1: the reference: aten::expand stretches an axis of size 1, which it does not as given"
+    assert why in report.not_judged
+    assert "3 as 1" in report.tried
+
+
+def test_a_fault_at_one_row_is_still_found():
+    def wrong(x, w):
+        return x * w + 1e-3 if x.shape[0] == 1 else x * w
+
+    report = opproof.check(wrong, like=torch.mul, inputs=[(6, 5), (5,)], dtype="f32", raises=False)
+    failed = [r for rs in report.failures.values() for r in rs]
+    assert {(report.variants[r.case], str(r.verdict)) for r in failed} == {("6 as 1", "WRONG_VALUE")}
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "name"),
+    [
+        (((4, 3), (4, 3)), ((1, 3), (1, 3)), ""),
+        (((4, 3), (3,)), ((1, 3), (3,)), ""),
+        (((4, 3), (4, 3)), ((4, 3), (1, 3)), "aten::mul"),
+        (((4, 3), (4, 1)), ((1, 3), (1, 1)), ""),
+        (((4, 3), (4, 1)), ((4, 3), (1, 1)), "aten::mul"),
+    ],
+)
+def test_what_counts_is_the_axis(given, other, name):
+    assert stretched([Step("aten::mul", given)], [Step("aten::mul", other)]) == name
+
+
+def test_other_operations_are_not_compared():
+    assert stretched([Step("aten::mul", ((4,), (4,)))], [Step("aten::add", ((4,), (1,)))]) == ""
+    assert stretched([], [Step("aten::expand", ((8,), (1, 2, 8)))]) == "aten::expand"
+    assert stretched([], [Step("aten::expand", ((2, 8), (2, 8)))]) == ""
