@@ -82,7 +82,7 @@ class Ggml:
             raise Unsupported("ggml has no backward pass for operators that write into their input")
         if others := [g.dtype for g in cotangents if g is not None and g.dtype != np.float32]:
             raise Unsupported(f"ggml's gradients are f32, not {float_name(others[0])}")
-        question = (op, tuple(needs), *(None if x is None else x.shape for x in inputs), repr(params))
+        question = (op, tuple(needs), *(None if x is None else (x.shape, x.dtype) for x in inputs), repr(params))
         if question not in self._refused:
             with Graph(self._device, gradient=True) as graph:
                 leaves, outputs = self._forward(graph, op, inputs, params, needs)

@@ -239,3 +239,12 @@ def test_smoke_fails_nothing_outside_the_ledger():
     assert sum(mode == "forward" for mode, _ in passed) >= 90
     assert sum(mode == "gradient" for mode, _ in passed) >= 35
     assert all(r.message for r in results if r.verdict == "UNSUPPORTED")
+
+
+def test_what_is_refused_of_one_dtype_is_not_of_another(ggml):
+    import ml_dtypes
+
+    a, g = normal(5, 33), normal(5, 17)
+    for weights, said in ((np.float16, "OUT_PROD"), (ml_dtypes.bfloat16, "GGML_TYPE_F16"), (np.float16, "OUT_PROD")):
+        with pytest.raises(Unsupported, match=said):
+            ggml.vjp("matmul", [a, normal(33, 17).astype(weights)], {}, [g], [True, True])
