@@ -1,8 +1,9 @@
 """openvino: OpenVINO's CPU plugin, fed with the models of backends/onnx; values only.
 
-`-b openvino` compiles with OpenVINO's own choice of precision, which on a CPU with bfloat16 instructions is bfloat16
-for float32 models; `-b openvino:f32` and `-b openvino:bf16` set the hint INFERENCE_PRECISION_HINT. The last model is
-kept, since a case is called three times in a row. One thread unless it is told. OpenVINO computes no gradients.
+`-b openvino` sets the hint INFERENCE_PRECISION_HINT to f32, so that a model of float32 is computed in it on every CPU;
+`-b openvino:default` leaves the choice to OpenVINO, which takes bfloat16 where the CPU has instructions for it, and
+`-b openvino:bf16` asks for that. The last model is kept, since a case is called three times in a row. One thread unless
+it is told. OpenVINO computes no gradients.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ class OpenVino:
 
     name, device = "openvino", "cpu"
 
-    def __init__(self, openvino: Any, hint: str) -> None:
+    def __init__(self, openvino: Any, variant: str) -> None:
         from opproof.backends.onnx import model
 
         self._ov, self._models, self.table = openvino, model, model.tables()
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
-        self.compute, self.rounding = precision.built_in("openvino", hint)
+        self.compute, self.rounding = precision.built_in("openvino", variant)
         self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
-        if hint:
-            self._config["INFERENCE_PRECISION_HINT"] = hint
+        if variant != "default":
+            self._config["INFERENCE_PRECISION_HINT"] = variant or "f32"
         self._last: tuple[str, Any] | None = None
 
     def set_threads(self, count: int) -> None:
@@ -97,7 +98,7 @@ def _declining() -> Iterator[None]:
 
 
 def create(variant: str = "") -> Backend:
-    """OpenVINO with its own precision ("") or a hint. Raises BackendError where it or onnx is not installed."""
-    check_variant("openvino", variant, "f32", "bf16")
+    """OpenVINO in f32 (""), in bf16, or as it chooses. Raises BackendError where it or onnx is not installed."""
+    check_variant("openvino", variant, "default", "bf16")
     imported("onnx", "openvino", "onnx")  # the models are made with it
     return OpenVino(imported("openvino", "openvino", "openvino"), variant)

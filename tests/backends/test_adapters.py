@@ -23,7 +23,7 @@ CHANGED = [
      "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32]", BOTH),
     ("onnxruntime", "layer_norm", "lambda *xs, eps, **p: right(*xs, eps=1e-6, **p)",
      "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32]", VALUES),
-    ("openvino:f32", "layer_norm", "lambda *xs, eps, **p: right(*xs, eps=1e-6, **p)",
+    ("openvino", "layer_norm", "lambda *xs, eps, **p: right(*xs, eps=1e-6, **p)",
      "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32]", VALUES),
     ("tinygrad:python", "softmax", "lambda x, **p: right(1.01 * x, **p)", "softmax[x=7x33;dim=-1;f32]", BOTH),
 ]  # fmt: skip
@@ -102,7 +102,7 @@ def test_a_broken_twin_is_found(tmp_path, backend, text, case, verdicts):
         "numpy": "numpy",
         "onednn": "onednn or onednn:plain",
         "onnxruntime": "onnxruntime",
-        "openvino": "openvino, openvino:f32 or openvino:bf16",
+        "openvino": "openvino, openvino:default or openvino:bf16",
         "tinygrad": "tinygrad, tinygrad:x86 or tinygrad:python",
         "torch": "torch, torch:cpu or torch:cuda",
         "warp": "warp",
