@@ -78,7 +78,8 @@ DIFFERENCES = {
 class Reproduction:
     """One defect: `ledger` holds (operator, mode), `expected` what a right library prints, `code` the program.
 
-    `unless` is part of the name of a processor's feature with which the defect does not show, empty mostly.
+    `unless` is part of the name of a processor's feature with which the defect does not show, `needs` of one without
+    which it does not; empty mostly.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Reproduction:
     ledger: tuple[tuple[str, str], ...]
     upstream: str
     unless: str
+    needs: str
     expected: str
     code: str
 
@@ -109,7 +111,7 @@ def _read(path: Path) -> Reproduction:
     key = "why"
     for line in rest.strip().splitlines():
         head, colon, value = line.partition(":")
-        if colon and head in {"Ledger", "Upstream", "Unless", "Expected"}:
+        if colon and head in {"Ledger", "Upstream", "Unless", "Needs", "Expected"}:
             key = head
             fields[key] = [value.strip()] if value.strip() else []
         else:
@@ -128,6 +130,7 @@ def _read(path: Path) -> Reproduction:
         tuple((op, mode) for op, mode in pairs),
         " ".join(fields.get("Upstream", [])),
         " ".join(fields.get("Unless", [])),
+        " ".join(fields.get("Needs", [])),
         "\n".join(fields["Expected"]),
         body,
     )
@@ -168,8 +171,11 @@ def _forked(path: Path) -> str:
 
 
 def hidden(r: Reproduction) -> bool:
-    """Whether this processor has the feature with which the defect does not show."""
-    return bool(r.unless) and r.unless in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    """Whether this processor has the feature with which the defect does not show, or lacks the one that it needs."""
+    if not (r.unless or r.needs):
+        return False
+    features = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return bool(r.unless and r.unless in features) or r.needs not in features
 
 
 def asked(library: str) -> dict[str, str]:
@@ -227,6 +233,7 @@ def _section(library: str, r: Reproduction, got: str) -> Iterator[str]:
     if r.why:
         yield from (r.why, "")
     where = f"[reported]({r.upstream})" if r.upstream else "no report of it was found"
+    where += f"; only on a CPU with {r.needs}" * bool(r.needs) + f"; only on a CPU without {r.unless}" * bool(r.unless)
     yield f"Seen in {', '.join(f'`{op}` ({mode})' for op, mode in r.ledger)}; {where}."
     yield from ("", f"`{library}/{r.name}.py`", "", "```python", r.code, "```", "")
     yield from ("Expected:", "", "```text", r.expected, "```", "", "Got:", "", "```text", got, "```")
@@ -267,7 +274,11 @@ def main(words: Sequence[str]) -> int:
         _missing()
     else:
         for library in words or LIBRARIES:
-            (HERE / f"{library}.md").write_text(page(library, asked(library)), encoding="utf-8")
+            path = HERE / f"{library}.md"
+            before = pages_of(path.read_text(encoding="utf-8")) if path.is_file() else {}
+            unseen = {r.name for r in reproductions(library) if hidden(r)} & before.keys()
+            said = asked(library) | {name: before[name] for name in unseen}  # what another processor showed
+            path.write_text(page(library, said), encoding="utf-8")
     return 0
 
 

@@ -21,7 +21,7 @@ ROW = {"patterns": ["exp[*;f16*", "exp[x=3;f32]"], "modes": ["forward"], "verdic
 
 def test_a_cause_tells_operators_dtypes_and_the_largest_size():
     r = found.upstream.Reproduction(
-        "n", "A title", "", (("exp", "forward"), ("log", "gradient")), "https://github.com/a/b/issues/7", "", "", ""
+        "n", "A title", "", (("exp", "forward"), ("log", "gradient")), "https://github.com/a/b/issues/7", "", "", "", ""
     )
     rows = [ROW, {**ROW, "units": 1200, "patterns": ["log[x=3;bf16]"], "modes": ["gradient"]}]
     row = found.cause("torch", r, found.entries(rows))

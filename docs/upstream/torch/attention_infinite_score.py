@@ -3,6 +3,7 @@
 softmax of a row of inf is NaN. The 16-bit kernel hides it.
 
 Ledger: scaled_dot_product_attention forward
+Unless: avx512bw
 Expected:
     float32 nan
     float16 nan
