@@ -115,6 +115,7 @@ static real gelu_vjp(real x, real g) { return g * (normal_cdf(x) + x * INV_SQRT_
 static real gelu_tanh(real x) { return x * sigmoid(2 * SQRT_2_OVER_PI * (x + CUBIC * x * x * x)); }
 
 static real gelu_tanh_vjp(real x, real g) {
+  if (x > 100 || x < -100) return x > 0 ? g : 0 * g; /* x cubed, which overflows, would meet a 0 */
   real twice_u = 2 * SQRT_2_OVER_PI * (x + CUBIC * x * x * x);
   real slope = 2 * SQRT_2_OVER_PI * (1 + 3 * CUBIC * x * x);
   return g * sigmoid(twice_u) * (1 + x * slope * sigmoid(-twice_u));
