@@ -34,7 +34,7 @@ def excused(
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
     distance = distances(posed.case, posed.op, values)
     u = reference.compute_roundoff(DTYPES[posed.case.dtype], declared)
-    near = (distance > 0) & (distance <= _NEAR * u * np.abs(first))
+    near = np.isfinite(first) & (distance > 0) & (distance <= _NEAR * u * np.abs(first))
     if not near.any():
         return [*comparisons]
     aside = np.where(near, _ASIDE * u * np.abs(first), 0.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.judge import beside, ties
+from opproof.harness.judge import beside, far, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare
@@ -86,6 +86,7 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
     """By the reference's vjp, kinks and saved overflows allowed for."""
     compared = bounded(posed, answer.arrays, expected, rules)
     comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
+    comparisons = far.excused(posed, answer.arrays, expected, comparisons)
     if rules.convention == "any":
         comparisons = beside.excused(posed, answer.arrays, comparisons, rules.declared)
     notes: list[str] = []
