@@ -28,7 +28,7 @@ def excused(
     expected: Sequence[Expected | None],
     comparisons: Sequence[Comparison | None],
 ) -> list[Comparison | None]:
-    """The comparisons, with limits right where NaN is expected at an infinite x; of pointwise operators of one input."""
+    """The comparisons, with limits right where NaN is expected at an infinite x; pointwise operators of one input."""
     x = posed.inputs[0] if len(posed.inputs) == 1 else None
     wrong = any(c is not None and not c.passed.all() for c in comparisons)
     if not wrong or x is None or Trait.POINTWISE not in posed.op.traits or not np.isinf(x).any():
