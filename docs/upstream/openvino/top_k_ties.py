@@ -1,6 +1,6 @@
 """TopK does not give equal elements the lower index first, as ONNX says
 
-Ledger: argsort forward, sort forward
+Ledger: argsort forward, sort forward, topk forward
 Expected: True
 """
 
