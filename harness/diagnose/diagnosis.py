@@ -98,6 +98,8 @@ def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | N
             return (label, said) if said else undeclared.storage(posed, answer, judgement, rules)
         label, said = _first(PATTERNS, tensors)
         if not said:
+            label, said = _first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
+        if not said:
             label, said = undeclared.storage(posed, answer, judgement, rules)
         return (label, said) if said else _first(WEAKER, tensors)
 

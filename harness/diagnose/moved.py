@@ -80,8 +80,8 @@ def _misread(w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]) ->
         last = wrong.offset + sum((n - 1) * s for n, s in zip(v.shape, wrong.strides, strict=True))
         if wrong != storage and last < storage.size and v.size:
             misread[name] = _read(v, storage, wrong)
-    groups = [tuple(misread), *((n,) for n in misread)] if len(misread) > 1 else [tuple(misread)]
-    for group in groups:
+    floats = tuple(str(n) for n, v in zip(w.names, w.inputs, strict=True) if n in misread and v.dtype.kind == "f")
+    for group in dict.fromkeys([tuple(misread), floats, *((n,) for n in misread)]):
         inputs = [misread[str(n)] if n in group else v for n, v in zip(w.names, w.inputs, strict=True)]
         if group and w.explained(inputs=inputs, poison=True):
             return " and ".join(group)

@@ -34,8 +34,10 @@ def wrong_axis(w: Wrong) -> str | None:
 def swapped(w: Wrong) -> str | None:
     """Two parameters for each other, or the entries of parameters that have one per axis."""
     params, given = w.params, w.case.kwargs
-    for a, b in combinations(given, 2):
-        if not _alike(params[a], params[b]) or same(params[a], params[b]):
+    for a, b in combinations(params, 2):
+        if same(params[a], params[b]) or not (_one_is_none(params[a], params[b]) or {a, b} <= {*given}):
+            continue
+        if not (_one_is_none(params[a], params[b]) or _alike(params[a], params[b])):
             continue
         if w.explained(params={**params, a: params[b], b: params[a]}):
             return f"the parameters {a} and {b} are swapped"
@@ -110,6 +112,11 @@ def _number(v: Any) -> bool:
 
 def _alike(a: Any, b: Any) -> bool:
     return (_number(a) and _number(b)) or (type(a) is type(b) and a is not None)
+
+
+def _one_is_none(a: Any, b: Any) -> bool:
+    """A bound that is given and one that is not."""
+    return (a is None and _number(b)) or (b is None and _number(a))
 
 
 def _has_default(op: Op, name: str) -> bool:

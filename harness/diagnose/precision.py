@@ -16,6 +16,8 @@ from opproof.vocabulary.modes import Mode
 
 #: Digits of each precision, the hidden bit included.
 _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}
+#: Exponents (of significands from 1/2 to 1) below which numbers are subnormal.
+_LEAST = {"f32": -125, "f16": -13, "tf32": -125, "bf16": -125}
 
 
 def _lower(w: Wrong) -> list[str]:
@@ -47,15 +49,16 @@ def results_rounded(w: Wrong) -> str | None:
 
 def _roundings(name: str) -> Iterator[tuple[Any, str]]:
     if name == "tf32":
-        yield (lambda v: _to_digits(v, 11, nearest=True)), "rounded"
+        yield (lambda v: _to_digits(v, 11, _LEAST[name], nearest=True)), "rounded"
     else:
         yield (lambda v: round_to(v, DTYPES[name])), "rounded"
-    yield (lambda v: _to_digits(v, _DIGITS[name], nearest=False)), "truncated"
+    yield (lambda v: _to_digits(v, _DIGITS[name], _LEAST[name], nearest=False)), "truncated"
 
 
-def _to_digits(v: Array, digits: int, *, nearest: bool) -> Array:
-    """Significands of `digits` binary digits, exponents of any size."""
+def _to_digits(v: Array, digits: int, least: int, *, nearest: bool) -> Array:
+    """Significands of `digits` binary digits, fewer below the exponent `least`, where numbers are subnormal."""
     fraction, exponent = np.frexp(v)
+    fraction, exponent = np.ldexp(fraction, np.minimum(exponent - least, 0)), np.maximum(exponent, least)
     scaled = np.ldexp(fraction, digits)
     kept = np.where(np.isfinite(v), np.rint(scaled) if nearest else np.trunc(scaled), v)
     return np.where(np.isfinite(v), np.ldexp(kept, exponent - digits), v)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.harness.diagnose.regions import Mask, floats
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 
-#: Shorter rows than this are explained by anything.
-_SHORTEST = 4
+#: So many elements more than rows there must be: as many as the numbers taken from the data explain anything.
+_MORE = 8
 
 
 def factors(w: Wrong) -> str | None:
     """Every row the expected one times its own factor, fitted by least squares."""
-    for axis in _axes(w):
-        square = np.sum(w.expected * w.expected, axis=axis, keepdims=True)
-        factor = np.sum(w.got * w.expected, axis=axis, keepdims=True) / np.where(square > 0, square, 1)
-        if w.fits(factor * w.expected, free=factor.size):
+    for axis, used in _axes(w):
+        square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
+        total = np.sum(square, axis=axis, keepdims=True)
+        factor = np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1)
+        if w.fits(np.where(used, factor * w.expected, w.expected), free=factor.size):
             between = _range(w, factor, axis)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
@@ -28,20 +30,40 @@ def factors(w: Wrong) -> str | None:
 
 def shifts(w: Wrong) -> str | None:
     """Every row the expected one plus its own constant."""
-    for axis in _axes(w):
-        shift = np.median(w.got - w.expected, axis=axis, keepdims=True)
-        if w.fits(w.expected + shift, free=shift.size):
+    for axis, used in _axes(w):
+        shift = np.nanmedian(np.where(used, w.got - w.expected, np.nan), axis=axis, keepdims=True)
+        candidate = np.where(used, w.expected + shift, w.expected)
+        if w.fits(candidate, free=shift.size, through=w.expected):
             between = _range(w, shift, axis)
             return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"
     return None
 
 
-def _axes(w: Wrong) -> list[int]:
-    """Axes of rows that are not all one number, and most of them wrong; the last axis first, where most rows are."""
-    if w.expected.dtype.kind != "f" or w.got.ndim < 2 or not np.isfinite(w.got - w.expected).all():
+def _axes(w: Wrong) -> list[tuple[int, Mask]]:
+    """Axes of rows that are not all one number, and most of them wrong; the last axis first, where most rows are.
+
+    With the elements of rows that are finite throughout; there is no saying of the others.
+    """
+    if w.expected.dtype.kind != "f" or w.got.ndim < 2:
         return []
-    axes = [a for a in reversed(range(w.got.ndim)) if w.got.shape[a] >= _SHORTEST]
-    return [a for a in axes if np.ptp(w.expected, axis=a).any() and w.failing.any(axis=a).mean() > 0.5]
+    finite = np.isfinite(w.expected)
+    if not np.isfinite(w.got[finite]).all():
+        return []
+    found = []
+    for axis in reversed(range(w.got.ndim)):
+        whole = finite.all(axis=axis, keepdims=True)
+        used = np.broadcast_to(whole, w.got.shape)
+        if used.sum() - whole.sum() < _MORE or not np.ptp(np.where(used, w.expected, 0), axis=axis).any():
+            continue
+        if w.failing.any(axis=axis, keepdims=True)[whole].mean() > 0.5 and not _same_along(w, axis):
+            found.append((axis, used))
+    return found
+
+
+def _same_along(w: Wrong, axis: int) -> bool:
+    """Whether all inputs are constant along the axis: a factor may then be one of values, not of rows."""
+    shaped = [v for _, v in floats(w) if v.ndim == w.got.ndim and v.shape[axis] > 1]
+    return bool(shaped) and all((v == v.take([0], axis=axis)).all() for v in shaped)
 
 
 def _range(w: Wrong, amounts: Array, axis: int) -> str:
