@@ -52,7 +52,7 @@ def ignored(w: Wrong) -> str | None:
     """A parameter has its default whatever was asked for, or no effect at all."""
     given = {n: v for n, v in w.params.items() if n not in _AXES}
     for name, now in given.items():
-        for value, why in _without(w.op.params[name], now):
+        for value, why in without(w.op.params[name], now):
             if not same(value, now) and w.explained(params={**w.params, name: value}):
                 instead = f"{name}={format_param(value)}{why}"
                 return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
@@ -71,7 +71,7 @@ def other_value(w: Wrong) -> str | None:
     return None
 
 
-def _without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
+def without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
     """Values that ignoring a parameter amounts to."""
     if default is not inspect.Parameter.empty:
         yield default, ", its default"

@@ -22,16 +22,24 @@ def factors(w: Wrong) -> str | None:
         square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
         total = np.sum(square, axis=axis, keepdims=True)
         factor = np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1)
-        if w.fits(np.where(used, factor * w.expected, w.expected), free=factor.size):
+        fits = w.fits(np.where(used, factor * w.expected, w.expected), free=factor.size)
+        if fits and not _one_for_all(w, factor, axis, used):
             between = _range(w, factor, axis)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
 
 
+def _one_for_all(w: Wrong, factor: Array, axis: int, used: Mask) -> bool:
+    """Whether the rows that are wrong have one factor: then it is where they lie that tells, not the factor."""
+    wrong = w.failing.any(axis=axis, keepdims=True)
+    return w.fits(np.where(used & wrong, np.median(factor[wrong]) * w.expected, w.expected), free=1)
+
+
 def shifts(w: Wrong) -> str | None:
     """Every row the expected one plus its own constant."""
     for axis, used in _axes(w):
-        shift = np.nanmedian(np.where(used, w.got - w.expected, np.nan), axis=axis, keepdims=True)
+        size = np.where(used, np.abs(w.got) + np.abs(w.expected), np.inf)  # of the least the error is rounded least
+        shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
         candidate = np.where(used, w.expected + shift, w.expected)
         if w.fits(candidate, free=shift.size, through=w.expected):
             between = _range(w, shift, axis)
@@ -42,7 +50,7 @@ def shifts(w: Wrong) -> str | None:
 def _axes(w: Wrong) -> list[tuple[int, Mask]]:
     """Axes of rows that are not all one number, and most of them wrong; the last axis first, where most rows are.
 
-    With the elements of rows that are finite throughout; there is no saying of the others.
+    With the elements that are finite; there is no saying of the others.
     """
     if w.expected.dtype.kind != "f" or w.got.ndim < 2:
         return []
@@ -51,12 +59,12 @@ def _axes(w: Wrong) -> list[tuple[int, Mask]]:
         return []
     found = []
     for axis in reversed(range(w.got.ndim)):
-        whole = finite.all(axis=axis, keepdims=True)
-        used = np.broadcast_to(whole, w.got.shape)
-        if used.sum() - whole.sum() < _MORE or not np.ptp(np.where(used, w.expected, 0), axis=axis).any():
+        some = finite.any(axis=axis, keepdims=True)
+        several = np.ptp(np.where(finite, w.expected, 0), axis=axis).any()
+        if finite.sum() - some.sum() < _MORE or not several or _same_along(w, axis):
             continue
-        if w.failing.any(axis=axis, keepdims=True)[whole].mean() > 0.5 and not _same_along(w, axis):
-            found.append((axis, used))
+        if w.failing.any(axis=axis, keepdims=True)[some].mean() > 0.5:
+            found.append((axis, finite))
     return found
 
 

@@ -114,8 +114,3 @@ def constant_added(w: Wrong) -> str | None:
         if shift != 0 and w.fits((w.expected + shift).astype(w.expected.dtype), free=1, through=w.expected):
             return f"every element of {w.what} is {abs(shift):.6g} too {'large' if shift > 0 else 'small'}"
     return None
-
-
-def nan_everywhere(w: Wrong) -> str | None:
-    everywhere = w.expected.dtype.kind == "f" and np.isnan(w.got).all() and np.isfinite(w.expected).all()
-    return f"{w.what} is NaN everywhere" if everywhere and w.got.size > 1 else None

@@ -39,8 +39,10 @@ def as_good(w: Wrong) -> list[Region]:
 
 
 def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
-    """How far it is filled, and the region. Outside, every element must be right without doubt: an error that grows
-    smoothly has no region."""
+    """How far the best region is filled, and the region.
+
+    Outside, every element must be right without doubt: an error that grows smoothly has no region.
+    """
     best: tuple[float, Region] | None = None
     doubtful = w.failing | (w.units > (3 if DTYPES[w.dtype].digits < 24 else C / 2))
     unlike = bool((~np.isfinite(w.got) & np.isfinite(w.expected))[w.failing].all())

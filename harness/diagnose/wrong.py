@@ -89,15 +89,13 @@ class Wrong:
         *,
         free: int = 0,
         where: NDArray[np.bool_] | None = None,
-        poison: bool = False,
         through: Array | float = 0.0,
     ) -> bool:
         """Whether `candidate` explains every element (of `where`), and the wrong ones beyond chance.
 
         Evidence, in bits: log2 of an element's error over the tolerance, which is how unlikely it is
         to meet an unrelated value, of right ones too. `free` counts numbers taken from the data, each
-        of which costs the evidence of one element; `poison` says that NaN is to be expected, from
-        the memory around the elements; `through` is what was rounded on the way to the candidate.
+        of which costs the evidence of one element; `through` is what was rounded on the way to the candidate.
         """
         if candidate is None or candidate.shape != self.got.shape:
             return False
@@ -109,7 +107,7 @@ class Wrong:
             unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.dtype)
             if not (near | unaffected)[inside].all():
                 return False
-            bits = np.sort(self._bits(candidate, tolerance, poison)[inside])
+            bits = np.sort(self._bits(candidate, tolerance)[inside])
             if bits[: max(len(bits) - free, 0)].sum() >= BITS:
                 return True
         return False
@@ -124,19 +122,19 @@ class Wrong:
         tolerance = units * kind.u * size + floor_of(kind)
         return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))
 
-    def _bits(self, candidate: Array, tolerance: Array, poison: bool) -> Array:
+    def _bits(self, candidate: Array, tolerance: Array) -> Array:
         if self.expected.dtype.kind != "f":
             return np.where(self.failing, 1.0 if self.expected.dtype.kind == "b" else 3.0, 0.0)
         error, left = (np.log2(np.maximum(np.abs(self.got - v) / tolerance, 1.0)) for v in (self.expected, candidate))
-        unlike = 2.0 if poison or np.isfinite(self.got).any() else 0.0  # NaN everywhere tells nothing
+        unlike = 2.0 if np.isfinite(self.got).any() else 0.0  # NaN everywhere tells nothing
         told = np.isfinite(error) & np.isfinite(left)
         return np.where(told, np.minimum(error - left, 20.0), np.where(self.failing, unlike, 0.0))
 
-    def explained(self, *, poison: bool = False, **changes: Any) -> bool:
+    def explained(self, **changes: Any) -> bool:
         """Whether the tensor with something changed explains what is there; see `again` for the changes."""
-        if self.fits(self.again(**changes), poison=poison):
+        if self.fits(self.again(**changes)):
             return True
-        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True), poison=poison)
+        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True))
 
     def again(
         self,
@@ -194,13 +192,14 @@ class Wrong:
         return self.again(inputs=other.inputs, cotangents=other.cotangents)
 
 
-def wrongs(posed: Posed, answer: Answer, judgement: Judgement) -> list[Wrong]:
-    """Every tensor of a judgement in which an element is wrong."""
+def wrongs(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool = False) -> list[Wrong]:
+    """Every tensor of a judgement in which an element is wrong; or all, where elements are wrong `together` alone."""
     forward_mode = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(answer.arrays)) if forward_mode else list(posed.names)
     tensors = []
     for judged in judgement.tensors:
-        if judged.comparison.passed.all():
+        failing = judged.comparison.units > _UNITS[1] if together else ~judged.comparison.passed
+        if not failing.any():
             continue
         which, expected = names.index(judged.name), judged.expected
         floats = expected.values.dtype.kind == "f"
@@ -213,7 +212,7 @@ def wrongs(posed: Posed, answer: Answer, judgement: Judgement) -> list[Wrong]:
                 got=np.asarray(judged.got, dtype=np.float64) if floats else np.asarray(judged.got),
                 expected=expected.values,
                 scale=expected.scale,
-                failing=~judged.comparison.passed,
+                failing=failing,
                 units=judged.comparison.units,
                 stale=None if stale is None else np.asarray(stale, dtype=np.float64),
             )
