@@ -63,7 +63,7 @@ def _axes(w: Wrong) -> list[tuple[int, Mask]]:
         several = np.ptp(np.where(finite, w.expected, 0), axis=axis).any()
         if finite.sum() - some.sum() < _MORE or not several or _same_along(w, axis):
             continue
-        if w.failing.any(axis=axis, keepdims=True)[some].mean() > 0.5:
+        if np.mean(np.any(w.failing, axis=axis, keepdims=True)[some]) > 0.5:
             found.append((axis, finite))
     return found
 

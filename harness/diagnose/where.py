@@ -80,7 +80,8 @@ def _telling(w: Wrong) -> Mask:
     finite = np.isfinite(w.expected) & ~_constant(w)
     if not np.isfinite(relative):
         return w.failing | finite
-    return w.failing | (finite & (relative * np.abs(w.expected) > w.tolerance(w.expected, C)))
+    shown: Mask = w.failing | (finite & (relative * np.abs(w.expected) > w.tolerance(w.expected, C)))
+    return shown
 
 
 def _constant(w: Wrong) -> Mask:
