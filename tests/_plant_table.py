@@ -24,6 +24,8 @@ class Defect:
     dtypes: tuple[str, ...] = ()  # any
     ops: tuple[str, ...] = ()  # any
     applies: Callable[[Case], bool] = lambda case: True
+    #: How many numbers of it only the answer tells, each of which any one wrong element would give.
+    free: int = 0
     #: Labels that are as true where what they name gives the same numbers, to the last place: tested at each case.
     twins: tuple[tuple[str, Callable[[p.Call], list]], ...] = ()
 
@@ -106,7 +108,7 @@ F32, F16 = ("f32",), ("f16", "bf16")
 DEFECTS = [
     Defect("doubled", ("factor",), p.after(lambda y: y * 2)),
     Defect("halved", ("factor",), p.after(lambda y: y * 0.5)),
-    Defect("times 1.37", ("factor",), p.after(lambda y: y * 1.37)),
+    Defect("times 1.37", ("factor",), p.after(lambda y: y * 1.37), free=1),
     Defect(
         "over n",
         ("factor", "other parameter", "zeros"),
@@ -122,6 +124,7 @@ DEFECTS = [
         ("constant added",),
         p.after(lambda y: y + 0.5),
         applies=_plain,
+        free=1,
         twins=(("other parameter", p.filled(3.0)),),  # fill's 2.5
     ),
     Defect("copied", ("copy",), p.copied, ops=UNARY, mode="forward"),

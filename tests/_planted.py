@@ -83,23 +83,21 @@ def bits_of(defect: Defect, judgement) -> float:
 
     Of a place, how many sets of as many elements there are. Of numbers, how many rounding errors a wrong one is off,
     which is how unlikely it is that an unrelated number comes as near; NaN among numbers has two bits, alone none.
+    Numbers that only the answer tells cost what as many elements have.
     """
-    bits = 0.0
+    places, numbers = 0.0, []
     for judged in judgement.tensors:
         failing = ~judged.comparison.passed
         n, k = failing.size, int(failing.sum())
-        if defect.of_places:
-            bits += (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
-            continue
+        places += (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
         got, kind = np.asarray(judged.got), judged.expected.values.dtype.kind
         if kind != "f":
-            bits += k * (1.0 if kind == "b" else 3.0)
+            numbers += k * [1.0 if kind == "b" else 3.0]
             continue
-        units, finite = judged.comparison.units, np.isfinite(got.astype(np.float64))
-        known = failing & finite
-        bits += float(np.clip(np.log2(np.maximum(units[known], 1.0)), 0, 20).sum())
-        bits += 2.0 * float((failing & ~finite).sum()) * bool(finite.any())
-    return bits
+        units, finite = judged.comparison.units[failing], np.isfinite(got.astype(np.float64))
+        bits = np.where(finite[failing], np.log2(np.clip(units, 1, 2**20)), 2.0 * finite.any())
+        numbers += sorted(bits)[: max(k - defect.free, 0)]
+    return places if defect.of_places else float(sum(numbers))
 
 
 def as_true(defect: Defect, label: str, case: Case, mode: str) -> bool:

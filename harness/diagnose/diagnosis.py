@@ -67,12 +67,7 @@ WEAKER: tuple[tuple[str, Pattern], ...] = (
 
 
 #: Those that evaluate another call: where no element is wrong by itself, only they say more than the judgement.
-TOGETHER: tuple[tuple[str, Pattern], ...] = (
-    ("wrong axis", params.wrong_axis),
-    ("parameter ignored", params.ignored),
-    ("other parameter", params.other_value),
-    ("eps", epsilon.other_side),
-)
+TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignored", "other parameter", "eps"))
 #: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
 _SMALL, _MOST = 2**12, 6
 
@@ -118,7 +113,7 @@ def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | N
 def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) -> tuple[str, str]:
     """Label and sentence of the first pattern that fits all tensors, else of the first that fits one; or empty."""
     best = "", ""
-    small = sum(w.got.size for w in tensors) <= _SMALL
+    small = sum(w.got.size for w in tensors) <= 4 * _SMALL
     for label, pattern in patterns:
         found = []
         for wrong in tensors:

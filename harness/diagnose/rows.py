@@ -22,9 +22,9 @@ def factors(w: Wrong) -> str | None:
         square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
         total = np.sum(square, axis=axis, keepdims=True)
         factor = np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1)
-        fits = w.fits(np.where(used, factor * w.expected, w.expected), free=factor.size)
+        fits = w.fits(np.where(used, factor * w.expected, _otherwise(w)), free=factor.size)
         if fits and not _one_for_all(w, factor, axis, used):
-            between = _range(w, factor, axis)
+            between = _range(w, factor, axis, used)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
 
@@ -32,7 +32,7 @@ def factors(w: Wrong) -> str | None:
 def _one_for_all(w: Wrong, factor: Array, axis: int, used: Mask) -> bool:
     """Whether the rows that are wrong have one factor: then it is where they lie that tells, not the factor."""
     wrong = w.failing.any(axis=axis, keepdims=True)
-    return w.fits(np.where(used & wrong, np.median(factor[wrong]) * w.expected, w.expected), free=1)
+    return w.fits(np.where(used & wrong, np.median(factor[wrong]) * w.expected, _otherwise(w)), free=1)
 
 
 def shifts(w: Wrong) -> str | None:
@@ -40,32 +40,37 @@ def shifts(w: Wrong) -> str | None:
     for axis, used in _axes(w):
         size = np.where(used, np.abs(w.got) + np.abs(w.expected), np.inf)  # of the least the error is rounded least
         shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
-        candidate = np.where(used, w.expected + shift, w.expected)
+        candidate = np.where(used, w.expected + shift, _otherwise(w))
         if w.fits(candidate, free=shift.size, through=w.expected):
-            between = _range(w, shift, axis)
+            between = _range(w, shift, axis, used)
             return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"
     return None
 
 
 def _axes(w: Wrong) -> list[tuple[int, Mask]]:
-    """Axes of rows that are not all one number, and most of them wrong; the last axis first, where most rows are.
+    """Axes of rows that are not all one number, and several of them wrong; the last axis first, where most rows are.
 
-    With the elements that are finite; there is no saying of the others.
+    With the elements of which there is something to say: those expected to be finite, in rows that are.
     """
     if w.expected.dtype.kind != "f" or w.got.ndim < 2:
         return []
     finite = np.isfinite(w.expected)
-    if not np.isfinite(w.got[finite]).all():
-        return []
     found = []
     for axis in reversed(range(w.got.ndim)):
-        some = finite.any(axis=axis, keepdims=True)
-        several = np.ptp(np.where(finite, w.expected, 0), axis=axis).any()
-        if finite.sum() - some.sum() < _MORE or not several or _same_along(w, axis):
+        lost = (finite & ~np.isfinite(w.got)).any(axis=axis, keepdims=True)  # divided by a sum that was zero
+        used = finite & ~lost
+        some = used.any(axis=axis, keepdims=True)
+        several = np.ptp(np.where(used, w.expected, 0), axis=axis).any()
+        if used.sum() - some.sum() < _MORE or not several or _same_along(w, axis):
             continue
-        if np.mean(np.any(w.failing, axis=axis, keepdims=True)[some]) > 0.5:
-            found.append((axis, finite))
+        if np.sum(np.any(w.failing, axis=axis, keepdims=True)[some]) > 1:
+            found.append((axis, used))
     return found
+
+
+def _otherwise(w: Wrong) -> Array:
+    """What is expected; where that is lost, what is there."""
+    return np.where(np.isfinite(w.expected) & ~np.isfinite(w.got), w.got, w.expected)
 
 
 def _same_along(w: Wrong, axis: int) -> bool:
@@ -74,7 +79,7 @@ def _same_along(w: Wrong, axis: int) -> bool:
     return bool(shaped) and all((v == v.take([0], axis=axis)).all() for v in shaped)
 
 
-def _range(w: Wrong, amounts: Array, axis: int) -> str:
+def _range(w: Wrong, amounts: Array, axis: int, used: Mask) -> str:
     """From the least to the greatest of the rows that are wrong."""
-    wrong = amounts[w.failing.any(axis=axis, keepdims=True)]
+    wrong = amounts[np.any(w.failing & used, axis=axis, keepdims=True)]
     return f"{wrong.min():.6g} to {wrong.max():.6g}"
