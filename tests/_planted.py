@@ -66,7 +66,7 @@ class Finding:
 
     @property
     def right(self) -> bool:
-        return self.label in self.defect.labels or self.twin
+        return self.twin or any(label in self.defect.labels for label in self.label.split(" or "))
 
     @property
     def silent(self) -> bool:

@@ -170,7 +170,7 @@ def in_steps(call: Call) -> list:
     else:
         dim = call.params["dim"]
         most = x.max(axis=dim, keepdims=True)
-        most = np.where(np.isfinite(most), most, 0)
+        most = most if call.op == "softmax" else np.where(np.isfinite(most), most, 0)
         e = r(np.exp(r(x - most)))
         total = r(e.sum(axis=dim, keepdims=True))
         found = e / total if call.op == "softmax" else r(np.log(total)) + most

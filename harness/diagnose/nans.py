@@ -19,13 +19,13 @@ def explained(w: Wrong) -> tuple[str, str] | None:
 
 
 def everywhere(w: Wrong) -> tuple[str, str] | None:
-    """The one change that would make it, with its label; where there are two, that it is so."""
+    """The change that would make it, with its label; both where there are two."""
     if w.expected.dtype.kind != "f" or not np.isnan(w.got).all() or not np.isfinite(w.expected).all():
         return None
     found = [f for f in (_parameter(w), _layout(w)) if f is not None]
-    if len(found) == 1:
-        label, change = found[0]
-        return label, f"{w.what} is NaN everywhere, as it is {change}"
+    if found:
+        labels, changes = zip(*found, strict=True)
+        return " or ".join(labels), f"{w.what} is NaN everywhere, as it is {', or '.join(changes)}"
     return ("constant", f"{w.what} is NaN everywhere") if w.got.size > 1 else None
 
 

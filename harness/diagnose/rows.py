@@ -10,7 +10,9 @@ import numpy as np
 
 from opproof.harness.diagnose.regions import Mask, floats
 from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.judge.bound import C
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
 #: So many elements more than rows there must be: as many as the numbers taken from the data explain anything.
 _MORE = 8
@@ -23,7 +25,7 @@ def factors(w: Wrong) -> str | None:
         total = np.sum(square, axis=axis, keepdims=True)
         factor = np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1)
         fits = w.fits(np.where(used, factor * w.expected, _otherwise(w)), free=factor.size)
-        if fits and not _one_for_all(w, factor, axis, used):
+        if fits and not _one_for_all(w, factor, axis, used) and not _rounding(w, factor[factor != 0] - 1):
             between = _range(w, factor, axis, used)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
@@ -41,7 +43,8 @@ def shifts(w: Wrong) -> str | None:
         size = np.where(used, np.abs(w.got) + np.abs(w.expected), np.inf)  # of the least the error is rounded least
         shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
         candidate = np.where(used, w.expected + shift, _otherwise(w))
-        if w.fits(candidate, free=shift.size, through=w.expected):
+        fits = w.fits(candidate, free=shift.size, through=w.expected)
+        if fits and not _rounding(w, shift / np.median(np.abs(w.expected[used]))):
             between = _range(w, shift, axis, used)
             return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"
     return None
@@ -58,14 +61,21 @@ def _axes(w: Wrong) -> list[tuple[int, Mask]]:
     found = []
     for axis in reversed(range(w.got.ndim)):
         lost = (finite & ~np.isfinite(w.got)).any(axis=axis, keepdims=True)  # divided by a sum that was zero
-        used = finite & ~lost
-        some = used.any(axis=axis, keepdims=True)
-        several = np.ptp(np.where(used, w.expected, 0), axis=axis).any()
-        if used.sum() - some.sum() < _MORE or not several or _same_along(w, axis):
-            continue
-        if np.sum(np.any(w.failing, axis=axis, keepdims=True)[some]) > 1:
+        used = finite & ~lost & (w.expected != 0)  # a row of one number beside zeros has any factor
+        most, least = (np.where(used, sign * w.expected, -np.inf).max(axis=axis, keepdims=True) for sign in (1, -1))
+        several = most > -least
+        count = int((used & several).sum() - several.sum())
+        wrong = np.any(w.failing & used, axis=axis, keepdims=True) & several
+        if count >= _MORE and wrong.sum() > 1 and not _same_along(w, axis):
             found.append((axis, used))
     return found
+
+
+def _rounding(w: Wrong, amounts: Array) -> bool:
+    """Whether amounts (relative) are of both signs and no more than what one rounding to 16 bits or several make."""
+    kind = DTYPES[w.dtype]
+    both = (amounts > 0).any() and (amounts < 0).any()
+    return kind.digits < 24 and bool(both and np.abs(amounts).max() < C * kind.u)
 
 
 def _otherwise(w: Wrong) -> Array:
