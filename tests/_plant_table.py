@@ -24,6 +24,15 @@ class Defect:
     dtypes: tuple[str, ...] = ()  # any
     ops: tuple[str, ...] = ()  # any
     applies: Callable[[Case], bool] = lambda case: True
+    #: How many numbers of it only the answer tells, each of which any one wrong element would give.
+    free: int = 0
+    #: Labels that are as true where what they name gives the same numbers, to the last place: tested at each case.
+    twins: tuple[tuple[str, Callable[[p.Call], list]], ...] = ()
+
+    @property
+    def of_places(self) -> bool:
+        """Whether it is which elements are wrong that tells it."""
+        return self.labels[0] in ("tail", "last", "first", "beyond first", "large", "half", "kinks")
 
 
 def _rank(least: int) -> Callable[[Case], bool]:
@@ -99,17 +108,25 @@ F32, F16 = ("f32",), ("f16", "bf16")
 DEFECTS = [
     Defect("doubled", ("factor",), p.after(lambda y: y * 2)),
     Defect("halved", ("factor",), p.after(lambda y: y * 0.5)),
-    Defect("times 1.37", ("factor",), p.after(lambda y: y * 1.37)),
+    Defect("times 1.37", ("factor",), p.after(lambda y: y * 1.37), free=1),
     Defect(
         "over n",
         ("factor", "other parameter", "zeros"),
         p.after(lambda y: y / max(y.shape[-1] if y.ndim else 3, 2)),
         dtypes=("f32", "f16"),
+        twins=(("parameter ignored", p.defaults),),  # a mean for a sum, where n is all there is
     ),
     Defect("negated", ("sign",), p.after(lambda y: -y)),
     Defect("absolute value", ("sign", "half"), p.after(np.abs), mode="gradient"),
     Defect("zeros", ("zeros",), p.after(np.zeros_like)),
-    Defect("plus a half", ("constant added",), p.after(lambda y: y + 0.5), applies=_plain),
+    Defect(
+        "plus a half",
+        ("constant added",),
+        p.after(lambda y: y + 0.5),
+        applies=_plain,
+        free=1,
+        twins=(("other parameter", p.filled(3.0)),),  # fill's 2.5
+    ),
     Defect("copied", ("copy",), p.copied, ops=UNARY, mode="forward"),
     Defect("cotangent copied", ("copy",), p.copied, ops=UNARY, mode="gradient"),
     Defect(
@@ -204,6 +221,23 @@ DEFECTS = [
         dtypes=("f32", "f16"),
         ops=CONTRACT + UNARY + NORMS + REDUCE + ("softmax",),
     ),
+    Defect("f32 result", ("precision",), p.after(p.rounded("f32")), dtypes=("f64",)),
+    Defect(
+        "16-bit accumulator",
+        ("precision",),
+        p.summed_in_steps,
+        mode="forward",
+        dtypes=F16,
+        ops=("sum", "mean", "matmul", "bmm"),
+    ),
+    Defect(
+        "16-bit intermediates",
+        ("precision", "overflow"),  # of an exponential in f16
+        p.in_steps,
+        mode="forward",
+        dtypes=F16,
+        ops=("softmax", "rms_norm", "silu", "logsumexp", "softplus"),
+    ),
     Defect(
         "inputs swapped",
         ("swapped inputs", "sign"),
@@ -284,6 +318,10 @@ DEFECTS = [
         ("other operator", "sign", "parameter ignored", "other parameter", "copy", "factor", "kinks"),
         p.sibling,
         ops=tuple(p.SIBLINGS),
+        twins=(  # floor for ceil, without an integer; or for and, where the other is true
+            ("constant added", p.after(lambda y: y - 1, op="ceil")),
+            ("input ignored", p.last_input_true),
+        ),
     ),
     Defect(
         "last term dropped",

@@ -7,6 +7,7 @@ import functools
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf, lgamma, log
 
 import numpy as np
 from _ask import attempted
@@ -17,10 +18,13 @@ from opproof.cases import Case, cases_of
 from opproof.cases._data import NOT_FINITE
 from opproof.harness.diagnose.diagnosis import explain
 from opproof.reference_ops import load, names
+from opproof.vocabulary.dtypes import DTYPES
 
 LARGEST = 6000  # elements of all tensors of a case
+#: Bits below which nothing can be told: sixty kinds in a dozen variants each are as many hypotheses; places are fewer.
+SCANT, SCANT_PLACES = 10.0, 7.0
 
-__all__ = ["DEFECTS", "Finding", "Planted", "findings"]
+__all__ = ["DEFECTS", "Finding", "Planted", "as_true", "bits_of", "findings"]
 
 
 class Planted:
@@ -57,14 +61,61 @@ class Finding:
     mode: str
     label: str
     sentence: str
+    twin: bool = False  # what the label names gives the same numbers
+    bits: float = inf  # of what the answer has to tell the defect by
 
     @property
     def right(self) -> bool:
-        return self.label in self.defect.labels
+        return self.twin or any(label in self.defect.labels for label in self.label.split(" or "))
 
     @property
     def silent(self) -> bool:
         return not self.label and not self.right
+
+    @property
+    def scant(self) -> bool:
+        """Silent where the defect itself, were it asked for, would be no better than chance."""
+        return self.silent and self.bits < (SCANT_PLACES if self.defect.of_places else SCANT)
+
+
+def bits_of(defect: Defect, judgement) -> float:
+    """What an answer has to tell a defect by, whatever asks: none of the diagnosis is in it.
+
+    Of a place, how many sets of as many elements there are. Of numbers, how many rounding errors a wrong one is off,
+    which is how unlikely it is that an unrelated number comes as near; NaN among numbers has two bits, alone none.
+    Numbers that only the answer tells cost what as many elements have.
+    """
+    places, numbers = 0.0, []
+    for judged in judgement.tensors:
+        failing = ~judged.comparison.passed
+        n, k = failing.size, int(failing.sum())
+        places += (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
+        got, kind = np.asarray(judged.got), judged.expected.values.dtype.kind
+        if kind != "f":
+            numbers += k * [1.0 if kind == "b" else 3.0]
+            continue
+        units, finite = judged.comparison.units[failing], np.isfinite(got.astype(np.float64))
+        bits = np.where(finite[failing], np.log2(np.clip(units, 1, 2**20)), 2.0 * finite.any())
+        numbers += sorted(bits)[: max(k - defect.free, 0)]
+    return places if defect.of_places else float(sum(numbers))
+
+
+def as_true(defect: Defect, label: str, case: Case, mode: str) -> bool:
+    """Whether what the label names gives the same numbers, to a rounding error or two."""
+    others = [plant for twin, plant in defect.twins if twin == label]
+    return any(_same(defect.plant, plant, case, mode) for plant in others)
+
+
+def _same(one, other, case: Case, mode: str) -> bool:
+    answers = []
+    for plant in (one, other):
+        made = attempted(Planted(Defect("twin", (), plant)), str(case), mode)
+        if made.answer is None:
+            return False
+        answers.append(made.answer.arrays)
+    near = 4 * DTYPES[case.dtype].u
+    pairs = zip(*answers, strict=True)
+    return all(x is y or np.allclose(x.astype(float), y.astype(float), near, 0, equal_nan=True) for x, y in pairs)
 
 
 @functools.cache
@@ -105,4 +156,6 @@ def findings(defect: Defect, count: int) -> Iterator[Finding]:
         if made.judgement.verdict not in ("WRONG_VALUE", "WRONG_GRADIENT"):
             continue
         count -= 1
-        yield Finding(defect, str(case), mode, *explain(made.posed, made.answer, made.judgement, made.rules))
+        label, said = explain(made.posed, made.answer, made.judgement, made.rules)
+        twin = as_true(defect, label, case, mode)
+        yield Finding(defect, str(case), mode, label, said, twin, bits_of(defect, made.judgement))

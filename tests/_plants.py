@@ -29,10 +29,12 @@ class Call:
         return create().vjp(c.op, c.inputs, c.params, c.cotangents, c.needs)
 
 
-def after(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Call], list]:
-    """Every result, changed."""
+def after(change: Callable[[np.ndarray], np.ndarray], op: str = "") -> Callable[[Call], list]:
+    """Every result, changed; of one operator, where it is named."""
 
     def plant(call: Call) -> list:
+        if op not in ("", call.op):
+            return call.run()
         return [y if y is None else np.ascontiguousarray(change(y.copy()).astype(y.dtype)) for y in call.run()]
 
     return plant
@@ -128,6 +130,51 @@ def in_f16(call: Call) -> list:
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     kind = call.run()
     return [None if k is None else np.asarray(y).astype(k.dtype) for y, k in zip(outputs, kind, strict=False)]
+
+
+def summed_in_steps(call: Call) -> list:
+    """Sums of which every partial one is stored in the dtype."""
+    (y,) = call.run()
+    stored = rounded({"float16": "f16", "bfloat16": "bf16"}[y.dtype.name])
+    x = call.inputs[0].astype(np.float64)
+    if call.op in ("matmul", "bmm"):
+        a, b = x, call.inputs[1].astype(np.float64)
+        if a.ndim < 2 or b.ndim < 2:
+            return [y]
+        terms = [a[..., :, k, None] * b[..., None, k, :] for k in range(a.shape[-1])]
+    else:
+        dim = call.params["dim"]
+        axes = tuple(range(x.ndim)) if dim is None else (dim if isinstance(dim, tuple) else (dim,))
+        rows = np.moveaxis(x, axes, range(-len(axes), 0)).reshape(y.size, -1)
+        terms = list(rows.T)
+    total = np.zeros_like(terms[0])
+    for term in terms:
+        total = stored(total + term)
+    return [(total / len(terms) if call.op == "mean" else total).reshape(y.shape).astype(y.dtype)]
+
+
+def in_steps(call: Call) -> list:
+    """The formula, of which every step is stored in the dtype."""
+    (y,) = call.run()
+    r = rounded({"float16": "f16", "bfloat16": "bf16"}[y.dtype.name])
+    x = call.inputs[0].astype(np.float64)
+    if call.op == "silu":
+        found = x * r(1 / r(1 + r(np.exp(-x))))
+    elif call.op == "softplus":
+        beta = call.params["beta"]
+        found = r(np.log1p(r(np.exp(r(beta * x))))) / beta
+        found = np.where(beta * x > call.params["threshold"], x, found)
+    elif call.op == "rms_norm":
+        found = r(x / r(np.sqrt(r(r(np.mean(r(x * x), axis=-1, keepdims=True)) + call.params["eps"]))))
+        found = found if call.inputs[1] is None else found * call.inputs[1]
+    else:
+        dim = call.params["dim"]
+        most = x.max(axis=dim, keepdims=True)
+        most = most if call.op == "softmax" else np.where(np.isfinite(most), most, 0)
+        e = r(np.exp(r(x - most)))
+        total = r(e.sum(axis=dim, keepdims=True))
+        found = e / total if call.op == "softmax" else r(np.log(total)) + most
+    return [found.reshape(y.shape).astype(y.dtype)]
 
 
 def scattered(y):
@@ -294,6 +341,15 @@ def rest_dropped(call):
     x = call.inputs[0].copy()
     x[..., x.shape[-1] - x.shape[-1] % 8 :] = 0
     return call.run(inputs=[x, *call.inputs[1:]])
+
+
+def filled(value):
+    """`fill` with another value."""
+    return lambda call: call.run(params={**call.params, "value": value}) if call.op == "fill" else call.run()
+
+
+def last_input_true(call):
+    return call.run(inputs=[*call.inputs[:-1], np.ones_like(call.inputs[-1])])
 
 
 def last_input_missing(call):

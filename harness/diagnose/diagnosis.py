@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from opproof.harness.diagnose import call, epsilon, moved, params, precision, rows, scaled, undeclared, where
+from opproof.harness.diagnose import call, epsilon, moved, nans, params, precision, rows, scaled, undeclared, where
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
@@ -48,22 +48,26 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("swapped inputs", call.swapped_inputs),
     ("input ignored", call.input_ignored),
     ("constant added", scaled.constant_added),
+    ("other operator", call.other_operator),
     ("row factor", rows.factors),
     ("row shift", rows.shifts),
     ("off by one", moved.off_by_one),
     ("reversed", moved.reversed_),
     ("terms dropped", call.terms_dropped),
-    ("other operator", call.other_operator),
+    ("precision", precision.held),
+    ("nan", nans.explained),
     ("overflow", where.overflow),
 )
 #: Those that say less than that a declaration would make the record pass.
 WEAKER: tuple[tuple[str, Pattern], ...] = (
     ("region", where.only_there),
-    ("constant", scaled.nan_everywhere),
+    ("constant", nans.everywhere),
     ("precision", precision.size_of_errors),
 )
 
 
+#: Those that evaluate another call: where no element is wrong by itself, only they say more than the judgement.
+TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignored", "other parameter", "eps"))
 #: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
 _SMALL, _MOST = 2**12, 6
 
@@ -95,20 +99,34 @@ def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | N
         tensors = wrongs(posed, answer, judgement)
         if not tensors:
             label, said = _no_element(posed)
+            if not said:
+                label, said = _first(TOGETHER, wrongs(posed, answer, judgement, together=True))
             return (label, said) if said else undeclared.storage(posed, answer, judgement, rules)
         label, said = _first(PATTERNS, tensors)
+        if not said:
+            label, said = _first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
         if not said:
             label, said = undeclared.storage(posed, answer, judgement, rules)
         return (label, said) if said else _first(WEAKER, tensors)
 
 
 def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) -> tuple[str, str]:
-    """Label and sentence of the first pattern that fits a tensor; both empty where none does."""
+    """Label and sentence of the first pattern that fits all tensors, else of the first that fits one; or empty."""
+    best = "", ""
+    small = sum(w.got.size for w in tensors) <= 4 * _SMALL
     for label, pattern in patterns:
+        found = []
         for wrong in tensors:
             if said := _tried(pattern, wrong):
-                return said if isinstance(said, tuple) else (label, said)
-    return "", ""
+                found.append(said if isinstance(said, tuple) else (label, said))
+            elif not small:
+                continue
+            elif best[1]:
+                break  # one that fits some is known already, only one that fits all is wanted
+        if found and (len(found) == len(tensors) or not small):
+            return found[0]
+        best = best if best[1] or not found else found[0]
+    return best
 
 
 def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -52,9 +52,6 @@ def reversed_(w: Wrong) -> str | None:
 
 
 def stride_ignored(w: Wrong) -> str | None:
-    def contiguous(s: Storage, shape: tuple[int, ...]) -> Storage:
-        return Storage(s.size, s.offset, row_major(shape))
-
     def from_start(s: Storage, shape: tuple[int, ...]) -> Storage:
         return Storage(s.size, 0, row_major(shape))
 
@@ -65,12 +62,32 @@ def stride_ignored(w: Wrong) -> str | None:
 
 
 def offset_ignored(w: Wrong) -> str | None:
-    name = _misread(w, lambda s, _: Storage(s.size, 0, s.strides))
+    name = _misread(w, from_the_beginning)
     return None if name is None else f"the storage offset of {name} is ignored: it is read from the storage's beginning"
 
 
 def _misread(w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]) -> str | None:
     """Names of the inputs that, read through a changed storage, explain the error."""
+    for group, inputs in misreadings(w, change):
+        if w.explained(inputs=inputs):
+            return " and ".join(group)
+    return None
+
+
+def contiguous(s: Storage, shape: tuple[int, ...]) -> Storage:
+    """The storage of a tensor whose strides are not heeded."""
+    return Storage(s.size, s.offset, row_major(shape))
+
+
+def from_the_beginning(s: Storage, _: tuple[int, ...]) -> Storage:
+    """The storage of a tensor whose offset is not heeded."""
+    return Storage(s.size, 0, s.strides)
+
+
+def misreadings(
+    w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]
+) -> Iterator[tuple[tuple[str, ...], list[Array | None]]]:
+    """Inputs of which some are read through a changed storage, and their names: all of them, the floats, each alone."""
     layouts, misread = layouts_of(w.case), {}
     for name, v in zip(w.names, w.inputs, strict=True):
         if v is None or name is None:
@@ -80,12 +97,12 @@ def _misread(w: Wrong, change: Callable[[Storage, tuple[int, ...]], Storage]) ->
         last = wrong.offset + sum((n - 1) * s for n, s in zip(v.shape, wrong.strides, strict=True))
         if wrong != storage and last < storage.size and v.size:
             misread[name] = _read(v, storage, wrong)
-    groups = [tuple(misread), *((n,) for n in misread)] if len(misread) > 1 else [tuple(misread)]
-    for group in groups:
-        inputs = [misread[str(n)] if n in group else v for n, v in zip(w.names, w.inputs, strict=True)]
-        if group and w.explained(inputs=inputs, poison=True):
-            return " and ".join(group)
-    return None
+    floats = tuple(
+        str(n) for n, v in zip(w.names, w.inputs, strict=True) if n in misread and v is not None and v.dtype.kind == "f"
+    )
+    for group in dict.fromkeys([tuple(misread), floats, *((n,) for n in misread)]):
+        if group:
+            yield group, [misread[str(n)] if n in group else v for n, v in zip(w.names, w.inputs, strict=True)]
 
 
 def _read(v: Array, written: Storage, read: Storage) -> Array:

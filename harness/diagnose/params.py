@@ -34,8 +34,10 @@ def wrong_axis(w: Wrong) -> str | None:
 def swapped(w: Wrong) -> str | None:
     """Two parameters for each other, or the entries of parameters that have one per axis."""
     params, given = w.params, w.case.kwargs
-    for a, b in combinations(given, 2):
-        if not _alike(params[a], params[b]) or same(params[a], params[b]):
+    for a, b in combinations(params, 2):
+        if same(params[a], params[b]) or not (_one_is_none(params[a], params[b]) or {a, b} <= {*given}):
+            continue
+        if not (_one_is_none(params[a], params[b]) or _alike(params[a], params[b])):
             continue
         if w.explained(params={**params, a: params[b], b: params[a]}):
             return f"the parameters {a} and {b} are swapped"
@@ -50,7 +52,7 @@ def ignored(w: Wrong) -> str | None:
     """A parameter has its default whatever was asked for, or no effect at all."""
     given = {n: v for n, v in w.params.items() if n not in _AXES}
     for name, now in given.items():
-        for value, why in _without(w.op.params[name], now):
+        for value, why in without(w.op.params[name], now):
             if not same(value, now) and w.explained(params={**w.params, name: value}):
                 instead = f"{name}={format_param(value)}{why}"
                 return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
@@ -69,7 +71,7 @@ def other_value(w: Wrong) -> str | None:
     return None
 
 
-def _without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
+def without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
     """Values that ignoring a parameter amounts to."""
     if default is not inspect.Parameter.empty:
         yield default, ", its default"
@@ -110,6 +112,11 @@ def _number(v: Any) -> bool:
 
 def _alike(a: Any, b: Any) -> bool:
     return (_number(a) and _number(b)) or (type(a) is type(b) and a is not None)
+
+
+def _one_is_none(a: Any, b: Any) -> bool:
+    """A bound that is given and one that is not."""
+    return (a is None and _number(b)) or (b is None and _number(a))
 
 
 def _has_default(op: Op, name: str) -> bool:

@@ -16,6 +16,12 @@ from opproof.vocabulary.modes import Mode
 
 #: Digits of each precision, the hidden bit included.
 _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}
+#: Beyond these there are infinities.
+_LARGEST = {"f32": 2.0**127, "f16": 2.0**15, "tf32": 2.0**127, "bf16": 2.0**127}
+#: Elements at least that are numbers of a lower precision by no chance, and how far off they may be, in bits.
+_FEWEST, _NEAR = 4, 4
+#: Exponents (of significands from 1/2 to 1) below which numbers are subnormal.
+_LEAST = {"f32": -125, "f16": -13, "tf32": -125, "bf16": -125}
 
 
 def _lower(w: Wrong) -> list[str]:
@@ -45,17 +51,34 @@ def results_rounded(w: Wrong) -> str | None:
     return None
 
 
+def held(w: Wrong) -> str | None:
+    """Near what is expected, and every element a number of the lower precision, which what is expected is not."""
+    if w.expected.dtype.kind != "f":
+        return None
+    for name in sorted(_lower(w), key=_DIGITS.__getitem__):
+        round_, _ = next(_roundings(name))
+        inexact = np.isfinite(w.expected) & (round_(w.expected) != w.expected)
+        if inexact.sum() < _FEWEST or not np.array_equal(w.got, round_(w.got), equal_nan=True):
+            continue
+        apart = np.abs(w.got - w.expected) / np.abs(w.expected)
+        inside = inexact & (np.abs(w.expected) < _LARGEST[name])
+        if np.mean(apart[inside] < 2.0 ** (_NEAR - _DIGITS[name])) > 0.8:
+            return f"looks like {name} arithmetic: every element of {w.what} is a number of {name}"
+    return None
+
+
 def _roundings(name: str) -> Iterator[tuple[Any, str]]:
     if name == "tf32":
-        yield (lambda v: _to_digits(v, 11, nearest=True)), "rounded"
+        yield (lambda v: _to_digits(v, 11, _LEAST[name], nearest=True)), "rounded"
     else:
         yield (lambda v: round_to(v, DTYPES[name])), "rounded"
-    yield (lambda v: _to_digits(v, _DIGITS[name], nearest=False)), "truncated"
+    yield (lambda v: _to_digits(v, _DIGITS[name], _LEAST[name], nearest=False)), "truncated"
 
 
-def _to_digits(v: Array, digits: int, *, nearest: bool) -> Array:
-    """Significands of `digits` binary digits, exponents of any size."""
+def _to_digits(v: Array, digits: int, least: int, *, nearest: bool) -> Array:
+    """Significands of `digits` binary digits, fewer below the exponent `least`, where numbers are subnormal."""
     fraction, exponent = np.frexp(v)
+    fraction, exponent = np.ldexp(fraction, np.minimum(exponent - least, 0)), np.maximum(exponent, least)
     scaled = np.ldexp(fraction, digits)
     kept = np.where(np.isfinite(v), np.rint(scaled) if nearest else np.trunc(scaled), v)
     return np.where(np.isfinite(v), np.ldexp(kept, exponent - digits), v)

@@ -8,43 +8,88 @@ from __future__ import annotations
 
 import numpy as np
 
+from opproof.harness.diagnose.regions import Mask, floats
 from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.judge.bound import C
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
-#: Shorter rows than this are explained by anything.
-_SHORTEST = 4
+#: So many elements more than rows there must be: as many as the numbers taken from the data explain anything.
+_MORE = 8
 
 
 def factors(w: Wrong) -> str | None:
     """Every row the expected one times its own factor, fitted by least squares."""
-    for axis in _axes(w):
-        square = np.sum(w.expected * w.expected, axis=axis, keepdims=True)
-        factor = np.sum(w.got * w.expected, axis=axis, keepdims=True) / np.where(square > 0, square, 1)
-        if w.fits(factor * w.expected, free=factor.size):
-            between = _range(w, factor, axis)
+    for axis, used in _axes(w):
+        square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
+        total = np.sum(square, axis=axis, keepdims=True)
+        factor = np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1)
+        fits = w.fits(np.where(used, factor * w.expected, _otherwise(w)), free=factor.size)
+        if fits and not _one_for_all(w, factor, axis, used) and not _rounding(w, factor[factor != 0] - 1):
+            between = _range(w, factor, axis, used)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
 
 
+def _one_for_all(w: Wrong, factor: Array, axis: int, used: Mask) -> bool:
+    """Whether the rows that are wrong have one factor: then it is where they lie that tells, not the factor."""
+    wrong = w.failing.any(axis=axis, keepdims=True)
+    return w.fits(np.where(used & wrong, np.median(factor[wrong]) * w.expected, _otherwise(w)), free=1)
+
+
 def shifts(w: Wrong) -> str | None:
     """Every row the expected one plus its own constant."""
-    for axis in _axes(w):
-        shift = np.median(w.got - w.expected, axis=axis, keepdims=True)
-        if w.fits(w.expected + shift, free=shift.size):
-            between = _range(w, shift, axis)
+    for axis, used in _axes(w):
+        size = np.where(used, np.abs(w.got) + np.abs(w.expected), np.inf)  # of the least the error is rounded least
+        shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
+        candidate = np.where(used, w.expected + shift, _otherwise(w))
+        fits = w.fits(candidate, free=shift.size, through=w.expected)
+        if fits and not _rounding(w, shift / np.median(np.abs(w.expected[used]))):
+            between = _range(w, shift, axis, used)
             return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"
     return None
 
 
-def _axes(w: Wrong) -> list[int]:
-    """Axes of rows that are not all one number, and most of them wrong; the last axis first, where most rows are."""
-    if w.expected.dtype.kind != "f" or w.got.ndim < 2 or not np.isfinite(w.got - w.expected).all():
+def _axes(w: Wrong) -> list[tuple[int, Mask]]:
+    """Axes of rows that are not all one number, and several of them wrong; the last axis first, where most rows are.
+
+    With the elements of which there is something to say: those expected to be finite, in rows that are.
+    """
+    if w.expected.dtype.kind != "f" or w.got.ndim < 2:
         return []
-    axes = [a for a in reversed(range(w.got.ndim)) if w.got.shape[a] >= _SHORTEST]
-    return [a for a in axes if np.ptp(w.expected, axis=a).any() and w.failing.any(axis=a).mean() > 0.5]
+    finite = np.isfinite(w.expected)
+    found = []
+    for axis in reversed(range(w.got.ndim)):
+        lost = (finite & ~np.isfinite(w.got)).any(axis=axis, keepdims=True)  # divided by a sum that was zero
+        used = finite & ~lost & (w.expected != 0)  # a row of one number beside zeros has any factor
+        most, least = (np.where(used, sign * w.expected, -np.inf).max(axis=axis, keepdims=True) for sign in (1, -1))
+        several = most > -least
+        count = int((used & several).sum() - several.sum())
+        wrong = np.any(w.failing & used, axis=axis, keepdims=True) & several
+        if count >= _MORE and wrong.sum() > 1 and not _same_along(w, axis):
+            found.append((axis, used))
+    return found
 
 
-def _range(w: Wrong, amounts: Array, axis: int) -> str:
+def _rounding(w: Wrong, amounts: Array) -> bool:
+    """Whether amounts (relative) are of both signs and no more than what one rounding to 16 bits or several make."""
+    kind = DTYPES[w.dtype]
+    both = (amounts > 0).any() and (amounts < 0).any()
+    return kind.digits < 24 and bool(both and np.abs(amounts).max() < C * kind.u)
+
+
+def _otherwise(w: Wrong) -> Array:
+    """What is expected; where that is lost, what is there."""
+    return np.where(np.isfinite(w.expected) & ~np.isfinite(w.got), w.got, w.expected)
+
+
+def _same_along(w: Wrong, axis: int) -> bool:
+    """Whether all inputs are constant along the axis: a factor may then be one of values, not of rows."""
+    shaped = [v for _, v in floats(w) if v.ndim == w.got.ndim and v.shape[axis] > 1]
+    return bool(shaped) and all((v == v.take([0], axis=axis)).all() for v in shaped)
+
+
+def _range(w: Wrong, amounts: Array, axis: int, used: Mask) -> str:
     """From the least to the greatest of the rows that are wrong."""
-    wrong = amounts[w.failing.any(axis=axis, keepdims=True)]
+    wrong = amounts[np.any(w.failing & used, axis=axis, keepdims=True)]
     return f"{wrong.min():.6g} to {wrong.max():.6g}"

@@ -16,21 +16,24 @@ LARGEST, LEAST = 4.0, 0.1
 
 
 def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) -> tuple[str, str]:
-    """Label and sentence where a 16-bit record passes with its intermediates stored in the dtype; else both empty.
+    """Label and sentence where a 16-bit record passes with its intermediates or its sums in the dtype; else both empty.
 
     Not where elements are too large or too small together: the judgement says that, and by how much.
     """
     dtype = posed.case.dtype
     if rules.declared is not None or DTYPES[dtype].digits >= 24 or _together(judgement):
         return "", ""
-    declared = judge(posed, answer, replace(rules, declared="storage"))
-    if declared.verdict is not Verdict.PASS or not _of_its_size(declared):
-        return "", ""
-    said = (
-        f'passes if its intermediates are stored in {dtype}: declare it (compute -> "storage"), '
-        "or accumulate in float32"
-    )
-    return "precision", said
+    several = (
+        sum(int((~j.comparison.passed).sum()) for j in judgement.tensors) > 1
+    )  # one sum could be off for any reason
+    sums = several and "long sum" in posed.op.traits
+    summed = [(dtype, f"its sums are accumulated in {dtype}")] if sums else []
+    for declaration, how in [("storage", f"its intermediates are stored in {dtype}"), *summed]:
+        declared = judge(posed, answer, replace(rules, declared=declaration))
+        if declared.verdict is Verdict.PASS and _of_its_size(declared):
+            said = f'passes if {how}: declare it (compute -> "{declaration}"), or accumulate in float32'
+            return "precision", said
+    return "", ""
 
 
 def _of_its_size(declared: Judgement) -> bool:

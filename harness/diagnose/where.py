@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import lgamma, log
 
 import numpy as np
@@ -14,58 +14,97 @@ from opproof.vocabulary.dtypes import DTYPES
 
 #: No exponential of a smaller number overflows, not even in f16.
 _OVERFLOWS = 11.0
+#: Regions that are places, not values.
+_PLACES = ("tail", "last", "first", "beyond first", "beyond")
+#: Elements up to which regions are held all at once, to count them.
+_SMALL = 2**14
 
 
 def only_there(w: Wrong) -> tuple[str, str] | None:
     """The region that the wrong elements fill best, all of them inside it, beyond chance."""
-    best = _best(w, known(w)) or _best(w, thresholds(w))
-    if best is None:
-        return None
-    return best.label, f"only {best.said} of {w.what} are wrong"
+    found = _best(w, known(w))
+    if found is None or found[0] < 1:  # a place that holds right elements too may be a value that fits better
+        value = _best(w, thresholds(w))
+        if value is not None and (found is None or value[0] == 1):
+            found = value
+    return None if found is None else (found[1].label, f"only {found[1].said} of {w.what} are wrong")
 
 
 def as_good(w: Wrong) -> list[Region]:
     """The tails that hold the same elements as the region that fills best, which is one: other multiples of it."""
-    best = _best(w, known(w))
-    if best is None or best.label != "tail":
+    found = _best(w, known(w))
+    if found is None or found[1].label != "tail":
         return []
-    return [r for r in known(w) if r.label == "tail" and np.array_equal(r.mask, best.mask)]
+    return [r for r in known(w) if r.label == "tail" and np.array_equal(r.mask, found[1].mask)]
 
 
-def _best(w: Wrong, regions: Iterator[Region]) -> Region | None:
-    """Outside, every element must be right without doubt: an error that grows smoothly has no region."""
+def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
+    """How far the best region is filled, and the region.
+
+    Outside, every element must be right without doubt: an error that grows smoothly has no region.
+    """
     best: tuple[float, Region] | None = None
     doubtful = w.failing | (w.units > (3 if DTYPES[w.dtype].digits < 24 else C / 2))
     unlike = bool((~np.isfinite(w.got) & np.isfinite(w.expected))[w.failing].all())
-    for region in regions:
-        if not 0 < region.mask.sum() < w.failing.size or (doubtful & ~region.mask).any():
+    telling = _telling(w)
+    tried, price = _priced(w, regions)
+    for region in tried:
+        inside = region.mask & telling
+        if not 0 < inside.sum() < telling.sum() or (doubtful & ~region.mask).any():
             continue
-        if region.label in ("large", "half") and not w.expected[~region.mask].any():
-            continue  # zeros are expected outside, which any relative error leaves right
-        filled = float(w.failing[region.mask].mean())
-        bits = _evidence(region, w.failing) - region.cost
+        filled = float(w.failing[inside].mean())
+        cost = price if region.cost else 0.0
+        bits = _evidence(region, w.failing, telling) - cost
         if region.cost and filled < 1:  # where it begins is then a choice too
             bits -= log(w.failing.size) / log(2)
-        if region.label in ("tail", "last", "first", "beyond first", "beyond") or (unlike and region.cost):
-            least = 4.0 if filled == 1 else BITS
-        else:
-            least = 7.0 if filled == 1 and not region.cost else BITS
-        if (
-            filled >= (0.5 if region.cost or region.label == "half" else 0.2)
-            and bits >= least
-            and (best is None or filled > best[0])
-        ):
+        enough = filled >= (0.5 if region.cost or region.label == "half" else 0.2)
+        if enough and bits >= _least(region, filled, unlike) and (best is None or filled > best[0]):
             best = filled, region
-    return None if best is None else best[1]
+    return best
 
 
-def _evidence(region: Region, failing: Mask) -> float:
+def _least(region: Region, filled: float, unlike: bool) -> float:
+    """Bits that a region takes: few where it is a usual one and full of wrong elements."""
+    if region.label in _PLACES or (unlike and region.cost):
+        return 4.0 if filled == 1 else BITS
+    if region.label == "kinks" and filled >= 0.5:  # at a kink some values are allowed that are elsewhere wrong
+        return 5.0
+    return 7.0 if filled == 1 and not region.cost else BITS
+
+
+def _telling(w: Wrong) -> Mask:
+    """Elements in which such an error would have shown: no infinity, nor what is too small for a relative error."""
+    if w.expected.dtype.kind != "f":
+        return w.failing | ~_constant(w)
+    relative = np.median((np.abs(w.got - w.expected) / np.abs(w.expected))[w.failing])
+    finite = np.isfinite(w.expected) & ~_constant(w)
+    if not np.isfinite(relative):
+        return w.failing | finite
+    shown: Mask = w.failing | (finite & (relative * np.abs(w.expected) > w.tolerance(w.expected, C)))
+    return shown
+
+
+def _constant(w: Wrong) -> Mask:
+    """Where what all the wrong elements hold is right."""
+    wrong = w.got[w.failing]
+    return np.asarray((w.expected == wrong[0]) & (wrong == wrong[0]).all())
+
+
+def _priced(w: Wrong, regions: Iterator[Region]) -> tuple[Iterable[Region], float]:
+    """The regions, and in bits what it costs that the data chose one of them: as many as hold different elements."""
+    if w.got.size > _SMALL:
+        return regions, 4.0
+    tried = list(regions)
+    return tried, log(max(len({r.mask.tobytes() for r in tried if r.cost}), 1)) / log(2)
+
+
+def _evidence(region: Region, failing: Mask, telling: Mask) -> float:
     """-log2 of the chance that as many elements (or slices), drawn at random, all lie inside."""
-    mask = region.mask
+    mask = region.mask & telling
     if region.axis is not None:
-        mask, failing = np.any(mask, axis=region.axis, keepdims=True), np.any(failing, axis=region.axis, keepdims=True)
+        mask, failing, telling = (np.any(m, axis=region.axis, keepdims=True) for m in (mask, failing, telling))
     inside, wrong = int(mask.sum()), int(failing.sum())
-    return _log2_choose(mask.size, wrong) - _log2_choose(inside, wrong)
+    return _log2_choose(int(telling.sum()), wrong) - _log2_choose(inside, wrong)
 
 
 def _log2_choose(n: int, k: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ BITS = 10.0
 MOST = 2**17
 #: Units of honest rounding that an explanation may leave: many for a backend of large rounding
 #: errors (16-bit dtypes are too coarse for that), or few, where more would not be telling.
-_UNITS = (C, 3.0)
+_UNITS = (C, 3.0, 1.25)
 
 
 @dataclass(frozen=True)
@@ -89,52 +89,52 @@ class Wrong:
         *,
         free: int = 0,
         where: NDArray[np.bool_] | None = None,
-        poison: bool = False,
+        through: Array | float = 0.0,
     ) -> bool:
         """Whether `candidate` explains every element (of `where`), and the wrong ones beyond chance.
 
-        Evidence, in bits: at a wrong element, log2 of its error over the tolerance, which is how
-        unlikely it is to meet an unrelated value. `free` counts numbers taken from the data, each
-        of which costs the evidence of one element; `poison` says that NaN is to be expected, from
-        the memory around the elements.
+        Evidence, in bits: log2 of an element's error over the tolerance, which is how unlikely it is
+        to meet an unrelated value, of right ones too. `free` counts numbers taken from the data, each
+        of which costs the evidence of one element; `through` is what was rounded on the way to the candidate.
         """
         if candidate is None or candidate.shape != self.got.shape:
             return False
         inside = np.ones(self.got.shape, dtype=bool) if where is None else where
         candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
         for units in _UNITS if DTYPES[self.dtype].digits >= 24 else _UNITS[1:]:
-            tolerance = self._tolerance(candidate, units)
+            tolerance = self.tolerance(candidate, units, through)
             near = _near(self.got, candidate, tolerance, self.dtype)
             unaffected = ~self.failing & _near(self.expected, candidate, tolerance, self.dtype)
             if not (near | unaffected)[inside].all():
                 return False
-            bits = np.sort(self._bits(tolerance, poison)[inside & self.failing])
+            bits = np.sort(self._bits(candidate, tolerance)[inside])
             if bits[: max(len(bits) - free, 0)].sum() >= BITS:
                 return True
         return False
 
-    def _tolerance(self, candidate: Array, units: float) -> Array:
+    def tolerance(self, candidate: Array, units: float, through: Array | float = 0.0) -> Array:
         """How far from `candidate` an honest computation of it may be."""
         if self.expected.dtype.kind != "f":
             return np.zeros(self.got.shape)
         kind = DTYPES[self.dtype]
         usual = np.median(self.scale) if self.scale.size else 0.0
-        tolerance = units * kind.u * (np.maximum(self.scale, usual) + np.abs(candidate)) + floor_of(kind)
+        size = np.maximum(self.scale, usual) + np.abs(candidate) + np.abs(through)
+        tolerance = units * kind.u * size + floor_of(kind)
         return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))
 
-    def _bits(self, tolerance: Array, poison: bool) -> Array:
+    def _bits(self, candidate: Array, tolerance: Array) -> Array:
         if self.expected.dtype.kind != "f":
-            return np.full(self.got.shape, 1.0 if self.expected.dtype.kind == "b" else 3.0)
-        error = np.abs(self.got - self.expected)
-        bits = np.log2(np.maximum(error / tolerance, 1.0))
-        unlike = 2.0 if poison or np.isfinite(self.got).any() else 0.0  # NaN everywhere tells nothing
-        return np.where(np.isfinite(error), np.minimum(bits, 20.0), unlike)
+            return np.where(self.failing, 1.0 if self.expected.dtype.kind == "b" else 3.0, 0.0)
+        error, left = (np.log2(np.maximum(np.abs(self.got - v) / tolerance, 1.0)) for v in (self.expected, candidate))
+        unlike = 2.0 if np.isfinite(self.got).any() else 0.0  # NaN everywhere tells nothing
+        told = np.isfinite(error) & np.isfinite(left)
+        return np.where(told, np.minimum(error - left, 20.0), np.where(self.failing, unlike, 0.0))
 
-    def explained(self, *, poison: bool = False, **changes: Any) -> bool:
+    def explained(self, **changes: Any) -> bool:
         """Whether the tensor with something changed explains what is there; see `again` for the changes."""
-        if self.fits(self.again(**changes), poison=poison):
+        if self.fits(self.again(**changes)):
             return True
-        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True), poison=poison)
+        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True))
 
     def again(
         self,
@@ -171,19 +171,35 @@ class Wrong:
             return None
         return _cropped(np.asarray(results[which]), self.got.shape)
 
+    @property
+    def stored(self) -> Array:
+        """What is expected, infinite where the dtype holds no such number."""
+        beyond = np.abs(self.expected) >= DTYPES[self.dtype].max
+        return np.where(beyond, np.copysign(np.inf, self.expected), self.expected)
+
+    def from_saved(self) -> Wrong | None:
+        """The same beside the gradient of outputs that were rounded to 16 bits, where that is another."""
+        if self.mode is not Mode.GRADIENT or DTYPES[self.dtype].digits >= 24:
+            return None
+        saved = self.again(saved=True)
+        if saved is None or np.array_equal(saved, self.expected, equal_nan=True):
+            return None
+        return replace(self, expected=saved)
+
     def before(self) -> Array | None:
         """The right answer to the call before, which had other data."""
         other = pose(self.case, self.op, self.mode).other
         return self.again(inputs=other.inputs, cotangents=other.cotangents)
 
 
-def wrongs(posed: Posed, answer: Answer, judgement: Judgement) -> list[Wrong]:
-    """Every tensor of a judgement in which an element is wrong."""
+def wrongs(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool = False) -> list[Wrong]:
+    """Every tensor of a judgement in which an element is wrong; or all, where elements are wrong `together` alone."""
     forward_mode = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(answer.arrays)) if forward_mode else list(posed.names)
     tensors = []
     for judged in judgement.tensors:
-        if judged.comparison.passed.all():
+        failing = judged.comparison.units > _UNITS[1] if together else ~judged.comparison.passed
+        if not failing.any():
             continue
         which, expected = names.index(judged.name), judged.expected
         floats = expected.values.dtype.kind == "f"
@@ -196,7 +212,7 @@ def wrongs(posed: Posed, answer: Answer, judgement: Judgement) -> list[Wrong]:
                 got=np.asarray(judged.got, dtype=np.float64) if floats else np.asarray(judged.got),
                 expected=expected.values,
                 scale=expected.scale,
-                failing=~judged.comparison.passed,
+                failing=failing,
                 units=judged.comparison.units,
                 stale=None if stale is None else np.asarray(stale, dtype=np.float64),
             )
