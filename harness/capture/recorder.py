@@ -170,6 +170,8 @@ def _agrees(call: Call, result: Any) -> bool:
             twin = tuple_of(call.twin())
         except (RuntimeError, TypeError, ValueError, IndexError):
             return False
+        if call.op.drawn_from:  # each draws for itself
+            return [t.shape for t in _tensors(twin)][:1] == [t.shape for t in _tensors(tuple_of(result))][:1]
         pairs = zip(_tensors(twin), _tensors(tuple_of(result)), strict=False)
         return all(_close(a, b) for a, b in pairs)
 

@@ -112,7 +112,7 @@ def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
         if answer is not None and same_bits(answer, trial.honest):
             continue
         shown += 1
-        found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer)
+        found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer, trial.before(mutant, kept))
         if found.verdict not in CLEAR and trial.sound:
             return Fate(op, mode, dtype, mutant.name, str(trial.case), shown, mutant.must_show)
         passed.append(replace(found, tensors=(), worst=None))
