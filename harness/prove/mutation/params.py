@@ -61,7 +61,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
 
 
 def _narrow(dtype: str) -> tuple[str, ...]:
-    """The dtypes in which a parameter may be kept by mistake; of whole numbers none, whose floats have a dtype apart."""
+    """The dtypes in which a parameter may be kept by mistake; beside whole numbers none."""
     own = () if dtype == "f32" or DTYPES[dtype].whole else (dtype,)
     return (*own, *LOWER.get(dtype, ()))
 

@@ -25,8 +25,8 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: A kernel for one of them is a kernel of its own.
 JUDGED = ("f32", "f16", "bf16")
-#: Those that are judged where they are asked for: values alone, in few rows that take turns, so that no mutant must show
-#: in each of them.
+#: Those that are judged where they are asked for: values alone, in few rows that take turns, so that no mutant must
+#: show in each of them.
 TYPED = DECLARED
 
 
