@@ -56,7 +56,8 @@ def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[s
     """Values of every tensor of `case`, each rounded to its dtype: float64, or int64 for index tensors.
 
     `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to "nonzero",
-    to a Whole (whole numbers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
+    to "definite" (symmetric matrices), to a Whole (whole numbers that are data), or to a function of raw bits and shape
+    (the bytes of a quantised tensor).
     `variant` gives other data for the same case. An alias is the same array object.
     """
     if variant and case.fill in REPORTS:  # pinned values have no variants
@@ -154,7 +155,7 @@ def draw_stored(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     """What `draw_tensor` draws, in its own NumPy dtype; a large tensor a part at a time, where that can be."""
     dtype = DTYPES[case.dtype_of(name)].numpy
     whole = isinstance(constraint, range | Whole) or callable(constraint) or case.fill not in PIECEWISE
-    whole = whole or DTYPES[case.dtype].whole
+    whole = whole or DTYPES[case.dtype].whole or constraint == "definite"  # a matrix is no run of numbers
     if whole or math.prod(shape) <= PIECE:
         values = draw_tensor(case, name, shape, constraint, salt)
         return values.astype(dtype) if values.dtype.kind == "f" else values
@@ -209,8 +210,9 @@ _MODERATE: dict[str, Callable[[Floats], Floats]] = {
 
 
 def _constrain(values: Floats, constraint: Any) -> Floats:
-    if constraint == "nonzero":
-        return np.where(np.abs(values) < 2**-4, values + np.where(values < 0, -0.5, 0.5), values)
+    if isinstance(constraint, str):
+        values = np.where(np.abs(values) < 2**-4, values + np.where(values < 0, -0.5, 0.5), values)
+        return values if constraint == "nonzero" else _definite(values)
     low, high = constraint
     if np.isinf(low) and np.isinf(high):
         return values
@@ -219,6 +221,17 @@ def _constrain(values: Floats, constraint: Any) -> Floats:
     if np.isinf(low):
         return high - np.maximum(np.abs(values - high), 2.0**-6)  # type: ignore[no-any-return]
     return (low + high) / 2 + (high - low) / 2 * (values / (1 + np.abs(values)))  # type: ignore[no-any-return]
+
+
+def _definite(values: Floats) -> Floats:
+    """The product of each matrix with its transpose, and a quarter of its largest element on the diagonal.
+
+    So no rounding to 16 bits makes it indefinite. Sums of products of dyadic numbers are exact, whoever multiplies.
+    """
+    n = values.shape[-1]
+    squares = np.matmul(values, np.swapaxes(values, -1, -2)) / 2 ** max(n - 1, 0).bit_length()
+    most = np.max(squares, axis=(-2, -1), initial=0.0, keepdims=True)
+    return squares + np.eye(n) * most / 4  # type: ignore[no-any-return]
 
 
 def _normal(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:

@@ -8,7 +8,7 @@ from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = binary(exact=True)
-TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
+TYPED = [*typed("float8 signed unsigned", *SMOKE, *STANDARD), "a=33x65;b=33x65;f8e4m3,f8e5m2"]
 MIXED = mixed(
     "b",
     NORMS + HALVES,

@@ -17,7 +17,7 @@ STANDARD = [
     "a=1x13;b=4x13;fill=exact",
     *binary(exact=True),
 ]
-TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
+TYPED = [*typed("float8 signed unsigned", *SMOKE, *STANDARD), "a=33x65;b=33x65;f8e4m3,f8e5m2"]
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

@@ -36,6 +36,7 @@ FACTS: dict[str, Any] = {
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
     "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
     "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
+    "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
@@ -50,6 +51,9 @@ class Op:
     answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
     `hidden(*tensors, **params)` gives a mask per tensor, None where it hides nothing, of the elements that no result
     and no gradient depends on: what a mask leaves out, whatever stands there.
+    `drawn(outputs, *tensors, **params)` gives the tensors with what an implementation drew, where operators draw: what
+    else it answered is held against the outputs of these. `unfair(outputs, others, *tensors, **params)` says why the
+    draw is no chance, where it is none; `others` are the outputs of another DRAWN_FROM, if there are any.
     `held(*tensors, **params)` gives a mask per tensor, None for none, of the elements whose gradient is 0 by definition
     though results depend on them.
     `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
@@ -67,6 +71,8 @@ class Op:
     kinks: Callable[..., Any] | None
     ties: Callable[..., Any] | None
     settled: Callable[..., Any] | None
+    drawn: Callable[..., Any] | None
+    unfair: Callable[..., str] | None
     conventions: Callable[..., Any] | None
     hidden: Callable[..., Any] | None
     held: Callable[..., Any] | None
@@ -107,6 +113,11 @@ class Op:
     def like(self) -> str:
         """The tensor whose dtype results have where tensors of a call have several."""
         return str(self.facts["LIKE"] or next(iter(self.tensors), ""))
+
+    @property
+    def drawn_from(self) -> str:
+        """The parameter from which an implementation draws; empty where nothing is drawn."""
+        return str(self.facts["DRAWN_FROM"])
 
     @property
     def neighbours(self) -> tuple[str, ...]:
@@ -213,6 +224,8 @@ def _build(module: ModuleType, path: Path) -> Op:
         kinks=getattr(module, "kinks", None),
         ties=getattr(module, "ties", None),
         settled=getattr(module, "settled", None),
+        drawn=getattr(module, "drawn", None),
+        unfair=getattr(module, "unfair", None),
         conventions=getattr(module, "conventions", None),
         hidden=getattr(module, "hidden", None),
         held=getattr(module, "held", None),

@@ -47,6 +47,12 @@ def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular:
     return linalg.solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular)
 
 
+def _cholesky(x: Any) -> Any:
+    if x.dtype == np.float16:
+        raise Unsupported("LAPACK has no 16-bit floats")
+    return anp.linalg.cholesky(x)
+
+
 def _causal(x: Any, n_past: int) -> Any:
     return np.tri(x.shape[-2], x.shape[-1], n_past, dtype=bool)
 
@@ -102,6 +108,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "diag_mask_inf": lambda x, *, n_past: anp.where(_causal(x, n_past), x, -anp.inf),
     "diag_mask_zero": lambda x, *, n_past: anp.where(_causal(x, n_past), x, 0),
     "solve_triangular": _solve_triangular,
+    "cholesky": _cholesky,
     # Convolution
     "conv1d": _conv(1),
     "conv2d": _conv(2),

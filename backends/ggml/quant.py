@@ -36,6 +36,14 @@ def matmul_quantized(g: Graph, a: Tensor, b: Tensor, *, type: str) -> Tensor:  #
     return cast(g, y, g.type(a))
 
 
+def outer_product_quantized(g: Graph, a: Tensor, b: Tensor, *, type: str) -> Tensor:  # noqa: A002
+    if len(a.shape) > 2:
+        raise Unsupported("ggml_out_prod takes no batch beside one quantised matrix")
+    matrix = g.blocks(b, _known(type))
+    y = g.call("ggml_out_prod", matrix, cast(g, rows(g, a), "f32"), shape=(a.shape[1], matrix.shape[1]))
+    return cast(g, y, g.type(a))
+
+
 def mul_mat_id_quantized(g: Graph, a: Tensor, b: Tensor, ids: Tensor, *, type: str) -> Tensor:  # noqa: A002
     experts = g.blocks(a, _known(type))
     shape = (*ids.shape, a.shape[1])
@@ -81,6 +89,6 @@ TABLE: dict[str, Any] = {
     f.__name__: f
     for f in (
         quantize, dequantize, matmul_quantized, mul_mat_id_quantized, attention_quantized, embedding_quantized,
-        set_rows_quantized,
+        set_rows_quantized, outer_product_quantized,
     )
 }  # fmt: skip

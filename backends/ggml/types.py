@@ -40,6 +40,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     "cast": (*_ANY, *_QUANTISED),
     "get_rows": (*_ANY, *_QUANTISED),
     "mul_mat": (*_FLOATS, *_QUANTISED),
+    "out_prod": ("f32", *_QUANTISED),
     "mul_mat_id": (*_FLOATS, *_QUANTISED),
     "set_rows": (*_FLOATS, *QUANTISED),
     "conv_1d": ("f16",),

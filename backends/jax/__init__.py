@@ -22,6 +22,8 @@ from opproof.vocabulary.several import tuple_of
 
 #: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
 KEPT = 200
+#: Programs of a case: where an operator draws, its gradients, those from another key, and its forward.
+LAST = 3
 
 
 class Jax:
@@ -35,7 +37,7 @@ class Jax:
         self.compute, self.rounding = precision.built_in("jax", variant)
         self._compiled = variant != "eager"
         self._jax, self.table, self.version = jax, table, str(jax.__version__)
-        self._last: tuple[str, Callable[..., Any]] | None = None
+        self._last: dict[str, Callable[..., Any]] = {}
         self._made = 0
 
     def supports(self, op: str, dtypes: Sequence[str], params: Mapping[str, Any]) -> bool | str:
@@ -69,15 +71,16 @@ class Jax:
         return self._jax.vjp(f, *leaves)[1](gs)
 
     def _program(self, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` compiled; the last one is kept, since a case is called three times in a row."""
+        """`function` compiled; the last LAST are kept, since a case is called three times in a row."""
         if not self._compiled:
             return function
-        if self._last is None or self._last[0] != key:
+        if key not in self._last:
             self._made += 1
             if self._made % KEPT == 0:
                 self._jax.clear_caches()
-            self._last = (key, self._jax.jit(function))
-        return self._last[1]
+            kept = [*self._last.items()][1 - LAST :]
+            self._last = {**dict(kept), key: self._jax.jit(function)}
+        return self._last[key]
 
     def _tensor(self, array: Array | None) -> Any:
         # A copy: JAX may otherwise keep the caller's memory, which is guarded and soon gone.

@@ -79,7 +79,16 @@ def _upsample(method: str) -> Callable[..., Any]:
     return upsample
 
 
+def _dropout(x: Any, mask: Any = None, *, p: float, key: int, training: bool) -> tuple[Any, Any]:
+    """JAX has the draw alone; the rest is written as flax.linen.Dropout writes it."""
+    if not training:
+        return x, jnp.ones(x.shape, bool)
+    kept = jax.random.bernoulli(jax.random.key(key), 1 - p, x.shape) if mask is None else mask != 0
+    return jax.lax.select(kept, x / (1 - p) if p < 1 else x, jnp.zeros_like(x)), kept
+
+
 TABLE: dict[str, Callable[..., Any]] = {
+    "dropout": _dropout,
     "softmax": lambda x, *, dim: jax.nn.softmax(x, axis=dim),
     "log_softmax": lambda x, *, dim: jax.nn.log_softmax(x, axis=dim),
     "layer_norm": _layer_norm,

@@ -49,6 +49,12 @@ def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular:
     return jax.lax.linalg.triangular_solve(a, b, left_side=left, lower=not upper, unit_diagonal=unitriangular)
 
 
+def _cholesky(x: Any) -> Any:
+    if x.dtype in (jnp.float16, jnp.bfloat16):
+        raise Unsupported("JAX's cholesky has no 16-bit floats")
+    return jnp.linalg.cholesky(x)
+
+
 def _causal(x: Any, n_past: int) -> Any:
     return jnp.tri(x.shape[-2], x.shape[-1], n_past, dtype=bool)
 
@@ -85,4 +91,5 @@ TABLE: dict[str, Callable[..., Any]] = {
     "diag_mask_inf": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, -jnp.inf),
     "diag_mask_zero": lambda x, *, n_past: jnp.where(_causal(x, n_past), x, 0),
     "solve_triangular": _solve_triangular,
+    "cholesky": _cholesky,
 }

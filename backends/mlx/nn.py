@@ -89,7 +89,19 @@ def _rope(
     return mx.transpose(y.reshape(rows.shape), (1, 0, 2, 3))
 
 
+def _dropout(x: Any, mask: Any = None, *, p: float, key: int, training: bool) -> tuple[Any, Any]:
+    """The mask is what the layer makes of ones, from the same seed."""
+    if mask is not None or p >= 1:
+        raise Unsupported("mlx.nn.Dropout draws its mask, and keeps some")
+    layer = nn.Dropout(p).train(training)
+    mx.random.seed(key)
+    y = layer(x)
+    mx.random.seed(key)
+    return y, layer(mx.ones_like(x)) != 0
+
+
 TABLE: dict[str, Callable[..., Any]] = {
+    "dropout": _dropout,
     "softmax": lambda x, *, dim: mx.softmax(x, axis=dim),
     "log_softmax": lambda x, *, dim: nn.log_softmax(x, dim),
     "layer_norm": _layer_norm,

@@ -61,6 +61,12 @@ def _inverse(x: Any) -> Any:
     return mx.linalg.inv(x)
 
 
+def _cholesky(x: Any) -> Any:
+    if x.dtype not in (mx.float32, mx.float64):
+        raise Unsupported("MLX's linalg.cholesky has no 16-bit floats")
+    return mx.linalg.cholesky(x)
+
+
 def _planes(y: Any, dtype: Any, norm: str) -> tuple[Any, Any]:
     if dtype != mx.float32 or norm != "backward":
         raise Unsupported("MLX's fft is of float32, and divides the inverse by n")
@@ -108,6 +114,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "einsum": lambda a, b, *, equation: mx.einsum(equation, a, b),
     "hadamard": lambda x, *, scale: mx.hadamard_transform(x, scale),
     "inverse": _inverse,
+    "cholesky": _cholesky,
     "fft": _fft,
     "rfft": _rfft,
     "linear": _linear,

@@ -108,7 +108,18 @@ def _rope(
     return m.node("Reshape", y, m.constant(x.shape), allowzero=1)
 
 
+def _dropout(m: Model, x: Tensor, mask: Tensor | None = None, *, p: float, key: int, training: bool) -> list[str]:
+    if mask is not None:
+        raise Unsupported("ONNX's Dropout draws its mask")
+    if p == 1:
+        raise Unsupported("ONNX's Dropout keeps some")
+    return m.nodes_results(
+        "Dropout", 2, x, m.constant(p, "f64" if x.dtype == "f64" else "f32"), m.constant(training, "bool"), seed=key
+    )
+
+
 TABLE: dict[str, Entry] = {
+    "dropout": _dropout,
     "softmax": lambda m, x, *, dim: m.node("Softmax", x, axis=dim),
     "log_softmax": lambda m, x, *, dim: m.node("LogSoftmax", x, axis=dim),
     "layer_norm": _layer_norm,

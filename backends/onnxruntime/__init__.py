@@ -32,6 +32,8 @@ DECLINES = (
 )
 #: Our names of types of 8 bits, which come and go as bytes, by ONNX Runtime's.
 BYTES = {"tensor(int8)": "i8", "tensor(float8e4m3fn)": "f8e4m3", "tensor(float8e5m2)": "f8e5m2"}
+#: Operators whose sessions draw on from call to call: each call has one of its own.
+DRAWS = frozenset({"dropout"})
 
 
 class OnnxRuntime:
@@ -69,7 +71,7 @@ class OnnxRuntime:
 
     def _session(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         key = self._models.key(op, inputs, params)
-        if self._last is None or self._last[0] != key:
+        if self._last is None or self._last[0] != key or op in DRAWS:
             self._last = None
             model = self._models.build(self.table, op, inputs, params)
             self._last = (key, self._ort.InferenceSession(model, self._options, providers=["CPUExecutionProvider"]))

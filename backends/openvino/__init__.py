@@ -38,6 +38,7 @@ class OpenVino:
         from opproof.backends.onnx import model
 
         self._ov, self._models, self.table = openvino, model, model.tables()
+        del self.table["dropout"]  # it is taken out of a model, with its input where nothing is left
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
         self.compute, self.rounding = precision.built_in("openvino", variant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinygrad import dtypes, nn
+from tinygrad import Tensor, dtypes, nn
 from tinygrad.helpers import Context
 from tinygrad.nn import optim
 
@@ -149,7 +149,19 @@ def _adamw(
     return _stepped(adamw, param, grad), exp_avg, exp_avg_sq
 
 
+def _dropout(x: Any, mask: Any = None, *, p: float, key: int, training: bool) -> tuple[Any, Any]:
+    """The mask is what dropout makes of ones, from the same seed."""
+    if mask is not None:
+        raise Unsupported("tinygrad's dropout draws its mask")
+    with Context(TRAINING=int(training)):
+        Tensor.manual_seed(key)
+        y = x.dropout(p)
+        Tensor.manual_seed(key)
+        return y, x.ones_like().dropout(p) != 0
+
+
 TABLE: dict[str, Callable[..., Any]] = {
+    "dropout": _dropout,
     "softmax": lambda x, *, dim: x.softmax(dim),
     "log_softmax": lambda x, *, dim: x.log_softmax(dim),
     "layer_norm": _layer_norm,

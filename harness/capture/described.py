@@ -1,8 +1,9 @@
-"""The case that a call is: shapes, parameters, dtype, memory, and what the values are like."""
+"""The case that a call is: shapes, parameters, dtypes, memory, and what the values are like."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from opproof.cases import Case
@@ -13,9 +14,11 @@ _DTYPES = {"torch.float64": "f64", "torch.float32": "f32", "torch.float16": "f16
 
 
 def case_of(call: Call) -> Case | None:
-    """The case; None where no case is like it: floats of two dtypes, or none."""
-    floats = {str(t.dtype) for t in call.tensors.values() if t.is_floating_point()}
-    if len(floats) != 1 or not floats <= set(_DTYPES):
+    """The case; None where no case is like it: no floats, or results that would be like none of them."""
+    floats = {n: _DTYPES.get(str(t.dtype)) for n, t in call.tensors.items() if t.is_floating_point()}
+    like = call.op.like if not call.op.variadic else next(iter(call.tensors))
+    dtype = next(iter(floats.values()), None) if len(set(floats.values())) == 1 else floats.get(like)
+    if dtype is None or None in floats.values():
         return None
     tensors: dict[str, Any] = {}
     known: dict[int, str] = {}
@@ -28,11 +31,38 @@ def case_of(call: Call) -> Case | None:
         call.op.name,
         tuple(tensors.items()),
         tuple(call.params.items()),
-        _DTYPES[floats.pop()],
+        dtype,
+        mixed=tuple((n, d) for n, d in floats.items() if d is not None and d != dtype and tensors[n] not in tensors),
         fill=_fill(next(t for t in call.tensors.values() if t.is_floating_point())),
         layout=_layouts(call),
         needs=_needs(call),
     )
+
+
+def as_computed(call: Call, case: Case, result: Any) -> Case | None:
+    """The case by the dtype of what came; None where it came in one that results of such a case have not.
+
+    Under autocast tensors are converted to one dtype, where PyTorch would not take them together or gives another.
+    """
+    import torch
+
+    came = _DTYPES.get(str(result.dtype)) if result.is_floating_point() else case.dtype
+    if came is not None and torch.is_autocast_enabled(result.device.type):
+        converted = came != case.dtype or (bool(case.mixed) and not _is_taken(call, result.device.type))
+        return replace(case, dtype=came, mixed=()) if converted else case
+    return case if came == case.dtype or not case.mixed else None
+
+
+def _is_taken(call: Call, device: str) -> bool:
+    """Whether PyTorch takes tensors of such dtypes together by itself."""
+    import torch
+
+    with torch.no_grad(), torch.autocast(device, enabled=False):
+        try:
+            call.twin()
+        except (RuntimeError, ValueError):
+            return False
+    return True
 
 
 def _is_plain(value: Any) -> bool:

@@ -127,6 +127,8 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
         kinks=None,
         ties=None,
         settled=None,
+        drawn=None,
+        unfair=None,
         conventions=None,
         hidden=None,
         held=None,

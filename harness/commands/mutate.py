@@ -13,7 +13,7 @@ from opproof.vocabulary.errors import UsageError
 
 @click.command("mutate")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
-@click.option("--dtype", "dtypes", multiple=True, metavar="f32,f16,bf16", help="Only these dtypes.")
+@click.option("--dtype", "dtypes", multiple=True, metavar="f32,i8,...", help="These in place of f32, f16 and bf16.")
 @click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there too.")
@@ -30,13 +30,13 @@ def command(
     from opproof.harness.prove.mutation.page import markdown_page, table
     from opproof.harness.prove.mutation.report import EQUIVALENT, read_equivalent, sorted_out
     from opproof.harness.prove.mutation.runs import all_fates
-    from opproof.harness.prove.mutation.trials import JUDGED
+    from opproof.harness.prove.mutation.trials import JUDGED, TYPED
     from opproof.harness.run.plan import Selection, operators
 
     chosen = listed(dtypes) or JUDGED
     for dtype in chosen:
-        if dtype not in JUDGED:
-            raise UsageError(f"unknown dtype {dtype!r}: mutants are judged in {', '.join(JUDGED)}.")
+        if dtype not in (*JUDGED, *TYPED):
+            raise UsageError(f"unknown dtype {dtype!r}: mutants are judged in {', '.join((*JUDGED, *TYPED))}.")
     ops = [op.name for op in operators(Selection(ops=listed(names)))]
     every = []
     with tqdm(total=len(ops), unit="operator", disable=None, leave=False) as progress:

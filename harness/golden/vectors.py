@@ -177,4 +177,4 @@ def _ends(posed: Posed, expected: Sequence[Expected | None]) -> dict[int, tuple[
 def _note(posed: Posed) -> str:
     if posed.mode is Mode.GRADIENT and posed.op.ties is not None:
         return "gradients of equal elements may come in any order"
-    return "several answers are right" if posed.op.settled is not None else ""
+    return "several answers are right" if posed.op.settled is not None or posed.op.drawn_from else ""

@@ -14,4 +14,5 @@ class Answer:
 
     arrays: Sequence[Array | None]
     before: Sequence[Array | None] = ()  # what the call before gave, which had other data
+    drawn: Sequence[Array | None] = ()  # of gradients, what the forward of the same call gives, where it draws
     seconds: float = 0.0  # in the backend, by the judge's clock

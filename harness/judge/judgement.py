@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.drawn import of_the_draw
 from opproof.harness.judge.figures import NO_FIGURES, Figures, figures
 from opproof.harness.judge.gradient import Compared, Rules, bounded, by_differences, by_vjp
 from opproof.harness.judge.lean import ORDINARY
@@ -63,11 +64,14 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
 
     `expected` saves the reference's work where many answers to one question are judged.
     """
+    unfair = ""
+    if posed.op.drawn_from:
+        posed, unfair, expected = *of_the_draw(posed, answer), None
     compared = _compared(posed, answer, rules, expected)
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared)
-    objection = compared.objection or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
+    objection = compared.objection or unfair or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
     failing = [j for j in tensors if not j.comparison.passed.all()]
     judgement = measured(tensors, failing)
     if failing or objection:

@@ -24,6 +24,7 @@ from opproof.cases import Case
 from opproof.cases._data import NOT_FINITE, bits_of
 from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare
+from opproof.harness.judge.drawn import given_the_draw, unfair
 from opproof.harness.prove.slices import unlike
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import (
@@ -129,6 +130,12 @@ def _values(posed: Posed, torch: Any) -> Iterator[Disagreement]:
         yield Disagreement(str(case), "values", f"PyTorch gives {len(outputs)} outputs, NumPy {len(expected)}")
         return
     arrays = [got.numpy() for got in outputs]
+    if op.drawn_from:
+        posed = given_the_draw(posed, arrays)
+        expected = reference.expected_forward(posed)
+        for answer in (arrays, [e.values for e in expected]):
+            if no_chance := unfair(posed, answer, ()):
+                yield Disagreement(str(case), "values", no_chance)
     if op.settled is not None:
         arrays = list(op.settled(arrays, *inputs, **posed.params))
     agreed = [expected]
@@ -152,6 +159,9 @@ def _autograd(posed: Posed, torch: Any) -> Iterator[Disagreement]:
     op, inputs = posed.op, posed.inputs
     assert op.torch is not None
     twin = functools.partial(op.torch, torch, **posed.params)
+    if op.drawn_from:
+        with torch.no_grad():
+            posed = given_the_draw(posed, [y.numpy() for y in twin(*_tensors(torch, inputs))])
     gradients = autograd(torch, twin, _tensors(torch, inputs), posed.needs, _tensors(torch, posed.cotangents))
     groups = None if op.ties is None else op.ties(*inputs, **posed.params)
     for i, (got, want) in enumerate(zip(gradients, reference.expected_vjp(posed), strict=True)):

@@ -111,7 +111,10 @@ def _judged(
         asked = Question(pair.asked, wanted, at_end=True, soft=soft, threads=threads)
         other = Question(pair.other, wanted, at_end=False, soft=soft, threads=threads)
         before = [] if alone else call(other)
-        answer = Answer(call(asked), before)
+        drawn = call(_forward(asked, pair.outputs)) if op.drawn_from and mode is Mode.GRADIENT else []
+        answer = Answer(call(asked), before, drawn)
+        if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
+            answer = replace(answer, before=call(other))
         if not alone and op.deterministic and not same_bits(before, call(other)):
             said = "the same call gave other bits after a call with other data"
             return Judgement(Verdict.NOT_REPEATABLE, said), answer
@@ -132,6 +135,12 @@ def _judged(
         return judgement, answer
 
     return with_each(task.threads, judged, wanted) if task.threads else judged(0)[0]
+
+
+def _forward(asked: Question, outputs: Sequence[Array]) -> Question:
+    """The forward of the call whose gradients are asked for."""
+    posed = asked.posed.given(mode=Mode.FORWARD, cotangents=(), case=asked.posed.case.apart)
+    return replace(asked, posed=posed, wanted=wanted_of(posed, outputs))
 
 
 def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:

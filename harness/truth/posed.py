@@ -100,7 +100,7 @@ def pose(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
     else:
         inputs, others = beside.asked.inputs, beside.other.inputs
     asked = Posed(case, op, mode, names, inputs, (), tuple(differentiable(case, op, inputs)))
-    other = asked.given(inputs=others)
+    other = asked.given(case=redrawn(case, op), inputs=others)
     if beside is not None:
         asked, other = _keeping(beside.asked, asked), _keeping(beside.other, other)
     if mode is Mode.FORWARD:
@@ -110,6 +110,14 @@ def pose(case: Case, op: Op, mode: Mode, beside: Pair | None = None) -> Pair:
         _keeping(asked, asked.given(cotangents=_cotangents(case, other.outputs, 0), needs=needs)),
         _keeping(other, other.given(cotangents=_cotangents(case, other.outputs, 1), needs=needs)),
     )
+
+
+def redrawn(case: Case, op: Op) -> Case:
+    """The case as the call of other data has it: where the operator draws, it draws from another number."""
+    if not op.drawn_from:
+        return case
+    start = parameters(case, op)[op.drawn_from]
+    return replace(case, params=(*(p for p in case.params if p[0] != op.drawn_from), (op.drawn_from, start + 1)))
 
 
 def _by_mode(case: Case) -> bool:

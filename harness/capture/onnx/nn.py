@@ -164,7 +164,19 @@ def _cross_entropy(
     return loss, ref("log_softmax", x, dim=1)
 
 
+def _dropout(
+    ref: Ref, x: Any, ratio: Any = 0.5, training_mode: Any = False, *, seed: Any = 0, count: int = 1, **attrs: Any
+) -> Any:
+    """Older nodes have the ratio as an attribute, and tell by it nothing but what training would drop."""
+    training = bool(np.any(training_mode))
+    if training and count == 1:
+        raise NotOurs("what is dropped, where no mask says which")
+    p = float(np.asarray(attrs.get("ratio", ratio)))
+    return ref("dropout", x, p=p, key=int(seed), training=training)
+
+
 NN: dict[str, Callable[..., Any]] = {
+    "Dropout": _dropout,
     "Attention": _attention,
     "BatchNormalization": _batch_norm,
     "GroupNormalization": lambda ref, x, scale, bias, *, num_groups, epsilon=1e-5, stash_type=1: ref(

@@ -12,9 +12,18 @@ from opproof.vocabulary.arrays import Array
 Arrays = list[Array | None]
 
 
+#: Floats that NumPy has not.
+_FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
+
 def is_float(x: Array | None) -> bool:
-    """Whether `x` is a float array, bfloat16 included."""
-    return x is not None and (x.dtype.kind == "f" or x.dtype.name == "bfloat16")
+    """Whether `x` is a float array, bfloat16 and floats of 8 bits included."""
+    return x is not None and (x.dtype.kind == "f" or x.dtype.name in _FOREIGN)
+
+
+def is_number(x: Array | None) -> bool:
+    """Whether `x` holds floats, or whole numbers that may be data: places are int64."""
+    return x is not None and (is_float(x) or (x.dtype.kind in "iu" and x.dtype.itemsize < 8))
 
 
 def on_all(change: Callable[[Array], Array], arrays: Sequence[Array | None]) -> Arrays:

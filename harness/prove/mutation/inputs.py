@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from opproof.cases._data import NOT_FINITE
-from opproof.harness.prove.mutation.arrays import Arrays, is_float, on_floats, same_bits
+from opproof.harness.prove.mutation.arrays import Arrays, is_float, is_number, on_floats, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.vocabulary.arrays import Array
@@ -39,7 +39,7 @@ def _with(i: int, change: Change) -> Callable[[Call], Arrays]:
     """The honest answer to other values of argument `i`; aliases of it change too."""
 
     def results(call: Call) -> Arrays:
-        if i >= len(call.inputs) or not is_float(call.inputs[i]):
+        if i >= len(call.inputs) or not is_number(call.inputs[i]):
             return call.right
         x = call.inputs[i]
         assert x is not None
@@ -115,7 +115,7 @@ def _indices() -> Iterator[Mutant]:
 
     def of(name: str, change: Change) -> Mutant:
         def results(call: Call) -> Arrays:
-            whole = [x is not None and x.dtype.kind == "i" and x.size > 0 for x in call.inputs]
+            whole = [x is not None and x.dtype == np.int64 and x.size > 0 for x in call.inputs]
             if not any(whole):
                 return call.right
             return call.again(

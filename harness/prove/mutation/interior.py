@@ -21,7 +21,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     if not profile.moving or profile.op.is_exact(profile.mode):
         return
     own = (profile.dtype,) if profile.dtype != "f32" else ()
-    for name in (*own, *LOWER[profile.dtype]):
+    for name in (*own, *LOWER.get(profile.dtype, ())):
         kind = DTYPES[name]
         yield Mutant(f"intermediates stored in {name}", seen_as(_stored(kind)), must_show=False)
         yield Mutant(f"constants rounded to {name}", seen_as(_constants(kind)), must_show=False)

@@ -67,6 +67,7 @@ def of_results(name: str, change: Callable[[Array], Array], *, must_show: bool =
 
 def mutants_of(profile: Profile) -> list[Mutant]:
     """All mutants of one operator in one mode."""
+    from opproof.harness.prove.mutation import draws as mutants_draws
     from opproof.harness.prove.mutation import gradients as mutants_gradients
     from opproof.harness.prove.mutation import inputs as mutants_inputs
     from opproof.harness.prove.mutation import interior as mutants_interior
@@ -77,10 +78,20 @@ def mutants_of(profile: Profile) -> list[Mutant]:
     from opproof.harness.prove.mutation import rules as mutants_rules
     from opproof.harness.prove.mutation import store as mutants_store
     from opproof.harness.prove.mutation import sums as mutants_sums
+    from opproof.harness.prove.mutation import whole as mutants_whole
 
     elsewhere = (mutants_inputs, mutants_params, mutants_memory, mutants_precision)
     narrow = (mutants_interior, mutants_store)
-    families = (mutants_results, *elsewhere, *narrow, mutants_gradients, mutants_rules, mutants_sums)
+    families = (
+        mutants_results,
+        *elsewhere,
+        *narrow,
+        mutants_gradients,
+        mutants_rules,
+        mutants_sums,
+        mutants_draws,
+        mutants_whole,
+    )
     found = [m for family in families for m in family.mutants(profile)]
     assert len({m.name for m in found}) == len(found), f"two mutants of {profile.op.name} have one name"
     return found

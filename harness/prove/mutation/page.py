@@ -1,11 +1,9 @@
-"""The kill rates as a table, and as docs/mutation.md."""
+"""The kill rates as a table, and as docs/mutation.md and docs/mutation-typed.md."""
 
 from __future__ import annotations
 
 from opproof.harness.prove.mutation.report import Score, Sorted
 from opproof.harness.prove.mutation.trials import JUDGED
-
-_HEADS = ["operator", *(f"{dtype} {column}" for dtype in JUDGED for column in ("killed", "rate"))]
 
 _INTRODUCTION = """# Mutation
 
@@ -24,6 +22,18 @@ are times 1 + 2^-20 behind long sums, within the RMS that an honest sum may have
 """
 
 
+_TYPED = """# Mutation, in other dtypes
+
+Written by `opproof mutate --dtype i8,i16,i32,u8,f8e4m3,f8e5m2 --markdown docs/mutation-typed.md`; do not edit.
+
+The mutants of [mutation.md](mutation.md), and some that only whole numbers have (`harness/prove/mutation/whole.py`), in
+the dtypes beside floats: values alone, of the operators that have a meaning in them. Their rows are few and take turns,
+so that a mutant of a size or a layout need not show in each dtype: those that no row of a dtype shows are not counted
+as mutants there, but in the last column. Data fit, with all that a kernel passes through on its way to a result, and so
+no mutant of an accumulation that overflows in the dtype itself could show: what is tried is one in fewer bits.
+"""
+
+
 def _cells(score: Score) -> list[str]:
     if not score.mutants:
         return ["", ""]
@@ -31,24 +41,29 @@ def _cells(score: Score) -> list[str]:
     return [f"{score.killed} of {of}", score.rate]
 
 
+def _heads(result: Sorted) -> list[str]:
+    return ["operator", *(f"{dtype} {column}" for dtype in result.dtypes for column in ("killed", "rate"))]
+
+
 def _rows(result: Sorted) -> list[list[str]]:
-    return [[op, *(cell for d in JUDGED for cell in _cells(result.score(op, d)))] for op in result.ops]
+    return [[op, *(cell for d in result.dtypes for cell in _cells(result.score(op, d)))] for op in result.ops]
 
 
 def table(result: Sorted) -> str:
     """The kill rate per operator and dtype, for the terminal."""
     from tabulate import tabulate  # type: ignore[import-untyped, unused-ignore]
 
-    align = ("left", *("right",) * (len(_HEADS) - 1))
-    return str(tabulate(_rows(result), _HEADS, tablefmt="simple", colalign=align, disable_numparse=True))
+    heads = _heads(result)
+    align = ("left", *("right",) * (len(heads) - 1))
+    return str(tabulate(_rows(result), heads, tablefmt="simple", colalign=align, disable_numparse=True))
 
 
 def markdown_page(result: Sorted) -> str:
     """docs/mutation.md."""
-    lines = [_INTRODUCTION]
+    lines = [_TYPED if set(result.dtypes).isdisjoint(JUDGED) else _INTRODUCTION]
     lines += ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
     lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
-    for dtype in JUDGED:
+    for dtype in result.dtypes:
         s = result.score(dtype=dtype)
         counts = f"{s.mutants:,} | {s.killed:,} | {s.equivalent} | {s.survivors} | {s.rate} | {s.without_effect:,}"
         lines.append(f"| {dtype} | {counts} |")
@@ -56,7 +71,8 @@ def markdown_page(result: Sorted) -> str:
     if result.survivors:
         lines += ["", _SURVIVORS]
         lines += [f"- {f.op}, {f.dtype}, {f.name}: {f.why_alive}" for f in result.survivors]
-    lines += ["", f"| {' | '.join(_HEADS)} |", f"| --- |{' ---: |' * (len(_HEADS) - 1)}"]
+    heads = _heads(result)
+    lines += ["", f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in _rows(result)]
     return "\n".join(lines) + "\n"
 

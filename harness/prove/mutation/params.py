@@ -34,7 +34,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(
                 f"{name} 2 % more", _with(name, lambda v: v * 1.02 if isinstance(v, float) else v), must_show=False
             )
-            for kind in (profile.dtype, *LOWER[profile.dtype]) if profile.dtype != "f32" else LOWER["f32"]:
+            for kind in _narrow(profile.dtype):
                 yield Mutant(f"{name} rounded to {kind}", _with(name, _rounded(kind)), must_show=False)
             yield Mutant(f"{name} zero", _with(name, lambda v: 0.0 if isinstance(v, float) else v), must_show=False)
         elif bool in kinds:
@@ -58,6 +58,12 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
             yield Mutant(f"{a} and {b} swapped", _swapped(a, b), must_show=False)
     if profile.op.params:
         yield Mutant("parameters of the first call with these shapes", _kept, must_show=False)
+
+
+def _narrow(dtype: str) -> tuple[str, ...]:
+    """The dtypes in which a parameter may be kept by mistake; beside whole numbers none."""
+    own = () if dtype == "f32" or DTYPES[dtype].whole else (dtype,)
+    return (*own, *LOWER.get(dtype, ()))
 
 
 def _rounded(kind: str) -> Callable[[Any], Any]:

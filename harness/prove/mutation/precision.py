@@ -16,7 +16,7 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 Change = Callable[[Array], Array]
 
 #: The dtypes in which a library may do, by mistake, what it should do in this one.
-LOWER = {"f32": ("bf16", "f16"), "f16": ("bf16",), "bf16": ()}
+LOWER = {"f32": ("bf16", "f16"), "f16": ("bf16",), "f8e4m3": ("f8e5m2",)}
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
@@ -24,7 +24,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     if not profile.moving and profile.mode == "gradient":
         return
     rounds, asked = not profile.op.is_exact(profile.mode), profile.floats & profile.read or profile.mode == "gradient"
-    for name in LOWER[profile.dtype] if asked else ():
+    for name in LOWER.get(profile.dtype, ()) if asked else ():
         yield Mutant(f"inputs rounded to {name}", _inputs(_rounded(name)))
         if profile.moving:
             yield of_results(f"results rounded to {name}", _rounded(name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opproof.harness.ledger.entries import read_entries
-from opproof.harness.prove.mutation.trials import JUDGED, Fate
+from opproof.harness.prove.mutation.trials import JUDGED, TYPED, Fate
 
 #: The mutants that are no defects, and why.
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -26,12 +26,14 @@ class Equivalent:
     def __post_init__(self) -> None:
         if not self.op or not self.mutant.strip() or not self.reason.strip():
             raise ValueError("op, mutant or reason is blank; a mutant that counts as none has a reason")
-        if unknown := set(self.dtypes) - set(JUDGED):
-            raise ValueError(f"dtypes has {', '.join(sorted(unknown))}; expected some of {', '.join(JUDGED)}")
+        if unknown := set(self.dtypes) - {*JUDGED, *TYPED}:
+            raise ValueError(
+                f"dtypes has {', '.join(sorted(unknown))}; expected some of {', '.join((*JUDGED, *TYPED))}"
+            )
 
     def covers(self, fate: Fate) -> bool:
         """Whether the entry speaks of this mutant."""
-        named = (fate.op in self.op or "*" in self.op) and fate.dtype in (self.dtypes or JUDGED)
+        named = (fate.op in self.op or "*" in self.op) and fate.dtype in (self.dtypes or (*JUDGED, *TYPED))
         return named and fnmatch.fnmatchcase(fate.name, self.mutant)
 
 
@@ -69,6 +71,12 @@ class Sorted:
         """The operators that have mutants."""
         return sorted({f.op for f in (*self.killed, *self.survivors, *(f for f, _ in self.equivalent))})
 
+    @property
+    def dtypes(self) -> list[str]:
+        """The dtypes that were judged; where nothing was, those that are by default."""
+        found = {f.dtype for f in (*self.killed, *self.survivors, *(f for f, _ in self.equivalent))}
+        return [dtype for dtype in (*JUDGED, *TYPED) if dtype in (found or JUDGED)]
+
     def score(self, op: str | None = None, dtype: str | None = None) -> Score:
         """What became of the mutants of `op` in `dtype`; None for all."""
 
@@ -82,7 +90,7 @@ class Sorted:
     def summary(self) -> list[str]:
         """The last lines: a sentence for each dtype."""
         lines = []
-        for dtype in JUDGED:
+        for dtype in (*JUDGED, *TYPED):
             score = self.score(dtype=dtype)
             ops = len({f.op for f in (*self.killed, *self.survivors) if f.dtype == dtype})
             if score.mutants:
@@ -110,5 +118,5 @@ def sorted_out(fates: Sequence[Fate], known: Sequence[Equivalent], *, complete: 
         equivalent=tuple((f, e) for f, e in proved if e is not None),
         survivors=tuple(f for f, e in proved if e is None),
         without_effect=tuple(f for f in fates if not f.counts),
-        idle=tuple(e for e in known if complete and e not in used),
+        idle=tuple(e for e in known if complete and e not in used and set(e.dtypes or JUDGED) & set(JUDGED)),
     )

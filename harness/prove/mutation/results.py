@@ -10,6 +10,7 @@ from opproof.harness.prove.mutation.arrays import Arrays, changed, on_all
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile, of_results
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
 Change = Callable[[Array], Array]
 
@@ -23,14 +24,14 @@ _ALL: tuple[tuple[str, Change], ...] = (
 )
 
 #: By how much one element is wrong: a few spacings of the dtype.
-_ONE = {"f32": 1.001, "f16": 1.02, "bf16": 1.1}
+_ONE = {"f32": 1.001, "f16": 1.02, "bf16": 1.1, "f8e4m3": 1.5, "f8e5m2": 2.0}
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
     """Mutants of one operator in one mode."""
     if profile.moving:
         for name, change in _ALL:
-            tie = profile.dtype == "bf16" and "2^-8" in name  # of powers of two, which then stay
+            tie = DTYPES[profile.dtype].digits <= 8 and "2^-8" in name  # of powers of two, which then stay
             yield of_results(name, change, must_show=not tie)
         yield of_results("one element zeroed", _one(lambda v: 0 * v))
         factor = _ONE[profile.dtype]

@@ -11,6 +11,7 @@ from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
 from opproof.reference_ops import Trait, load
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
@@ -25,7 +26,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
         yield Mutant("NaN where an input is beyond 1e3", _beyond(1e3))
     if op.kinks is not None and profile.mode == "gradient":
         yield Mutant("gradient at kinks doubled and one more", _at_kinks, must_show=profile.moving)
-    if forward and Trait.JUMPS_AT_ZERO in op.traits:
+    if forward and Trait.JUMPS_AT_ZERO in op.traits and not DTYPES[profile.dtype].whole:
         yield Mutant("-0 and 0 taken for a small negative number", _zeros(-1))
         yield Mutant("-0 and 0 taken for a small positive number", _zeros(1))
     if forward and Trait.ORDERED in op.traits and profile.discrete and op.settled is None:  # ties have a rule

@@ -20,7 +20,13 @@ Wide = NDArray[np.float64]
 Change = Callable[[Wide, Dtype], Wide]
 
 #: Factors that a judge of the dtype must see. 0.2 % is less than half a spacing of bf16: there it is honest.
-FACTORS = {"f32": ("1.02", "1 + 2^-20"), "f16": ("1.02", "1.005", "1.003", "1.002"), "bf16": ("1.02",)}
+FACTORS = {
+    "f32": ("1.02", "1 + 2^-20"),
+    "f16": ("1.02", "1.005", "1.003", "1.002"),
+    "bf16": ("1.02",),
+    "f8e4m3": ("1.5",),
+    "f8e5m2": ("2",),
+}
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -101,16 +101,35 @@ class Trial:
     @cached_property
     def sound(self) -> bool:
         """Whether the honest backend passes, so that a mutant's failure is its own."""
-        return self.judgement(self.honest).verdict in CLEAR
+        before = self._honest_before if self.op.drawn_from and self.mode is Mode.FORWARD else ()
+        return self.judgement(self.honest, before).verdict in CLEAR
 
-    def judgement(self, arrays: Arrays) -> Judgement:
-        """The verdict on an answer."""
+    @cached_property
+    def _drawn(self) -> Arrays:
+        """What the honest forward of the same call gives, where it draws and gradients are asked for."""
+        if not self.op.drawn_from or self.mode is Mode.FORWARD:
+            return []
+        return replace(self._call(self.asked), cotangents=None).again()
+
+    def judgement(self, arrays: Arrays, before: Sequence[Array | None] = ()) -> Judgement:
+        """The verdict on an answer, that of the call before being `before`."""
         returned = [None if y is None else Returned(y.shape, y.dtype.name, y) for y in map(_array, arrays)]
         try:
-            answer = Answer(received(returned, self.asked))
+            answer = Answer(received(returned, self.asked), before, drawn=self._drawn)
         except Settled as settled:
             return Judgement(settled.verdict, settled.message)
         return self.judged_by(self.posed, answer, Rules(), self._expected)
+
+    def before(self, mutant: Mutant, kept: dict[Any, Any]) -> Sequence[Array | None]:
+        """The mutant's answer to the call before, which draws from another number; nothing where none is drawn."""
+        if not self.op.drawn_from or self.mode is not Mode.FORWARD:
+            return ()
+        honest = replace(self._call(self.other), kept=kept, before=lambda: list(self.honest))
+        try:
+            with np.errstate(all="ignore"):
+                return mutant.results(honest)
+        except Exception:  # see `answer_of`
+            return ()
 
     def answer_of(self, mutant: Mutant, kept: dict[Any, Any]) -> Arrays | None:
         """The mutant's answer; None where it raises, which fails the case."""

@@ -19,11 +19,15 @@ from opproof.harness.prove.mutation.mutant import Mutant, Profile, mutants_of
 from opproof.harness.prove.mutation.trial import CLEAR, Judge, Trial
 from opproof.harness.run.plan import has_gradient
 from opproof.reference_ops import Op
+from opproof.vocabulary.dtypes import DECLARED
 from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
 
 #: A kernel for one of them is a kernel of its own.
 JUDGED = ("f32", "f16", "bf16")
+#: Those that are judged where they are asked for: values alone, in few rows that take turns, so that no mutant must
+#: show in each of them.
+TYPED = DECLARED
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def fates(op: Op, level: str, dtypes: Sequence[str] = JUDGED, judged_by: Judge =
             posed = trials(op, mode, dtype, level, judged_by)
             if posed:
                 for mutant in mutants_of(profile(op, mode, dtype, posed)):
-                    yield fate(mutant, posed)
+                    yield fate(mutant if dtype in JUDGED else replace(mutant, must_show=False), posed)
 
 
 def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
@@ -112,7 +116,7 @@ def fate(mutant: Mutant, posed: Sequence[Trial]) -> Fate:
         if answer is not None and same_bits(answer, trial.honest):
             continue
         shown += 1
-        found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer)
+        found = Judgement(Verdict.ERROR) if answer is None else trial.judgement(answer, trial.before(mutant, kept))
         if found.verdict not in CLEAR and trial.sound:
             return Fate(op, mode, dtype, mutant.name, str(trial.case), shown, mutant.must_show)
         passed.append(replace(found, tensors=(), worst=None))

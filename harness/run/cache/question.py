@@ -16,7 +16,7 @@ from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
 from opproof.harness.run.cache.sources import digest
 from opproof.harness.run.cache.store import Store
 from opproof.harness.truth.data import arguments
-from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.posed import Posed, redrawn
 from opproof.harness.truth.reference import RUNS
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.harness.truth.slices.room import MEMORY
@@ -124,7 +124,7 @@ def _encoded(pair: Pair) -> bytes:
 def _pair(known: Mapping[str, Any], case: Case, op: Op, mode: Mode) -> Pair:
     names, needs = tuple(arguments(case, op)), known["needs"]
     asked = Posed(case, op, mode, names, known["inputs"], known["cotangents"], needs)
-    other = Posed(case, op, mode, names, known["other inputs"], known["other cotangents"], needs)
+    other = Posed(redrawn(case, op), op, mode, names, known["other inputs"], known["other cotangents"], needs)
     return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in known["outputs"]))
 
 

@@ -48,7 +48,12 @@ class Axis:
 def axes_of(case: Case, op: Op) -> tuple[Axis, ...]:
     """The axes of `case` that are longer than 1; empty where its operator declares none."""
     shapes = case.shapes
-    if op.ties is not None or op.settled is not None or any(isinstance(s, str) for _, s in case.tensors):
+    if (
+        op.ties is not None
+        or op.settled is not None
+        or op.drawn_from
+        or any(isinstance(s, str) for _, s in case.tensors)
+    ):
         return ()
     if any(0 in shape for shape in shapes.values()) or DTYPES[case.dtype].whole:  # drawn so that the whole fits
         return ()

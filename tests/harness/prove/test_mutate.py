@@ -10,7 +10,7 @@ from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
 from opproof.harness.prove.mutation.page import markdown_page, table
 from opproof.harness.prove.mutation.report import EQUIVALENT, Equivalent, read_equivalent, sorted_out
 from opproof.harness.prove.mutation.runs import of_op
-from opproof.harness.prove.mutation.trials import JUDGED, Fate, fate, fates, profile, trials
+from opproof.harness.prove.mutation.trials import JUDGED, TYPED, Fate, fate, fates, profile, trials
 from opproof.reference_ops import load
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
@@ -203,3 +203,34 @@ def test_command_in_one_dtype():
     result = CliRunner().invoke(command, ["-o", "relu", "--dtype", "f8"], standalone_mode=False)
     assert isinstance(result.exception, UsageError)
     assert "judged in f32, f16, bf16" in str(result.exception)
+
+
+TYPED_OPS = ("add", "matmul", "clamp", "sort", "gather")
+
+
+@pytest.mark.parametrize("name", TYPED_OPS)
+def test_mutants_of_other_dtypes_die(name):
+    """Each that a row of the dtype shows; those of whole numbers stand among them."""
+    known = read_equivalent(EQUIVALENT)
+    found = sorted_out(of_op(name, "standard", TYPED), known, complete=False)
+    assert not found.survivors
+    assert all(found.score(dtype=dtype).killed > 15 for dtype in found.dtypes)
+    assert set(found.dtypes) >= {"i8", "i16", "i32", "u8"}
+
+
+def test_whole_numbers_have_mutants_of_their_own():
+    killed = {f.mutant for f in of_op("mul", "standard", ("i32", "i8", "u8")) if f.killed_by}
+    assert killed >= {
+        "results of 15 bits, the rest cut off",
+        "results of 15 bits, larger ones at the end",
+        "computed in float32",
+        "results of 4 bits, the rest cut off",
+    }
+    assert "inputs read as unsigned" in {f.mutant for f in of_op("relu", "standard", ("i16",)) if f.killed_by}
+    assert "inputs read as signed" in {f.mutant for f in of_op("gt", "standard", ("u8",)) if f.killed_by}
+
+
+def test_a_blind_judge_kills_nothing_of_whole_numbers():
+    found = list(fates(load("add"), "standard", ("i32",), judged_by=blind))
+    assert not [f for f in found if f.killed_by]
+    assert len(sorted_out(found, (), complete=False).survivors) > 20

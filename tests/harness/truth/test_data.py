@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, REPORTS, draw_tensor, is_on_kinks
+from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, REPORTS, draw_stored, draw_tensor, is_on_kinks
 from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
@@ -326,6 +326,19 @@ def test_domains():
     indices = fill("normal", constraint=range(5))
     assert indices.dtype == np.int64
     assert set(indices.flat) == set(range(5))
+
+
+@pytest.mark.parametrize("fill", ["normal", "wide", "offset", "positive", "kink", "constant"])
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_matrices_that_are_to_be_definite_are_symmetric_and_far_from_indefinite(fill, dtype):
+    """A matrix rounded to 16 bits is, and so is each matrix of a batch that is drawn in parts."""
+    for shape in ("33x33", "65537x2x2", "5x1x1"):
+        case = Case.parse(f"cholesky[x={shape};{dtype};fill={fill}]")
+        for drawn in (values(case)["x"], draw_stored(case, "x", case.shapes["x"], "definite", "variant=0")):
+            x = drawn.astype(np.float64)
+            assert np.array_equal(x, np.swapaxes(x, -1, -2))
+            least, most = np.linalg.eigvalsh(x)[..., [0, -1]].T
+            assert (least > most / (8 * x.shape[-1])).all()
 
 
 def test_unknown_fill():

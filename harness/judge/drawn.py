@@ -1,0 +1,31 @@
+"""Operators that draw: what an implementation drew is its own, all else is held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from opproof.harness.judge.answer import Answer
+from opproof.harness.truth.posed import Posed
+from opproof.vocabulary.modes import Mode
+
+
+def of_the_draw(posed: Posed, answer: Answer) -> tuple[Posed, str]:
+    """The question with the draw of the answer given, and why that is no chance, empty where it may be."""
+    outputs = answer.arrays if posed.mode is Mode.FORWARD else answer.drawn
+    if not outputs:
+        return posed, ""
+    return given_the_draw(posed, outputs), unfair(posed, outputs, answer.before)
+
+
+def given_the_draw(posed: Posed, outputs: Sequence[Any]) -> Posed:
+    """The question whose inputs have what was drawn to make `outputs`."""
+    assert posed.op.drawn is not None
+    return posed.given(inputs=tuple(posed.op.drawn(tuple(outputs), *posed.inputs, **posed.params)))
+
+
+def unfair(posed: Posed, outputs: Sequence[Any], before: Sequence[Any]) -> str:
+    """Why a draw is no chance, in words; `before` are the outputs of another draw. Of gradients the forward says it."""
+    if posed.op.unfair is None or posed.mode is not Mode.FORWARD:
+        return ""
+    return posed.op.unfair(tuple(outputs), tuple(before), *posed.inputs, **posed.params)
