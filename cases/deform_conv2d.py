@@ -98,7 +98,7 @@ ALIGNED = aligned(
 )
 # Far along a plane float32 has few digits between two cells, and an offset may round onto one: a kink of its gradient.
 LONG, LONGEST = lengths(
-    "x={n}x1x2x2;offset={n}x2x1x1;weight=2x1x1x1;mask={n}x1x1x1",
+    "x={n}x1x2x2;offset={n}x2x2x2;weight=2x1x1x1;mask={n}x1x2x2",
     "x=1x{n}x2x2;offset=1x2x2x2;weight=2x{n}x1x1",
     "x=1x1x{n}x2;offset=1x2x{n}x2;weight=2x1x1x1;mask=1x1x{n}x2;needs=x,weight,mask",
     "!x=1x1x2x{n};offset=1x2x2x{n};weight=2x1x1x1;mask=1x1x2x{n};needs=x,weight,mask",

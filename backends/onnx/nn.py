@@ -64,6 +64,17 @@ def _batch_norm(
     return m.nodes_results("BatchNormalization", count, x, *weights, **given)[0]
 
 
+def _batch_norm_training(
+    m: Model, x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None = None,
+    bias: Tensor | None = None, *, momentum: float, unbiased: bool, eps: float,
+) -> list[str]:  # fmt: skip
+    if unbiased:
+        raise Unsupported("ONNX's running variance is the batch's over n, not over n - 1")
+    given = {"epsilon": eps, "momentum": 1 - momentum, "training_mode": 1}
+    weights = (*_affine(m, x, weight, bias), running_mean, running_var)
+    return m.nodes_results("BatchNormalization", 3, x, *weights, **given)
+
+
 def _l2_norm(m: Model, x: Tensor, *, dim: int, eps: float) -> str:
     if eps > 1e-12:
         raise Unsupported("ONNX's LpNormalization has no eps")
@@ -127,6 +138,7 @@ TABLE: dict[str, Entry] = {
     "group_norm": _group_norm,
     "instance_norm": _instance_norm,
     "batch_norm": _batch_norm,
+    "batch_norm_training": _batch_norm_training,
     "l2_norm": _l2_norm,
     "local_response_norm": _lrn,
     "scaled_dot_product_attention": _attention,

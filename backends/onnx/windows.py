@@ -90,6 +90,29 @@ def _grid_sample(m: Model, x: Tensor, grid: Tensor, *, mode: str, padding_mode: 
     return m.node("GridSample", x, grid, **given, align_corners=int(align_corners))
 
 
+def _roi_align(
+    m: Model, x: Tensor, rois: Tensor, index: Tensor, *, output_size: tuple[int, int], spatial_scale: float,
+    sampling_ratio: int, aligned: bool,
+) -> str:  # fmt: skip
+    return m.node(
+        "RoiAlign", x, rois, index, mode="avg", output_height=output_size[0], output_width=output_size[1],
+        sampling_ratio=sampling_ratio, spatial_scale=spatial_scale,
+        coordinate_transformation_mode="half_pixel" if aligned else "output_half_pixel",
+    )  # fmt: skip
+
+
+def _deform_conv2d(
+    m: Model, x: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None = None, mask: Tensor | None = None, *,
+    stride: Sizes, padding: Sizes, dilation: Sizes,
+) -> str:  # fmt: skip
+    kernel = weight.shape[2:]
+    return m.node(
+        "DeformConv", x, weight, offset, bias, mask, kernel_shape=kernel, strides=per_axis(stride, 2),
+        pads=2 * per_axis(padding, 2), dilations=per_axis(dilation, 2), group=x.shape[1] // weight.shape[1],
+        offset_group=offset.shape[1] // (2 * math.prod(kernel)),
+    )  # fmt: skip
+
+
 def _adaptive_avg_pool2d(m: Model, x: Tensor, *, output_size: Sizes) -> str:
     if per_axis(output_size, 2) != (1, 1):
         raise Unsupported("ONNX's GlobalAveragePool has one cell for a result")
@@ -135,6 +158,8 @@ TABLE: dict[str, Entry] = {
     "max_pool2d": _max_pool(2),
     "max_pool3d": _max_pool(3),
     "grid_sample": _grid_sample,
+    "roi_align": _roi_align,
+    "deform_conv2d": _deform_conv2d,
     "adaptive_avg_pool2d": _adaptive_avg_pool2d,
     "col2im": _col2im,
     "upsample_nearest": _resize("nearest"),

@@ -23,6 +23,7 @@ from opproof.vocabulary.dtypes import DECLARED
 #: What ONNX Runtime says where it has no kernel.
 DECLINES = (
     "Could not find an implementation",
+    "Failed to find kernel",
     "data type is not supported",
     "does not support double",
     "Non per-tensor quantization is not supported now",  # ConvInteger's weights
