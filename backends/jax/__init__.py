@@ -50,7 +50,7 @@ class Jax:
             return tuple_of(function(*tensors, **params))
 
         with self._jax.enable_x64(_is_double(inputs)):
-            program = self._program(f"{op} {params}", outputs)
+            program = self._program(f"{op} {params} {_dtypes(inputs)}", outputs)
             return [np.asarray(y) for y in program(*map(self._tensor, inputs))]
 
     def vjp(
@@ -63,7 +63,7 @@ class Jax:
             return pulled_back(self._pull, functools.partial(function, **params), tensors, gs, needs)
 
         with self._jax.enable_x64(_is_double(inputs)):
-            program = self._program(f"vjp of {op} {params} {needs}", gradients)
+            program = self._program(f"vjp of {op} {params} {needs} {_dtypes(inputs)}", gradients)
             found = program(list(map(self._tensor, inputs)), list(map(self._tensor, cotangents)))
             return [None if d is None else np.asarray(d) for d in found]
 
@@ -89,7 +89,7 @@ class Jax:
 
 def _stored(function: Callable[..., Any], op: str, inputs: Sequence[Array | None]) -> Callable[..., Any]:
     """`function`, of floats of several dtypes, which JAX promotes, with results as they are to be stored."""
-    like = inputs[like_of(op)]
+    like = inputs[like_of(op)] if inputs else None
     floats = {x.dtype for x in inputs if x is not None and float_name(x.dtype) in DTYPES and x.dtype.kind != "i"}
     if len(floats) < 2 or like is None:
         return function
@@ -116,6 +116,11 @@ def create(variant: str = "") -> Backend:
     from opproof.backends.jax import conv, integers, moves, nn, pointwise, pool, quantised, reductions
 
     return Jax(jax, joined(pointwise, reductions, moves, nn, conv, pool, quantised, integers), variant)
+
+
+def _dtypes(inputs: Sequence[Array | None]) -> str:
+    """What a program depends on beside its shapes: of several dtypes results are stored as one of them."""
+    return " ".join("-" if x is None else x.dtype.name for x in inputs)
 
 
 def _is_double(inputs: Sequence[Array | None]) -> bool:

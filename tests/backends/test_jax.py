@@ -38,3 +38,13 @@ def test_operation_by_operation():
 def test_what_jax_lacks_is_declined():
     (record,) = results("jax", cases=("xielu[x=7x33;f32]",), modes=("forward",))
     assert (record.verdict, record.message) == ("UNSUPPORTED", "JAX has no xielu")
+
+
+def test_operators_without_tensors_and_of_several_dtypes():
+    cases = (
+        "add[a=7x33;b=33,;bf16]",
+        "add[a=7x33;b=33,;bf16;mixed=b:f32]",  # of the same shapes: what was compiled for one is not the other's
+        "arange[start=0.0;end=10.0;step=1.0;f32]",
+    )
+    records = results("jax", cases=cases, modes=("forward",))
+    assert [r.verdict for r in records] == ["PASS"] * 3
