@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pytest
 
 from opproof.harness.plugin.subtests import not_judged, reported, subtests_of
 from opproof.reports import Result
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.meant import meant
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,26 @@ class Found:
 def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) -> Found:
     """Judge `fn` by what the call names. Raises UsageError for a wrong call."""
     if options.get("like") is not None or op is None:
+        from opproof.harness.check.compared import Wish
         from opproof.harness.check.front import judged
 
+        _known(options, ("like", "inputs", "vjp", "isolate", *(f.name for f in fields(Wish) if f.name != "again")))
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}
         report = judged(fn, op, **given)
         objection = "" if report.ok else repr(report)
         return Found(report.candidate, report.results, report.not_judged, objection, report)
     from opproof.harness.plugin import function
 
+    _known(options, [f.name for f in fields(function.Called) if f.name not in ("fn", "op")])
     called = function.called(fn, op, **options)
     name, results, left = function.results_of(called)
     notes = function.not_judged(called, results, left)
     return Found(name, results, notes, function.objection(name, op, results), results)
+
+
+def _known(options: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise UsageError where an option has another name."""
+    for name in options:
+        if name not in names:
+            expected = ", ".join(sorted(names))
+            raise UsageError(f"opproof_check has no option {name!r}: expected {expected}{meant(name, names)}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from opproof.harness.plugin.fixture import judge
 from opproof.harness.plugin.function import check, operator_test
 from opproof.vocabulary.errors import UsageError
 
@@ -344,3 +345,15 @@ def test_torch_tensors_and_autograd():
 def test_a_wrong_call_of_check(options, said):
     with pytest.raises(UsageError, match=said):
         check(np.abs, "relu", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"mode": "forward"}, "opproof_check has no option 'mode': expected compute, device, dtypes"),
+        ({"like": np.abs, "dtypes": "f32"}, "opproof_check has no option 'dtypes': .*; did you mean dtype?"),
+    ],
+)
+def test_an_option_that_the_fixture_has_not(options, said):
+    with pytest.raises(UsageError, match=said):
+        judge(np.abs, "relu" if "like" not in options else None, options)
