@@ -15,7 +15,8 @@ def of_the_draw(posed: Posed, answer: Answer) -> tuple[Posed, str]:
     outputs = answer.arrays if posed.mode is Mode.FORWARD else answer.drawn
     if not outputs:
         return posed, ""
-    return given_the_draw(posed, outputs), unfair(posed, outputs, answer.before)
+    before = answer.before if posed.mode is Mode.FORWARD else ()
+    return given_the_draw(posed, outputs), unfair(posed, outputs, before)
 
 
 def given_the_draw(posed: Posed, outputs: Sequence[Any]) -> Posed:
@@ -25,7 +26,7 @@ def given_the_draw(posed: Posed, outputs: Sequence[Any]) -> Posed:
 
 
 def unfair(posed: Posed, outputs: Sequence[Any], before: Sequence[Any]) -> str:
-    """Why a draw is no chance, in words; `before` are the outputs of another draw. Of gradients the forward says it."""
-    if posed.op.unfair is None or posed.mode is not Mode.FORWARD:
+    """Why a draw is no chance, in words; `before` are the outputs of another draw, none where there was no other."""
+    if posed.op.unfair is None:
         return ""
     return posed.op.unfair(tuple(outputs), tuple(before), *posed.inputs, **posed.params)
