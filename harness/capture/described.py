@@ -74,6 +74,8 @@ def _is_plain(value: Any) -> bool:
 def _fill(x: Any) -> str:
     """The data of ours that is most like this."""
     values = x.detach().double()
+    if not values.numel():
+        return "normal"
     mean, spread = float(values.mean()), float(values.std(correction=0))
     if spread == 0 or not math.isfinite(spread):
         return "normal"
