@@ -13,6 +13,7 @@ from typing import Any
 from opproof.harness import __version__
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.reports import Header, Result, terminal
+from opproof.reports._kinds import Kind, kind
 from opproof.reports._text import plural
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -68,6 +69,15 @@ class Report:
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
         return f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
 
+    @property
+    def no_evidence(self) -> str:
+        """How many records prove nothing, and why the first does; empty where all do."""
+        some = [r for r in self.results if kind(r) is Kind.NO_EVIDENCE]
+        if not some:
+            return ""
+        first = some[0]
+        return f"{len(some)} of {plural(len(self.results), 'record')}, the first the {first.mode}: {first.message}"
+
     def repro(self, result: Result) -> str:
         """How to see one record again; empty where its case is the operator's own."""
         variant = self.variants.get(result.case)
@@ -84,6 +94,7 @@ class Report:
         again = self.repro(worst) if failed and worst is not None else ""
         notes = [f"again: {again}"] * bool(again)
         notes += [f"tried: {', '.join(self.tried)}"] * bool(self.tried)
+        notes += [f"no evidence: {self.no_evidence}"] * bool(self.no_evidence)
         notes += [f"not judged: {text}" for text in self.not_judged]
         notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
         notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
@@ -110,6 +121,7 @@ class Report:
             "records": len(self.results),
             "largest_units": max((float(r.units) for r in self.results if r.units is not None), default=0.0),
             "tried": list(self.tried),
+            "no_evidence": self.no_evidence[:200],
             "not_judged": [text[:200] for text in self.not_judged[:5]],
             "promoted": [text[:200] for text in self.promoted[:3]],
         }
