@@ -31,6 +31,7 @@ FACTS: dict[str, Any] = {
     "TRIVIAL": {},  # {"forward": {"copy"}, "vjp": {"zeros"}}: trivial answers that are right
     "DETERMINISTIC": True,  # the same call gives the same bits
     "OUTPUTS": ("y",),  # names of the outputs
+    "ON_REQUEST": (),  # those that libraries compute where asked: who has not got one gives None for it
     "TRAITS": (),  # words of Trait, for what no signature tells
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
@@ -108,6 +109,11 @@ class Op:
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return tuple(self.facts["OUTPUTS"])
+
+    @property
+    def on_request(self) -> tuple[str, ...]:
+        """Names of the outputs for which a backend may give None; the others are judged without them."""
+        return tuple(self.facts["ON_REQUEST"])
 
     @property
     def like(self) -> str:

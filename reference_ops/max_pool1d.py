@@ -21,6 +21,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")
+ON_REQUEST = ("indices",)
 TRAITS = ("ordered", "pools")
 
 

@@ -22,6 +22,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 OUTPUTS = ("y", "indices")
+ON_REQUEST = ("indices",)
 TRAITS = ("ordered", "pools")
 
 

@@ -89,6 +89,7 @@ class Result:
     finite_units: float | str = 0.0  # the largest error of the elements that fail though both are finite numbers
     share: float | None = None  # of a failing tensor's elements that are to be finite, how many fail; the largest such
     zeros: bool = False  # a failure whose wrong tensors are nothing but zeros
+    left_out: tuple[str, ...] = ()  # outputs on request that the backend did not give: nothing is known of them
     worst: Worst | None = None
     message: str = ""  # what happened, one or two sentences
     diagnosis: str = ""  # the pattern of the error, where one fits

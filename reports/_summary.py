@@ -158,8 +158,21 @@ def own_faults(results: Sequence[Result]) -> str:
     return f"opproof itself failed on {count}: {why}{'; …' if len(faults) > 2 else ''}"
 
 
-def reach(results: Sequence[Result]) -> str:
-    """A sentence where the backend could reach what judged it; nothing otherwise."""
+def provisos(results: Sequence[Result]) -> str:
+    """What the records do not prove, in sentences: outputs left out, a backend within reach of its judge."""
+    return " ".join(filter(None, (_left_out(results), _reach(results))))
+
+
+def _left_out(results: Sequence[Result]) -> str:
+    some = [r for r in results if r.left_out]
+    if not some:
+        return ""
+    outputs = " and ".join(line(name) for name in sorted({name for r in some for name in r.left_out}))
+    ops = sorted({line(r.op) for r in some})
+    return f"{plural(len(some), 'record')} of {', '.join(ops)} judged without {outputs}, which did not come."
+
+
+def _reach(results: Sequence[Result]) -> str:
     count = sum(r.in_process for r in results)
     if not count:
         return ""

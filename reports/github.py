@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from opproof.reports import markdown
 from opproof.reports._kinds import Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, own_faults, reach, sentence
+from opproof.reports._summary import failures, own_faults, provisos, sentence
 from opproof.reports._text import line, number, place, plural, units
 from opproof.reports.causes import causes, heading
 from opproof.vocabulary.text import visible
@@ -27,7 +27,7 @@ def annotations(header: Header, results: Sequence[Result], *, limit: int = 10) -
     if not found:
         good = not faults and any(kind(r) is Kind.PASSED for r in results)
         rows.append(_command("notice" if good else "error", "opproof", sentence(header, results)))
-    if text := reach(results):
+    if text := provisos(results):
         rows.append(_command("warning", "opproof", text))
     return "\n".join(rows)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from opproof.reports._kinds import KINDS, LABELS, Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, grouped, own_faults, reach, reasons, sentence, tally
+from opproof.reports._summary import failures, grouped, own_faults, provisos, reasons, sentence, tally
 from opproof.reports._text import line, number, plural
 from opproof.reports.causes import causes, heading
 from opproof.reports.terminal import failure, told
@@ -23,7 +23,7 @@ _MOST = 5
 
 def render(header: Header, results: Sequence[Result]) -> str:
     """The XML as text. A test of which nothing passes or fails is `skipped`, with the reasons."""
-    name = "; ".join([f"opproof {line(header.opproof)}", *[reach(results)] * bool(reach(results))])
+    name = "; ".join([f"opproof {line(header.opproof)}", *[provisos(results)] * bool(provisos(results))])
     root = ET.Element("testsuites", {"name": name})
     for group in grouped(results, lambda r: r.backend).values():
         root.append(_suite(header, group))

@@ -17,7 +17,7 @@ from opproof.reports._summary import (
     kinds_of,
     largest,
     of_arrays,
-    reach,
+    provisos,
     reasons,
     sentence,
     table,
@@ -50,7 +50,7 @@ def summary(
     parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
     if count.kinds[Kind.KNOWN]:
         parts.append(_known(results, most, where))
-    parts += [_totals(results, count), rounding.text(results), reach(results), sentence(header, results, rows)]
+    parts += [_totals(results, count), rounding.text(results), provisos(results), sentence(header, results, rows)]
     return "\n\n".join(part for part in parts if part)
 
 

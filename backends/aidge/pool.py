@@ -32,10 +32,10 @@ def _avg_pool(rank: int) -> Callable[..., Call]:
     return avg_pool
 
 
-def _per_plane(shape: tuple[int, ...]) -> Callable[[list[Array]], list[Array]]:
+def _per_plane(shape: tuple[int, ...]) -> Callable[[list[Array]], list[Array | None]]:
     """Indices count in aidge from the first cell of all, as ONNX, in opproof from the plane's own, as PyTorch."""
 
-    def finish(found: list[Array]) -> list[Array]:
+    def finish(found: list[Array]) -> list[Array | None]:
         planes = np.arange(shape[0] * shape[1]).reshape(*shape[:2], *(1,) * (len(shape) - 2))
         return [found[0], found[1] - planes * math.prod(shape[2:])]
 
@@ -51,7 +51,7 @@ def _max_pool(rank: int) -> Callable[..., Call]:
         steps = kernel if stride is None else per_axis(stride, rank)
         node = make(kernel, stride_dims=steps, dilations=per_axis(dilation, rank), ceil_mode=ceil_mode, **pads)
         if pads:
-            return call(node, x, lacks="aidge's padded MaxPooling tells no indices")
+            return call(node, x, finish=lambda arrays: [*arrays, None])  # a padded one tells no indices
         return call(node, x, outputs=(0, 1), finish=_per_plane(x.shape))
 
     return max_pool

@@ -9,7 +9,6 @@ from typing import Any
 import aidge_core
 import numpy as np
 
-from opproof.backends.protocol import Unsupported
 from opproof.vocabulary.arrays import Array
 
 
@@ -18,8 +17,8 @@ class Call:
     """A node of aidge and what it is fed.
 
     feeds: an array per input of the node, None where it takes none. sources: for each feed, which of the operator's
-    inputs it holds, None for a constant. outputs: which of the node's outputs answer. lacks: why not all of the
-    operator's outputs are there; its gradients may be. shape: of the answer, where aidge's has other axes.
+    inputs it holds, None for a constant. outputs: which of the node's outputs answer. shape: of the answer, where
+    aidge's has other axes.
     last: the node that answers, where it is not the one fed. finish: from aidge's convention to ours.
     damages: whether the call, or its backward, may write past its memory. no_backward: why gradients are not asked for.
     """
@@ -28,10 +27,9 @@ class Call:
     feeds: tuple[Array | None, ...]
     sources: tuple[int | None, ...]
     outputs: tuple[int, ...] = (0,)
-    lacks: str = ""
     shape: tuple[int, ...] | None = None
     last: Any = None
-    finish: Callable[[list[Array]], list[Array]] | None = None
+    finish: Callable[[list[Array]], list[Array | None]] | None = None
     damages: bool = False
     no_backward: str = ""
 
@@ -58,15 +56,13 @@ class Run:
         self._scheduler.generate_scheduling()
         self._scheduler.forward(forward_dims=False)
 
-    def outputs(self) -> list[Array]:
-        if self._call.lacks:
-            raise Unsupported(self._call.lacks)
+    def outputs(self) -> list[Array | None]:
         found = [self._shaped(self._operator.get_output(i)) for i in self._call.outputs]
-        return found if self._call.finish is None else self._call.finish(found)
+        return [*found] if self._call.finish is None else self._call.finish(found)
 
     def gradients(self, cotangents: Sequence[Array | None]) -> dict[int, Array]:
         """By input of the operator; aidge's shapes, but where the input was fed in another one."""
-        for i, g in zip(self._call.outputs, cotangents, strict=False):  # fewer where it `lacks` outputs
+        for i, g in zip(self._call.outputs, cotangents, strict=False):  # fewer where outputs are left out
             if g is not None:
                 output = self._operator.get_output(i)
                 output.grad = aidge_core.Tensor(g.reshape(output.dims) if self._call.shape is not None else g)

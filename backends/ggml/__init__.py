@@ -61,18 +61,17 @@ class Ggml:
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         out: Sequence[Array | None] | None = None,
-    ) -> list[Array]:  # fmt: skip
+    ) -> list[Array | None]:  # fmt: skip
         with Graph(self._device) as graph:
             leaves = [_leaf(graph, x) for x in inputs]
             if out is not None:
                 graph.over = next(leaf for leaf, x in zip(leaves, inputs, strict=True) if x is out[0])
             outputs = _built(graph, op, leaves, params)
-            if None in outputs:
-                raise Unsupported(f"ggml gives no {len(outputs)} outputs of {op}")
             if graph.over is not None and not (outputs[0] and lies_over(graph, outputs[0], graph.over)):
                 raise Unsupported(f"ggml has no {op} in place of this tensor")
-            results = run(graph, [y for y in outputs if y is not None])
-            return [results[0], *written(results[1:], out and out[1:])]
+            results = iter(run(graph, [y for y in outputs if y is not None]))
+            arrays = [None if y is None else next(results) for y in outputs]
+            return [arrays[0], *written(arrays[1:], out and out[1:])]
 
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],

@@ -13,7 +13,7 @@ import numpy as np
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
-from opproof.backends.ggml.rows import masked
+from opproof.backends.ggml.rows import kept, masked
 from opproof.backends.ggml.views import cast, cont, expand, permute, reshape, rows, swapped
 from opproof.backends.protocol import Unsupported
 
@@ -77,15 +77,17 @@ def scaled_dot_product_attention(
 ) -> Tensor:  # fmt: skip
     """Its mask is f16, its result permuted; causality is a mask. Heads always share keys where there are fewer."""
     del enable_gqa
-    if is_causal:
-        raise Unsupported("ggml_flash_attn_ext has no causal flag, only a mask")
     if max_bias > 0 and attn_mask is None:
         raise Unsupported("ggml_flash_attn_ext applies ALiBi's slope to a mask only")
     name = g.type(query)
     if attn_mask is not None and name != "f16":
         raise Unsupported(f"ggml_flash_attn_ext takes its mask in f16, not {name}")
     scores = (*query.shape[:-1], key.shape[-2])
-    mask = masked(g, attn_mask, keep, scores)
+    open_ = kept(g, keep)
+    if is_causal:
+        seen = np.tri(*scores[-2:], dtype=np.bool_)
+        open_ = seen if open_ is None else open_ & seen
+    mask = masked(g, attn_mask, open_, scores)
     mask = None if mask is None else cast(g, mask, "f16")  # of f32 only where it is zeros and -inf
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     q, k, v = cast(g, rows(g, query), "f32"), rows(g, key), rows(g, value)

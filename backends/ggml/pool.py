@@ -56,7 +56,7 @@ def _largest(
     axes: int, g: Graph, x: Tensor, *, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
     ceil_mode: bool,
 ) -> list[Tensor | None]:  # fmt: skip
-    """Without indices, so only its gradient can be judged."""
+    """Without indices."""
     if ceil_mode or any(np.atleast_1d(dilation) != 1):
         raise Unsupported("ggml's pooling has no ceil_mode and no dilation")
     y = pool_call(g, f"ggml_pool_{axes}d", (cont(g, x),), LARGEST, kernel_size, stride, padding)

@@ -7,7 +7,7 @@ from typing import Any
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.library import QUANTISED
-from opproof.backends.ggml.rows import masked
+from opproof.backends.ggml.rows import kept, masked
 from opproof.backends.ggml.types import types_of
 from opproof.backends.ggml.views import cast, cont, permute, reshape, rows
 from opproof.backends.protocol import Unsupported
@@ -59,7 +59,7 @@ def attention_quantized(
     if _known(type) not in types_of("ggml_mul_mat"):
         raise Unsupported(f"ggml's CPU backend has no product with {type}")
     q, k, v = cast(g, rows(g, query), "f32"), g.blocks(key, type), g.blocks(value, type)
-    mask = masked(g, None, keep, (*query.shape[:-1], key.shape[-2]))
+    mask = masked(g, None, kept(g, keep), (*query.shape[:-1], key.shape[-2]))
     mask = None if mask is None else cast(g, mask, "f16")
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     shape = (query.shape[0], query.shape[2], query.shape[1], v.shape[-1])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.backends.ggml.graph import Graph, Tensor
 from opproof.backends.ggml.memory import Shape
@@ -99,18 +100,26 @@ def softmax_ext(
         raise Unsupported("ggml_soft_max_ext applies ALiBi's slope to a mask only")
     if mask is not None and g.type(mask) == "bf16":
         raise Unsupported("ggml_soft_max_ext takes its mask in f16 or f32, not bf16")
-    whole = masked(g, mask, keep, x.shape)
+    whole = masked(g, mask, kept(g, keep), x.shape)
     y = g.call("ggml_soft_max_ext", cont(g, x), whole, scale, max_bias)
     if sinks is not None:
         g.do("ggml_soft_max_add_sinks", y, sinks)
     return y
 
 
-def masked(g: Graph, mask: Tensor | None, keep: Tensor | None, scores: Shape) -> Tensor | None:
-    """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32 or f16."""
-    if keep is not None:
+def kept(g: Graph, keep: Tensor | None) -> NDArray[np.bool_] | None:
+    """Which scores stay, by the leaf of integers `keep`."""
+    return None if keep is None else g.arrays[keep.pointer] != 0
+
+
+def masked(g: Graph, mask: Tensor | None, open_: NDArray[np.bool_] | None, scores: Shape) -> Tensor | None:
+    """The mask that ggml adds: contiguous, with as many queries and keys as the scores, in f32 or f16.
+
+    It is -inf where a score is not `open_`.
+    """
+    if open_ is not None:
         kind = np.float32 if mask is None or g.type(mask) == "f32" else np.float16
-        closed = g.leaf(np.where(g.arrays[keep.pointer] != 0, 0, -np.inf).astype(kind))
+        closed = g.leaf(np.where(open_, 0, -np.inf).astype(kind))
         if mask is None:
             mask = closed
         else:
@@ -126,12 +135,21 @@ def cross_entropy(
     g: Graph, x: Tensor, target: Tensor, weight: Tensor | None = None,
     *, ignore_index: int, label_smoothing: float, reduction: str,
 ) -> Tensor:  # fmt: skip
-    del ignore_index  # of classes only
-    if target.shape != x.shape:
-        raise Unsupported("ggml_cross_entropy_loss takes probabilities, not classes")
-    if weight is not None or label_smoothing or reduction != "mean" or len(x.shape) > 2:
-        raise Unsupported("ggml_cross_entropy_loss is the mean over rows, without weights or smoothing")
-    return g.call("ggml_cross_entropy_loss", cont(g, x), cont(g, target), shape=())
+    """Probabilities, or classes as rows of a one and zeros. ggml has the mean of all rows only."""
+    if weight is not None or label_smoothing or reduction == "none" or (reduction == "sum" and not math.prod(x.shape)):
+        raise Unsupported("ggml_cross_entropy_loss is a mean over rows, of which there are some, without weights")
+    axis = min(1, len(x.shape) - 1)
+    outer = [d for d in range(len(x.shape)) if d != axis]
+    x = cont(g, permute(g, x, [*outer, axis]))
+    if g.type(target) == "i64":
+        classes = g.arrays[target.pointer]
+        if np.any(classes == ignore_index):
+            raise Unsupported("ggml_cross_entropy_loss counts every row, and these have classes to ignore")
+        labels = g.leaf(np.ascontiguousarray(classes[..., None] == np.arange(x.shape[-1]), dtype=np.float32))
+    else:
+        labels = cont(g, permute(g, target, [*outer, axis]))
+    y = g.call("ggml_cross_entropy_loss", x, labels, shape=())
+    return y if reduction == "mean" else g.call("ggml_scale", y, float(math.prod(x.shape[:-1])))
 
 
 def timestep_embedding(g: Graph, timesteps: Tensor, *, dim: int, max_period: float) -> Tensor:

@@ -56,6 +56,7 @@ class Judgement:
     zeros: bool = False  # nothing but zeros came, and more was expected
     worst: Worst | None = None
     tensors: tuple[Judged, ...] = ()  # of a wrong answer, for the diagnosis
+    left_out: tuple[str, ...] = ()  # outputs that did not come, and need not
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
 
 
@@ -67,13 +68,17 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
     unfair = ""
     if posed.op.drawn_from:
         posed, unfair, expected = *of_the_draw(posed, answer), None
+    left_out = missing(posed, answer)
+    if left_out:
+        wanted = posed.expected(rules.declared) if expected is None else expected
+        expected = [None if a is None else e for a, e in zip(answer.arrays, wanted, strict=True)]
     compared = _compared(posed, answer, rules, expected)
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared)
     objection = compared.objection or unfair or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
     failing = [j for j in tensors if not j.comparison.passed.all()]
-    judgement = measured(tensors, failing)
+    judgement = replace(measured(tensors, failing), left_out=left_out)
     if failing or objection:
         verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
         message = objection or compared.note
@@ -81,6 +86,14 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
     if objection := _vacuous(posed, compared.expected, rules.declared, given=expected is not None):
         return replace(judgement, verdict=Verdict.MISTRUSTED, message=objection)
     return replace(judgement, message=compared.note)
+
+
+def missing(posed: Posed, answer: Answer) -> tuple[str, ...]:
+    """Names of the outputs for which None came."""
+    if posed.mode is not Mode.FORWARD or not posed.op.on_request:
+        return ()
+    names = output_names(posed.op, len(answer.arrays))
+    return tuple(str(n) for n, a in zip(names, answer.arrays, strict=True) if a is None)
 
 
 def _vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | None, *, given: bool) -> str:

@@ -33,6 +33,7 @@ class Wanted:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     of_any_width: bool = False  # whole numbers, which count by their values
+    on_request: bool = False  # None will do
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, 
     native = dtype.numpy
     if posed.mode is Mode.FORWARD:
         return tuple(
-            Wanted(f"output {n}", y.shape, native, dtype.whole)
+            Wanted(f"output {n}", y.shape, native, dtype.whole, n in posed.op.on_request)
             if y.dtype.kind == "f"
-            else Wanted(f"output {n}", y.shape, y.dtype, y.dtype.kind == "i")
+            else Wanted(f"output {n}", y.shape, y.dtype, y.dtype.kind == "i", n in posed.op.on_request)
             for n, y in zip(output_names(posed.op, len(templates)), templates, strict=True)
         )
     return tuple(
@@ -89,7 +90,9 @@ def received(returned: Sequence[Returned | None], question: Question) -> list[Ar
     return [None if want is None else _one(got, want) for got, want in zip(returned, wanted, strict=True)]
 
 
-def _one(got: Returned | None, want: Wanted) -> Array:
+def _one(got: Returned | None, want: Wanted) -> Array | None:
+    if got is None and want.on_request:
+        return None
     if got is None:
         raise Settled(Verdict.WRONG_SHAPE, f"{want.name} is None, expected shape {want.shape}")
     if got.shape != want.shape:

@@ -65,6 +65,7 @@ def numbers(judgement: Judgement) -> dict[str, Any]:
         "finite_units": number(round(judgement.finite_units, 4)),
         "share": _rounded(judgement.share),
         "zeros": judgement.zeros,
+        "left_out": judgement.left_out,
         "worst": judgement.worst,
     }
 

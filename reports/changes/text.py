@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from opproof.reports._record import Result
-from opproof.reports._summary import own_faults, reach
+from opproof.reports._summary import own_faults, provisos
 from opproof.reports._text import cell, line, number, plural
 from opproof.reports.changes.record import TITLES, Change, Changed, Changes, Figure, Moved
 from opproof.vocabulary.text import visible
@@ -59,7 +59,7 @@ def markdown(changes: Changes, *, limit: int = 50) -> str:
 
 
 def _notes(changes: Changes) -> list[str]:
-    within = reach([c.after for c in changes.records])
+    within = provisos([c.after for c in changes.records])
     return [*changes.notes, *[within] * bool(within)]
 
 

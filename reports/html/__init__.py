@@ -7,7 +7,7 @@ from pathlib import Path
 
 from opproof.reports._kinds import KINDS, Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import grouped, kinds_of, ran, reach, sentence
+from opproof.reports._summary import grouped, kinds_of, provisos, ran, sentence
 from opproof.reports._text import bound, described, host, line, options, when
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
@@ -43,7 +43,7 @@ def render(
         version=line(header.opproof),
         bound=bound(header),
         sentence=sentence(header, results),
-        reach=reach(results),
+        provisos=provisos(results),
         state=_state(header, results),
         ran=ran(header, results),
         known=kinds_of(results)[Kind.KNOWN],

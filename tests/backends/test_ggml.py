@@ -22,6 +22,7 @@ from opproof.vocabulary.verdicts import FAILED
 
 pytest.importorskip("pywhispercpp", reason="ggml: the wheel of pywhispercpp has the library")
 
+ATTENTION = "scaled_dot_product_attention"
 RNG = np.random.default_rng(4)
 
 
@@ -133,6 +134,46 @@ def test_no_backward_pass_is_declined_in_ggmls_words_and_the_process_lives(ggml)
 def test_declines_with_a_reason(ggml, op, dtype, params, reason):
     with pytest.raises(Unsupported, match=reason):
         ggml.forward(op, [normal(2, 3).astype(dtype)], params)
+
+
+def test_a_pool_without_indices_is_judged_by_its_values(ggml):
+    how = {"kernel_size": 2, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False}
+    x = normal(2, 3, 8)
+    y, indices = ggml.forward("max_pool1d", [x], how)
+    assert np.array_equal(y, x.reshape(2, 3, 4, 2).max(-1))
+    assert indices is None
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("space", [(), (3, 2)])
+def test_classes_become_rows_of_ones_and_zeros(ggml, reduction, space):
+    import torch
+
+    how = {"ignore_index": -100, "label_smoothing": 0.0, "reduction": reduction}
+    x, target = normal(4, 5, *space), np.random.default_rng(0).integers(0, 5, (4, *space))
+    leaf = torch.from_numpy(x).requires_grad_()
+    expected = torch.nn.functional.cross_entropy(leaf, torch.from_numpy(target), reduction=reduction)
+    expected.backward()
+    np.testing.assert_allclose(ggml.forward("cross_entropy", [x, target, None], how)[0], expected.detach(), rtol=1e-5)
+    g = np.ones((), np.float32)
+    dx = ggml.vjp("cross_entropy", [x, target, None], how, [g], [True, False, False])[0]
+    np.testing.assert_allclose(dx, leaf.grad, rtol=1e-4, atol=1e-6)
+    with pytest.raises(Unsupported, match="classes to ignore"):
+        ggml.forward("cross_entropy", [x, target, None], {**how, "ignore_index": int(target.flat[0])})
+
+
+def test_a_causal_attention_is_one_with_a_mask(ggml):
+    q, k, v = normal(1, 2, 3, 8), normal(1, 2, 5, 8), normal(1, 2, 5, 8)
+    how = {"scale": None, "enable_gqa": False, "softcap": 0.0, "max_bias": 0.0}
+    keep = np.tri(3, 5, dtype=np.int64)
+    by_mask = ggml.forward(ATTENTION, [q, k, v, None, keep, None], {**how, "is_causal": False})[0]
+    np.testing.assert_array_equal(
+        ggml.forward(ATTENTION, [q, k, v, None, None, None], {**how, "is_causal": True})[0], by_mask
+    )
+    keep[1, 0] = 0
+    both = ggml.forward(ATTENTION, [q, k, v, None, keep, None], {**how, "is_causal": True})[0]
+    assert np.array_equal(both[0, :, [0, 2]], by_mask[0, :, [0, 2]])
+    assert not np.array_equal(both[0, :, 1], by_mask[0, :, 1])
 
 
 def test_supports(ggml):

@@ -10,7 +10,7 @@ import report_samples as samples
 from _runs import CASE, opproof, write_run
 
 from opproof.reports import github, html, junit, markdown, read_results, support, tables, terminal
-from opproof.reports._summary import own_faults, reach, sentence
+from opproof.reports._summary import own_faults, provisos, sentence
 from opproof.reports.baseline import read_baseline, updated
 from opproof.reports.changes import changes
 from opproof.reports.changes import text as changes_text
@@ -123,7 +123,7 @@ def test_a_judge_within_reach_is_told_of_once(name):
     assert "own process" not in render(HEADER, [PASS, FAIL])
     some = render(HEADER, [PASS, records[1]])
     assert some.count("In 1 of 2 records the backend ran in opproof's own process") == 1
-    assert reach([]) == ""
+    assert provisos([]) == ""
 
 
 def test_so_do_tables_comparison_support_and_baseline(tmp_path, capsys):

@@ -2,7 +2,7 @@
 
 The third would begin at cell 4 of 3 and 1 of padding before.
 
-Ledger: avg_pool2d forward, max_pool2d gradient
+Ledger: avg_pool2d forward, max_pool2d gradient, max_pool2d forward
 Expected: (1, 1, 2, 2)
 """
 

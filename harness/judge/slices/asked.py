@@ -102,6 +102,7 @@ def by_other_scales(asked: Asked, block: Block, name: str, scale: Scales) -> Sli
 def _judged(asked: Asked, block: Block, expected: Sequence[Expected | None]) -> Slice:
     axes = asked.room.axes
     places = {n: region(axes, block, n, shape) for n, shape in asked.shapes.items()}
+    expected = [e if n in asked.arrays else None for n, e in zip(asked.names, expected, strict=True)]
     needs = tuple(e is not None for e in expected)
     piece = taken(asked.posed, axes, block)
     if asked.posed.mode is Mode.GRADIENT:

@@ -16,7 +16,7 @@ import numpy as np
 from opproof.cases._data import PIECEWISE, bits_of
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
-from opproof.harness.judge.judgement import Judgement, is_stale
+from opproof.harness.judge.judgement import Judgement, is_stale, missing
 from opproof.harness.judge.slices.asked import Asked, Slice, by_its_noise, by_other_scales
 from opproof.harness.judge.slices.scale import Scales, scales
 from opproof.harness.judge.slices.screen import Screen, Suspect
@@ -48,7 +48,8 @@ def judge_in_slices(posed: Posed, answer: Answer, rules: Rules, room: Room) -> J
     screens = _screened(asked, narrow, wide)
     suspected, unsettled = _suspected(asked, screens, wide)
     first = [*{id(s): s for slices in drawn.values() for s in slices}.values()]
-    return _summed_up(answer, first, suspected, screens, unsettled)
+    summed = _summed_up(answer, first, suspected, screens, unsettled)
+    return replace(summed, left_out=missing(posed, answer))
 
 
 def _drawn(asked: Asked) -> dict[str, list[Slice]]:
@@ -95,7 +96,7 @@ def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Sca
     parts = in_turn(lambda block: values_of(taken(posed, axes, block)), blocks(whole(axes), asked.room.values))
     for block, values in parts:
         for name, part in zip(asked.names, values, strict=True):
-            if part is None:
+            if part is None or name not in asked.shapes:
                 continue
             shape = asked.shapes[name]
             place = region(axes, block, name, shape)
