@@ -36,6 +36,9 @@ _POWERS = {"mxfp4": (0,), "nvfp4": (0, 1, 2, 3)}
 #: A block of random bytes stands for a weight tensor's where its largest value lies between these.
 _LEAST, _MOST = 2.0**-3, 2.0**3
 
+#: gguf takes 16 rows at a time. Blocks know of no rows, and up to so many bytes or values are as well one.
+_AT_ONCE = 2**22
+
 
 def block(type: str) -> tuple[int, int]:
     """Values and bytes of one block of `type`, as in q4_0 or q6_k. Raises ValueError for an unknown one."""
@@ -58,7 +61,7 @@ def decode(data: Bytes, type: str) -> NDArray[np.float32]:
     shape = (*data.shape[:-1], data.shape[-1] // size * values)
     if data.size == 0:
         return np.zeros(shape, dtype=np.float32)
-    rows = np.ascontiguousarray(data).reshape(-1, data.shape[-1])
+    rows = _rows(np.ascontiguousarray(data))
     with np.errstate(all="ignore"):
         if type in _formats.SIZES:
             found = _formats.decode(rows, type)
@@ -75,13 +78,18 @@ def encode(x: Array, type: str) -> Bytes:
     shape = (*x.shape[:-1], x.shape[-1] // values * size)
     if x.size == 0:
         return np.zeros(shape, dtype=np.uint8)
-    rows = np.ascontiguousarray(x, dtype=np.float32).reshape(-1, x.shape[-1])
+    rows = _rows(np.ascontiguousarray(x, dtype=np.float32))
     with np.errstate(all="ignore"):
         if type in _formats.SIZES:
             found = _formats.encode(rows, type)
         else:
             found = gguf.quants.quantize(rows, gguf.GGMLQuantizationType[type.upper()])
     return np.asarray(found, dtype=np.uint8).reshape(shape)
+
+
+def _rows(x: Array) -> Array:
+    """The array as few rows of whole blocks."""
+    return x.reshape(1, -1) if x.size <= _AT_ONCE else x.reshape(-1, x.shape[-1])
 
 
 def blocks(type: str, *, summed: bool = False) -> Draw:
