@@ -63,7 +63,8 @@ def vjp(
         total = np.sum(chosen, axis=-1, keepdims=True)
         dchosen = (dchosen - np.sum(dchosen * chosen / total, axis=-1, keepdims=True)) / total
     dscores = added(logits.shape, along(ids, -1), dchosen)
-    return dscores * scores * sigmoid(-logits) if gating == "sigmoid" else softmax_vjp(dscores, scores)
+    # from the scores, as kernels save them: of large logits 1 - s has lost digits
+    return dscores * scores * (1 - scores) if gating == "sigmoid" else softmax_vjp(dscores, scores)
 
 
 def kinks(logits: Array, *, k: int, gating: str = "softmax", renormalize: bool = True, scale: float = 1.0) -> Array:
