@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -20,9 +20,13 @@ FILE = "results.jsonl"
 #: No header is longer, in bytes; a file of another program may be one endless line.
 _LONGEST = 2**26
 
-#: Texts that thousands of records have alike, which are once in memory; and those of records that do not pass.
-_SHARED = ("op", "dtype", "backend", "rounding")
-_OFTEN = (*_SHARED, "message", "known")
+#: Texts that thousands of records that do not pass have alike, which are once in memory.
+_OFTEN = ("message", "known")
+#: Bytes that are read at once.
+_BLOCK = 2**20
+
+#: Texts (and limits) that were read, so that each is once in memory.
+Texts = dict[Any, Any]
 
 _Record = TypeVar("_Record", bound=Header | Result)
 
@@ -69,41 +73,78 @@ def read_header(folder: Path) -> Header:
     return _header(path, first.removesuffix(b"\n"))
 
 
-def read_results(folder: Path) -> tuple[Header, list[Result]]:
+def read_results(folder: Path, *, brief: Texts | None = None) -> tuple[Header, list[Result]]:
     """The header and records of `folder`/results.jsonl (or of the file itself).
 
-    A last line cut short by an interruption is left out. Raises ResultsError otherwise.
+    `brief`: records that pass hold no more than a comparison asks for, no command, no worst element, and texts are
+    shared with all that was read with the same `brief`. A last line cut short by an interruption is left out. Raises
+    ResultsError otherwise.
     """
     path = _path(folder)
     try:
-        with path.open("rb") as file, _uncollected():
+        with path.open("rb") as file, uncollected():
             header = _header(path, file.readline().removesuffix(b"\n"))
-            return header, list(_records(path, file, header))
+            return header, list(_records(path, file, header, brief))
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _records(path: Path, lines: Iterable[bytes], header: Header) -> Iterator[Result]:
+def _records(path: Path, file: IO[bytes], header: Header, brief: Texts | None) -> Iterator[Result]:
     """The records of all lines but the first."""
-    decode, assign, texts = msgspec.json.Decoder(Result).decode, object.__setattr__, dict[str, str]()
-    for number, line in enumerate(lines, start=2):
+    decoder, number = msgspec.json.Decoder(Result), 2
+    texts = Texts() if brief is None else brief
+    while lines := file.readlines(_BLOCK):
+        try:
+            records = decoder.decode_lines(b"".join(lines))
+            for record in records:
+                _sound(record)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            records = list(_one_by_one(path, lines, number, header))
+        _share(records, texts, brief is not None)
+        yield from records
+        number += len(lines)
+
+
+def _share(records: Sequence[Result], texts: Texts, brief: bool) -> None:
+    """Texts that others have are theirs; of records that pass, where `brief`, only what a comparison asks for stays."""
+    assign, known, passed = object.__setattr__, texts.setdefault, Verdict.PASS
+    for r in records:
+        assign(r, "op", known(r.op, r.op))
+        assign(r, "dtype", known(r.dtype, r.dtype))
+        assign(r, "backend", known(r.backend, r.backend))
+        assign(r, "rounding", known(r.rounding, r.rounding))
+        if r.verdict is not passed:
+            for name in _OFTEN:
+                text = getattr(r, name)
+                assign(r, name, known(text, text))
+        elif brief:
+            assign(r, "repro", "")
+            assign(r, "worst", None)
+            assign(r, "judging", None)
+            assign(r, "finite_units", 0.0)
+            assign(r, "share", None)
+        if brief:
+            assign(r, "case", known(r.case, r.case))
+            assign(r, "limit", known(r.limit, r.limit))
+
+
+def _one_by_one(path: Path, lines: Sequence[bytes], first: int, header: Header) -> Iterator[Result]:
+    """The records of lines one of which is none, but a last one cut short. Raises ResultsError with its number."""
+    decode = msgspec.json.Decoder(Result).decode
+    for number, line in enumerate(lines, start=first):
         if line == b"\n":
             continue
         try:
-            record = _sound(decode(line))
+            yield _sound(decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             fields = _json(line)
             if fields is None and not line.endswith(b"\n"):  # cut short
                 return
             raise ResultsError(f"{path}, line {number}: {_objection(fields, error, header)}") from None
-        for name in _SHARED if record.verdict == Verdict.PASS else _OFTEN:
-            text = getattr(record, name)
-            assign(record, name, texts.setdefault(text, text))
-        yield record
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Without the collector of cycles, which looks through all records again and again; they have none."""
     on = gc.isenabled()
     gc.disable()

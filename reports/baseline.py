@@ -22,7 +22,7 @@ from typing import Any
 
 from opproof.reports._kinds import Kind, kind, severity, share
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
-from opproof.reports._results import read_results
+from opproof.reports._results import Texts, read_results
 from opproof.reports._summary import grouped
 from opproof.reports.changes.growth import LEAST_BIAS, LEAST_RMS
 from opproof.reports.files import replacing
@@ -44,9 +44,9 @@ def is_baseline(folder: Path) -> bool:
     return (folder / HEADER).is_file()
 
 
-def read_run(path: Path) -> tuple[Header, list[Result]]:
-    """A run's folder, a results file, or a baseline. Raises ResultsError."""
-    return read_baseline(path) if is_baseline(path) else read_results(path)
+def read_run(path: Path, *, brief: Texts | None = None) -> tuple[Header, list[Result]]:
+    """A run's folder, a results file, or a baseline; see `read_results` for `brief`. Raises ResultsError."""
+    return read_baseline(path) if is_baseline(path) else read_results(path, brief=brief)
 
 
 def write_baseline(folder: Path, header: Header, results: Sequence[Result]) -> None:

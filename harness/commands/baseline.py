@@ -20,7 +20,7 @@ def command() -> None:
 def save(*, run: Path, baseline: Path) -> None:
     """Write what the run in RUN found to the folder BASELINE, whose old contents it replaces."""
     from opproof.reports import read_results
-    from opproof.reports._summary import own_faults, reach
+    from opproof.reports._summary import own_faults, provisos
     from opproof.reports.baseline import write_baseline
 
     header, results = read_results(run)
@@ -28,7 +28,7 @@ def save(*, run: Path, baseline: Path) -> None:
     write_baseline(baseline, header, results)
     faults = own_faults(results)
     click.echo(f"{baseline}: {len(results):,} records{f'; {faults}' if faults else ''}")
-    if text := reach(results):
+    if text := provisos(results):
         click.echo(text)
 
 

@@ -54,6 +54,7 @@ def command(
     """
     from opproof.harness.run.status import Exit
     from opproof.reports import bench
+    from opproof.reports._results import Texts
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
@@ -66,7 +67,8 @@ def command(
         times = compare.changes(record.read(baseline), record.read(new))
         click.echo(compare.text(times))
         return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
-    before, after = read_run(baseline), read_run(new)
+    texts = None if html_file is not None else Texts()  # a page shows all of a record
+    before, after = (read_run(path, brief=texts) for path in (baseline, new))
     differ = unlike(before[0], after[0])
     if differ and not anyway:
         raise UsageError(

@@ -36,7 +36,7 @@ def command(
     Exit status: 0, 2 the call is wrong, 3 there is no record.
     """
     from opproof.reports import read_results, support
-    from opproof.reports._summary import reach
+    from opproof.reports._summary import provisos
     from opproof.reports.files import write
     from opproof.vocabulary.errors import UsageError
 
@@ -51,9 +51,9 @@ def command(
         click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
         return 3
     cells = support.matrix(results)
-    click.echo(support.terminal(cells, reach(results)))
+    click.echo(support.terminal(cells, provisos(results)))
     if markdown_file is not None:
-        write(markdown_file, support.markdown(cells, reach(results)))
+        write(markdown_file, support.markdown(cells, provisos(results)))
     return 0
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
+from opproof.reports._results import uncollected
 from opproof.reports._text import line, plural
 from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
@@ -45,26 +46,42 @@ def changes(
     share of its limit, by operator, dtype and mode. `rms_growth`: the same of the largest RMS and bias of arrays.
     `slowdown`: how many times slower an operator may get; None: not looked at.
     """
+    with uncollected():
+        return _changes(before, after, units_growth, rms_growth, slowdown)
+
+
+def _changes(before: Run, after: Run, units_growth: float, rms_growth: float, slowdown: float | None) -> Changes:
     names, notes = _names(before[1], after[1])
-    old = {(r.case, r.mode, r.backend): r for r in before[1]}
-    records = []
-    for r in after[1]:
-        was = old.pop((r.case, r.mode, names.get(r.backend, r.backend)), None)
-        records.append(Changed(was, r, _change(was, r, units_growth)))
+    step = _in_step(before[1], after[1], names)
+    left = {(r.case, r.mode, r.backend): r for r in before[1][step:]}
+    records = [
+        Changed(was, now, _change(was, now, units_growth)) for was, now in zip(before[1][:step], after[1], strict=False)
+    ]
+    for now in after[1][step:]:
+        was = left.pop((now.case, now.mode, names.get(now.backend, now.backend)), None)
+        records.append(Changed(was, now, _change(was, now, units_growth)))
     passing = [c for c in records if c.before is not None and _both(c, Kind.PASSED)]
     shown, moved = grown(passing, units_growth, rms_growth)
     new = sum(c.before is None for c in records)
-    notes += _set_notes(before, after, new, len(old))
+    notes += _set_notes(before, after, new, len(left))
     if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
         notes.append("The baseline holds no durations: how fast it is was not compared.")
     return Changes(
         records=tuple(replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
-        vanished=tuple(old.values()),
+        vanished=tuple(left.values()),
         grown=tuple(moved),
         slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),
         cut_short=max(0, after[0].cases - len(after[1])),
         notes=tuple(notes),
     )
+
+
+def _in_step(before: Sequence[Result], after: Sequence[Result], names: Mapping[str, str]) -> int:
+    """How many records from the first on are of the same cases, modes and backends: they need no index."""
+    for i, (was, now) in enumerate(zip(before, after, strict=False)):
+        if was.case != now.case or was.mode != now.mode or was.backend != names.get(now.backend, now.backend):
+            return i
+    return min(len(before), len(after))
 
 
 def _change(was: Result | None, now: Result, growth: float) -> Change:
