@@ -277,6 +277,14 @@ DEFECTS = [
         ops=("softmax", "log_softmax"),
     ),
     Defect(
+        "the row's statistic held constant",
+        ("statistic", "row shift", "copy"),
+        p.statistic_held,
+        mode="gradient",
+        ops=("rms_norm", "layer_norm", "softmax", "log_softmax"),
+        applies=lambda c: c.shapes["x"][-1] > 5,
+    ),
+    Defect(
         "other axis",
         ("wrong axis",),
         p.other_axis,

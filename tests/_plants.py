@@ -225,6 +225,23 @@ def eps_outside(call):
     return [(y * wrong).astype(y.dtype) for y in call.run()]
 
 
+def statistic_held(call):
+    """Gradients of norms and softmax that take the row's norm, mean and variance, or sum, for constants."""
+    dx, *rest = call.run()
+    if dx is None:
+        return [dx, *rest]
+    x, g = (v.astype(np.float64) for v in (call.inputs[0], call.cotangents[0]))
+    if call.op in ("softmax", "log_softmax"):
+        e = np.exp(x - x.max(axis=call.params["dim"], keepdims=True))
+        held = g * (e / e.sum(axis=call.params["dim"], keepdims=True) if call.op == "softmax" else 1)
+    else:
+        weight = call.inputs[1] if len(call.inputs) > 1 else None
+        axis = -1 if call.op == "rms_norm" else tuple(range(-len(call.params["normalized_shape"]), 0))
+        square = np.square(x).mean(axis, keepdims=True) if call.op == "rms_norm" else x.var(axis=axis, keepdims=True)
+        held = g * (1 if weight is None else weight.astype(np.float64)) / np.sqrt(square + call.params["eps"])
+    return [held.astype(dx.dtype), *rest]
+
+
 def last_left_out(call):
     """softmax and log_softmax whose sum lacks the last exponential."""
     x, dim = call.inputs[0].astype(np.float64), call.params["dim"]

@@ -14,7 +14,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from opproof.harness.diagnose import call, epsilon, moved, nans, params, precision, rows, scaled, undeclared, where
+from opproof.harness.diagnose import (
+    call,
+    epsilon,
+    moved,
+    nans,
+    params,
+    precision,
+    rows,
+    scaled,
+    statistics,
+    undeclared,
+    where,
+)
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
@@ -51,6 +63,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("other operator", call.other_operator),
     ("row factor", rows.factors),
     ("row shift", rows.shifts),
+    ("statistic", statistics.held_constant),
     ("off by one", moved.off_by_one),
     ("reversed", moved.reversed_),
     ("terms dropped", call.terms_dropped),
@@ -81,8 +94,9 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
     """What fits beside `said`, the most telling first: of several records the one that explains all is right."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensors = [w for w in wrongs(posed, answer, judgement) if w.got.size <= _SMALL]
-        found = [s for label, pattern in PATTERNS for w in tensors if (s := _sentence(label, pattern, w))]
+        tensors = wrongs(posed, answer, judgement)
+        small = [w for w in tensors if w.got.size <= _SMALL]
+        found = [s for label, pattern in PATTERNS for w in small if (s := _sentence(label, pattern, w))]
         found += [f"only {r.said} of {w.what} are wrong" for w in tensors for r in where.as_good(w)]
     return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]
 

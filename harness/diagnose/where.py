@@ -16,6 +16,7 @@ from opproof.vocabulary.dtypes import DTYPES
 _OVERFLOWS = 11.0
 #: Regions that are places, not values.
 _PLACES = ("tail", "last", "first", "beyond first", "beyond")
+_TAILS = ("tail", "beyond")
 #: Elements up to which regions are held all at once, to count them.
 _SMALL = 2**14
 
@@ -31,11 +32,13 @@ def only_there(w: Wrong) -> tuple[str, str] | None:
 
 
 def as_good(w: Wrong) -> list[Region]:
-    """The tails that hold the same elements as the region that fills best, which is one: other multiples of it."""
-    found = _best(w, known(w))
-    if found is None or found[1].label != "tail":
+    """The region that fills best and, of a tail, what holds the same elements: other multiples, all from there on."""
+    found = _best(w, known(w)) if w.got.size <= _SMALL else None
+    if found is None:
         return []
-    return [r for r in known(w) if r.label == "tail" and np.array_equal(r.mask, found[1].mask)]
+    if found[1].label not in _TAILS:
+        return [found[1]]
+    return [r for r in known(w) if r.label in _TAILS and np.array_equal(r.mask, found[1].mask)]
 
 
 def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:

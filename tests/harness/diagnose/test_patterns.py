@@ -38,6 +38,12 @@ NAN_TWICE = (
 )
 
 
+HELD = (
+    "every row of the gradient of x along axis 1 is off by {}, of its own: as where a statistic of the row (its sum, "
+    "mean, norm or variance) is taken for a constant"
+)
+
+
 @pytest.mark.parametrize(
     ("defect", "case", "mode", "sentence"),
     [
@@ -150,6 +156,24 @@ NAN_TWICE = (
             "looks like f16 arithmetic: every element of the gradient of x is a number of f16",
         ),
         (
+            "the row's statistic held constant",
+            "rms_norm[x=6x33;weight=33,;bf16;layout=transposed]",
+            G,
+            HELD.format("a multiple of x"),
+        ),
+        (
+            "the row's statistic held constant",
+            "layer_norm[x=6x11;weight=11,;bias=11,;normalized_shape=(11);f32]",
+            G,
+            HELD.format("a multiple of x and a constant"),
+        ),
+        (
+            "the row's statistic held constant",
+            "softmax[x=7x33;dim=-1;f16]",
+            G,
+            HELD.format("a multiple of the output"),
+        ),
+        (
             "16-bit accumulator",
             "sum[x=3x768;dim=1;f16]",
             F,
@@ -233,12 +257,19 @@ def beside_kink(y, x):
     return y
 
 
+def beyond_x(y, x):
+    """Off by x, more and less from element to element."""
+    return y + 0.2 * x * (1 + 0.3 * np.cos(np.arange(y.size)).reshape(y.shape))
+
+
 @pytest.mark.parametrize(
     ("change", "case", "mode"),
     [
         (uneven, "exp[x=7x33;bf16]", F),
         (second_largest, "softsign[x=7x33;f32]", F),
         (coarse, "exp[x=7x33;f32]", F),
+        (beyond_x, "rms_norm[x=7x33;f32]", G),
+        (lambda y, x: y + 0.1 * x, "tanh[x=7x33;f32]", G),
         (beside_kink, "leaky_relu[x=2x3x9;negative_slope=0.1;bf16;fill=kink;layout=transposed]", G),
     ],
 )

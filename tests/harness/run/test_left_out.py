@@ -12,7 +12,7 @@ from opproof.harness.run.task import Task
 from opproof.reports import Header, html, junit, markdown, terminal
 from opproof.reports._summary import provisos
 
-BACKEND = '''
+BACKEND = """
 from opproof.backends import numpy as own
 
 BACKEND = own.create()
@@ -26,7 +26,7 @@ def forward(op, inputs, params):
     if op == "max_pool3d":
         return [None, *more]
     return [y, *[None] * len(more)]
-'''
+"""
 TOLD = "1 record of max_pool1d judged without indices, which did not come."
 EXPECTED = {
     "max_pool1d[x=2x3x9;kernel_size=2;f32]": ("PASS", ""),
