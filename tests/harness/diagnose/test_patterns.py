@@ -268,7 +268,7 @@ def beyond_x(y, x):
         (uneven, "exp[x=7x33;bf16]", F),
         (second_largest, "softsign[x=7x33;f32]", F),
         (coarse, "exp[x=7x33;f32]", F),
-        (beyond_x, "rms_norm[x=7x33;f32]", G),
+        (beyond_x, "softmax[x=7x33;dim=-1;f32]", G),
         (lambda y, x: y + 0.1 * x, "tanh[x=7x33;f32]", G),
         (beside_kink, "leaky_relu[x=2x3x9;negative_slope=0.1;bf16;fill=kink;layout=transposed]", G),
     ],
