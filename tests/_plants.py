@@ -225,6 +225,53 @@ def eps_outside(call):
     return [(y * wrong).astype(y.dtype) for y in call.run()]
 
 
+def one_key_more(call):
+    """An attention whose causal mask lets each query see one key more."""
+    q, k = (v.shape[-2] for v in call.inputs[:2])
+    keep = np.tri(q, k, 1, dtype=np.int64)
+    given = [*call.inputs, *[None] * (6 - len(call.inputs))]
+    given[4] = keep if given[4] is None else keep * (given[4] != 0)
+    return call.run(inputs=given, params={**call.params, "is_causal": False})
+
+
+def groups_in_turn(call):
+    """Heads read groups in turn; channels are dealt to groups in turn."""
+    x, *rest = call.inputs
+    if call.op != "group_norm":
+        turns = np.arange(x.shape[-3]) % rest[0].shape[-3]
+        return call.run(
+            inputs=[x, *(v[..., turns, :, :] for v in rest[:2]), *rest[2:]],
+            params={**call.params, "enable_gqa": False},
+        )
+    dealt = np.arange(x.shape[1]).reshape(-1, call.params["num_groups"]).T.reshape(-1)
+    (y,) = call.run(inputs=[x[:, dealt], *(None if v is None else v[dealt] for v in rest)])
+    return [y[:, np.argsort(dealt)]]
+
+
+def overwritten(call):
+    """Gradients of looked-up rows hold what was added last, not the sum."""
+    if call.op == "embedding":
+        weight, index = call.inputs[:2]
+        made = np.zeros_like(weight)
+        made[index.reshape(-1)] = call.cotangents[0].reshape(-1, weight.shape[-1])
+        return [made, *call.run()[1:]]
+    x, index = call.inputs
+    made = np.moveaxis(np.zeros_like(x), call.params["dim"], 0)
+    made[index] = np.moveaxis(call.cotangents[0], call.params["dim"], 0)
+    return [np.ascontiguousarray(np.moveaxis(made, 0, call.params["dim"])), None]
+
+
+def of_samples(call):
+    """layer_norm by a variance of n - 1."""
+    axis = tuple(range(-len(call.params["normalized_shape"]), 0))
+    x, *affine = [None if v is None else v.astype(np.float64) for v in call.inputs]
+    mean, variance = x.mean(axis, keepdims=True), x.var(axis=axis, keepdims=True, ddof=1)
+    y = (x - mean) / np.sqrt(variance + call.params["eps"])
+    for v, apply in zip(affine, (np.multiply, np.add), strict=False):
+        y = y if v is None else apply(y, v)
+    return [y.astype(call.inputs[0].dtype)]
+
+
 def statistic_held(call):
     """Gradients of norms and softmax that take the row's norm, mean and variance, or sum, for constants."""
     dx, *rest = call.run()

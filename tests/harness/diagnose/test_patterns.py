@@ -156,6 +156,36 @@ HELD = (
             "looks like f16 arithmetic: every element of the gradient of x is a number of f16",
         ),
         (
+            "one key more",
+            "scaled_dot_product_attention[query=1x1x5x4;key=1x1x5x4;value=1x1x5x4;is_causal=true;f32]",
+            F,
+            "the causal mask has another edge: query i sees key i + 1",
+        ),
+        (
+            "heads in turn",
+            "scaled_dot_product_attention[query=1x4x3x8;key=1x2x5x8;value=1x2x5x8;enable_gqa=true;bf16]",
+            F,
+            "head h reads keys and values of group h % 2, not of group h // 2",
+        ),
+        (
+            "channels dealt in turn",
+            "group_norm[x=2x6x5;num_groups=2;f16]",
+            F,
+            "channel c belongs to group c % 2, not to group c // 3",
+        ),
+        (
+            "last of equal indices",
+            "index_select[x=5x3;index=7,;dim=0;f32]",
+            G,
+            "where index names one place more than once, the gradient of x has the last term alone, not the sum",
+        ),
+        (
+            "variance of samples",
+            "layer_norm[x=5x9;weight=9,;bias=9,;normalized_shape=(9);f32]",
+            F,
+            "the variance is divided by n - 1, as of samples, not by n = 9",
+        ),
+        (
             "the row's statistic held constant",
             "rms_norm[x=6x33;weight=33,;bf16;layout=transposed]",
             G,
@@ -220,6 +250,13 @@ def test_it_is_told(defect, case, mode, sentence):
             "rms_norm[x=6x11;f16;fill=small]",
             F,
             "looks like f16 arithmetic: the errors of y are 0.49 units of it",
+        ),
+        # Of equal indices one term alone would be as wrong in other rows.
+        (
+            "last row wrong",
+            "index_select[x=5x3;index=7,;dim=0;f32]",
+            G,
+            "only the elements of the last slice along axis 0 of the gradient of x are wrong",
         ),
         # One sum may be off for any reason.
         ("last term dropped", "logsumexp[x=9,;dim=0;bf16]", F, ""),
