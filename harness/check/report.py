@@ -36,7 +36,16 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether nothing failed and something was proved: values, and gradients where they were asked for."""
-        return not self.failures and any(r.verdict is Verdict.PASS for r in self.results)
+        return not self.failures and any(r.verdict is Verdict.PASS for r in self.results) and not self._unproved
+
+    @property
+    def _unproved(self) -> Sequence[Result]:
+        """The records of the first mode, of values and gradients, in which none passed."""
+        for mode in (str(Mode.FORWARD), str(Mode.GRADIENT)):
+            some = [r for r in self.results if r.mode == mode and r.verdict is not Verdict.UNSUPPORTED]
+            if some and not any(r.verdict is Verdict.PASS for r in some):
+                return some
+        return ()
 
     @property
     def failures(self) -> dict[str, list[Result]]:
@@ -63,8 +72,8 @@ class Report:
             failed = sum(map(len, self.failures.values()))
             return f"{self.candidate} is not {self.reference}: {failed} of {count} failed"
         if not self.ok:
-            first = next(iter(self.results), None)
-            why = f" ({first.verdict}: {first.message})" if first is not None else ""
+            first = next(iter(self._unproved or self.results), None)
+            why = f" ({first.mode}: {first.verdict}: {first.message})" if first is not None else ""
             return f"{self.candidate} was not proved to be {self.reference}{why}"
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
         return f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
