@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness import __version__
+from opproof.harness.check.trivial import FACTOR
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind
@@ -40,11 +41,14 @@ class Report:
 
     @property
     def _unproved(self) -> Sequence[Result]:
-        """The records of the first mode, of values and gradients, in which none passed."""
+        """The records of the first mode, of values and gradients, in which none passed, for bounds that are too wide.
+
+        Of x + y the gradient is a copy of what came, and right.
+        """
         for mode in (str(Mode.FORWARD), str(Mode.GRADIENT)):
-            some = [r for r in self.results if r.mode == mode and r.verdict is not Verdict.UNSUPPORTED]
-            if some and not any(r.verdict is Verdict.PASS for r in some):
-                return some
+            some = [r for r in self.results if r.mode == mode]
+            if any(map(_too_wide, some)) and not any(r.verdict is Verdict.PASS for r in some):
+                return [r for r in some if _too_wide(r)]
         return ()
 
     @property
@@ -214,3 +218,9 @@ def _legal(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
+
+
+def _too_wide(result: Result) -> bool:
+    """Whether a bound lets pass what is plainly wrong."""
+    wide = result.message.startswith(("zeros", f"{FACTOR:g} times"))
+    return result.verdict is Verdict.INCONCLUSIVE or (result.verdict is Verdict.MISTRUSTED and wide)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from opproof.harness.check.call import Answered, Reply
-from opproof.harness.check.empty import of_nothing
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
@@ -18,6 +17,7 @@ from opproof.harness.check.taken import unknown
 from opproof.harness.check.tensors import PARTS, kind_of
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.unsaved import unsaved
+from opproof.harness.check.unsettled import unsettled
 from opproof.harness.check.variants import GIVEN, Variant
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.figures import figures
@@ -79,8 +79,8 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         judgements = unsaved(question, judgements, lambda narrow: _gradient(asked, narrow, replies[1]))
     if variant.name != GIVEN and _fails(judgements) and _overflows(reference, asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
-    if of_nothing(variant, judgements):
-        return Tried(variant, None, None, Reply(), {}, "the candidate answers NaN where it is left nothing to reduce")
+    if why := unsettled(variant, known, judgements):
+        return Tried(variant, None, None, Reply(), {}, why)
     stale = _stale(replies)
     return Tried(
         variant,

@@ -11,6 +11,7 @@ from opproof.harness.check.tensors import Tensor
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
+TIES = "ties"
 LAYOUTS = ("transposed", "sliced", "offset", "broadcast")
 #: How values are changed: a factor and an offset.
 FILLS = {"small": (2.0**-9, 0.0), "wide": (6.0, 0.0), "offset": (1.0, 10.0), "large": (100.0, 0.0)}
@@ -43,7 +44,7 @@ def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) ->
             f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)
         )
     yield Variant("values of both signs", "signs", "contiguous", _signed(asked), _signed(other))
-    yield Variant("ties", "ties", "contiguous", _tied(asked), _tied(other))
+    yield Variant(TIES, "ties", "contiguous", _tied(asked), _tied(other))
     for layout in LAYOUTS:
         if layout in ("sliced", "offset") or any(len(t.shape) >= 2 and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout), _laid(other, layout))

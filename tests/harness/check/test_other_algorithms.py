@@ -172,6 +172,30 @@ def test_nothing_that_is_left_to_reduce():
     assert {report.variants[r.case] for rs in report.failures.values() for r in rs} == {"5 as 0"}
 
 
+def most_likely(x):
+    shares, places = torch.softmax(x, -1).sort(-1, descending=True)
+    kept = shares.masked_fill(shares.cumsum(-1) - shares > 0.8, 0.0)
+    return torch.zeros_like(x).scatter(-1, places, kept / kept.sum(-1, keepdim=True))
+
+
+def all_likely(x, most=0.8):
+    """Of equal shares all or none."""
+    shares = torch.softmax(x, -1)
+    ahead = ((shares[:, None] > shares[..., None]) * shares[:, None]).sum(-1)
+    kept = torch.where(ahead <= most, shares, 0.0)
+    return kept / kept.sum(-1, keepdim=True)
+
+
+def test_equal_elements_that_decide():
+    report = opproof.check(all_likely, like=most_likely, inputs=[(6, 9)], dtype="f32", raises=False)
+    assert report.ok, report
+    assert any(text.startswith("ties: which of equal elements") for text in report.not_judged)
+    wrong = opproof.check(
+        lambda x: all_likely(x, 0.85), like=most_likely, inputs=[(6, 9)], only="as given", raises=False
+    )
+    assert wrong.failures
+
+
 def test_labels_keep_their_values_and_say_so():
     report = opproof.check(wide(focal_by_signs), like=focal, inputs=labelled, dtype="f32", seconds=2)
     assert report.ok
@@ -234,7 +258,9 @@ def test_a_gradient_by_what_is_saved_in_16_bits_is_proved_by_one_that_saves_noth
 def test_a_gradient_that_proves_nothing_is_no_success():
     report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(6, 5)], dtype="f32", only="as given")
     assert report.ok
-    doubted = [replace(r, verdict=Verdict.MISTRUSTED) if r.mode == "gradient" else r for r in report.results]
-    report = replace(report, results=tuple(doubted))
-    assert not report.ok
-    assert "(gradient: MISTRUSTED" in report.sentence
+    for why, ok in (("zeros", False), ("1.02 times it", False), ("a copy of an input", True)):
+        doubted = {"verdict": Verdict.MISTRUSTED, "message": f"{why} would pass as the gradient of x too"}
+        results = [replace(r, **doubted) if r.mode == "gradient" else r for r in report.results]
+        found = replace(report, results=tuple(results))
+        assert found.ok is ok
+        assert ok or f"(gradient: MISTRUSTED: {why}" in found.sentence
