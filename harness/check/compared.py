@@ -31,6 +31,7 @@ EXPLAINED = 3
 FAILING = 4
 #: How many data are tried where noise takes another branch.
 AGAIN = 3
+_MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,8 @@ def _report(
     first = found[0]
     if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
         not_judged.append("gradients: the reference has none of these inputs")
+    marks = [t.name for t in first.facts.request.tensors if t.marks] if wish.gradients and first.facts else []
+    not_judged += [f"the gradient of {name}, {_MARKS}" for name in marks]
     promoted = first.truth.promoted if first.truth is not None else ()
     eager = errors(reference, first) if wish.eager else {}
     return Report(

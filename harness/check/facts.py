@@ -40,9 +40,11 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
         if not _same(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
     cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed) + (None,) * len(after)
-    asked = replace(request, cotangents=cotangents, needs=tuple(bool(t.kind) and not t.buffer for t in tensors))
+    asked = replace(
+        request, cotangents=cotangents, needs=tuple(bool(t.kind) and not t.buffer and not t.marks for t in tensors)
+    )
     updated = any(not tensors[i].buffer for i in after)
-    if gradients and not updated and any(g is not None for g in asked.cotangents):
+    if gradients and not updated and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
             asked = replace(asked, needs=_differentiated(reference, asked))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness import __version__
+from opproof.harness.check.trivial import FACTOR
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind
@@ -36,7 +37,19 @@ class Report:
     @property
     def ok(self) -> bool:
         """Whether nothing failed and something was proved: values, and gradients where they were asked for."""
-        return not self.failures and any(r.verdict is Verdict.PASS for r in self.results)
+        return not self.failures and any(r.verdict is Verdict.PASS for r in self.results) and not self._unproved
+
+    @property
+    def _unproved(self) -> Sequence[Result]:
+        """The records of the first mode, of values and gradients, in which none passed, for bounds that are too wide.
+
+        Of x + y the gradient is a copy of what came, and right.
+        """
+        for mode in (str(Mode.FORWARD), str(Mode.GRADIENT)):
+            some = [r for r in self.results if r.mode == mode]
+            if any(map(_too_wide, some)) and not any(r.verdict is Verdict.PASS for r in some):
+                return [r for r in some if _too_wide(r)]
+        return ()
 
     @property
     def failures(self) -> dict[str, list[Result]]:
@@ -63,8 +76,8 @@ class Report:
             failed = sum(map(len, self.failures.values()))
             return f"{self.candidate} is not {self.reference}: {failed} of {count} failed"
         if not self.ok:
-            first = next(iter(self.results), None)
-            why = f" ({first.verdict}: {first.message})" if first is not None else ""
+            first = next(iter(self._unproved or self.results), None)
+            why = f" ({first.mode}: {first.verdict}: {first.message})" if first is not None else ""
             return f"{self.candidate} was not proved to be {self.reference}{why}"
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
         return f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
@@ -205,3 +218,9 @@ def _legal(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
+
+
+def _too_wide(result: Result) -> bool:
+    """Whether a bound lets pass what is plainly wrong."""
+    wide = result.message.startswith(("zeros", f"{FACTOR:g} times"))
+    return result.verdict is Verdict.INCONCLUSIVE or (result.verdict is Verdict.MISTRUSTED and wide)

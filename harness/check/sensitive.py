@@ -41,7 +41,7 @@ def _beyond(question: Question, known: Truth) -> frozenset[Mode]:
     tape = Tape()
     evaluated(Arithmetic(torch, tape), question, 0.0)
     small, unit = amplitudes_of(question)
-    true = Amplitudes(small.interior / unit, small.summing / unit, small.tiny)
+    true = Amplitudes(small.interior / unit, small.summing / unit, small.tiny, small.u)
     count = len(known.outputs)
     found = set()
     for run in range(_TRUE):

@@ -17,6 +17,10 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 #: Of complex dtypes those of their parts: a last axis of two numbers, real and imaginary, holds their values here.
 PARTS = {"complex64": "f32", "complex128": "f64"}
 
+#: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
+_MARKS = 4
+_MASKING = -1e4
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -28,6 +32,15 @@ class Tensor:
     param: bool = False  # a parameter or a buffer of a module
     buffer: bool = False
     layout: str = "contiguous"
+    leaf: bool = False  # given with requires_grad=True
+
+    @property
+    def marks(self) -> bool:
+        """Whether its floats say which and not how much: 0 and 1 alone, as of labels, or 0 and what masks scores."""
+        if not self.kind or self.leaf or self.param or self.values.size < _MARKS or self.dtype in PARTS:
+            return False
+        found = np.unique(self.values)
+        return found.size == 2 and (tuple(found) == (0, 1) or (found[1] == 0 and found[0] <= _MASKING))
 
     @property
     def kind(self) -> str:
@@ -66,7 +79,8 @@ def taken(name: str, value: Any, dtype: str | None = None, *, param: bool = Fals
         kind = dtype_name(dtype) if dtype and own not in PARTS else own
         if not kind_of(kind):
             raise UsageError(f"{name} has dtype {own}: expected one of {', '.join((*KINDS, *PARTS))}.")
-        return Tensor(name, np.zeros(0), kind, param, buffer).holding(array)
+        leaf = bool(getattr(value, "requires_grad", False))
+        return Tensor(name, np.zeros(0), kind, param, buffer, leaf=leaf).holding(array)
     return Tensor(name, array, own, param, buffer)
 
 

@@ -16,6 +16,8 @@ from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.taken import unknown
 from opproof.harness.check.tensors import PARTS, kind_of
 from opproof.harness.check.trivial import no_evidence
+from opproof.harness.check.unsaved import unsaved
+from opproof.harness.check.unsettled import unsettled
 from opproof.harness.check.variants import GIVEN, Variant
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.figures import figures
@@ -73,8 +75,12 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         known = widened(question, known)
         judgements = at_kinks(question, _judgements(asked, known, replies[1]))
         judgements = unknown(question, known, undecided(question, known, judgements))
+    else:
+        judgements = unsaved(question, judgements, lambda narrow: _gradient(asked, narrow, replies[1]))
     if variant.name != GIVEN and _fails(judgements) and _overflows(reference, asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
+    if why := unsettled(variant, known, judgements):
+        return Tried(variant, None, None, Reply(), {}, why)
     stale = _stale(replies)
     return Tried(
         variant,

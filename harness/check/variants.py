@@ -11,6 +11,7 @@ from opproof.harness.check.tensors import Tensor
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
+TIES = "ties"
 LAYOUTS = ("transposed", "sliced", "offset", "broadcast")
 #: How values are changed: a factor and an offset.
 FILLS = {"small": (2.0**-9, 0.0), "wide": (6.0, 0.0), "offset": (1.0, 10.0), "large": (100.0, 0.0)}
@@ -43,7 +44,7 @@ def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) ->
             f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)
         )
     yield Variant("values of both signs", "signs", "contiguous", _signed(asked), _signed(other))
-    yield Variant("ties", "ties", "contiguous", _tied(asked), _tied(other))
+    yield Variant(TIES, "ties", "contiguous", _tied(asked), _tied(other))
     for layout in LAYOUTS:
         if layout in ("sliced", "offset") or any(len(t.shape) >= 2 and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout), _laid(other, layout))
@@ -54,8 +55,13 @@ def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) ->
             )
 
 
+def _varies(tensor: Tensor) -> bool:
+    """Whether it has other values as well: floats that are no labels and no mask."""
+    return bool(tensor.kind) and not tensor.param and not tensor.marks
+
+
 def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> tuple[Tensor, ...]:
-    return tuple(t.holding(t.values * factor + offset) if t.kind and not t.param else t for t in tensors)
+    return tuple(t.holding(t.values * factor + offset) if _varies(t) else t for t in tensors)
 
 
 def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
@@ -65,14 +71,13 @@ def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         signs = np.where(np.arange(t.values.size) % 3 == 1, -1.0, 1.0).reshape(t.values.shape)
         return t.holding(t.values * signs)
 
-    return tuple(signed(t) if t.kind and not t.param else t for t in tensors)
+    return tuple(signed(t) if _varies(t) else t for t in tensors)
 
 
 def _tied(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not."""
     return tuple(
-        t.holding(np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)) if t.kind and not t.param else t
-        for t in tensors
+        t.holding(np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)) if _varies(t) else t for t in tensors
     )
 
 
@@ -81,7 +86,7 @@ def _laid(tensors: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
         return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
     return tuple(
         replace(t, values=np.broadcast_to(t.values[:1], t.values.shape), layout=layout)
-        if len(t.shape) >= 2 and t.kind and not t.param
+        if len(t.shape) >= 2 and _varies(t)
         else t
         for t in tensors
     )

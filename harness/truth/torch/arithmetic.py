@@ -55,11 +55,15 @@ class Tape:
 
 @dataclass(frozen=True)
 class Amplitudes:
-    """Of one rounding of values, and of one addition of a sum; below `tiny` rounding is absolute."""
+    """Of one rounding of values, and of one addition of a sum; below `tiny` rounding is absolute.
+
+    `u` is the roundoff of the values, 0 where nothing is rounded.
+    """
 
     interior: float
     summing: float
     tiny: float
+    u: float = 0.0
 
 
 @dataclass

@@ -17,6 +17,7 @@ from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.truth.torch.matrices import MATRICES
 from opproof.harness.truth.torch.numbers import taking
+from opproof.harness.truth.torch.pulled import scattered
 from opproof.harness.truth.torch.resized import RESIZED
 from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
 from opproof.harness.truth.torch.sampled import SAMPLED
@@ -62,6 +63,12 @@ def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs:
     if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
         return func(*args, **kwargs)
     args, kwargs = places.promoted(noise, func, args, kwargs)
+    if noise.scattered:
+        return scattered(noise, (args, kwargs), lambda: _answered(noise, mode, func, args, kwargs))
+    return _answered(noise, mode, func, args, kwargs)
+
+
+def _answered(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     if func._schema.is_mutable:
         return _in_place(noise, mode, func, args, kwargs)
     return _functional(noise, mode, func, args, kwargs)
@@ -96,12 +103,19 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
 
 
 def _added(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
-    """`y` = a ± b, rounded where neither is exactly 0: gradients of slices meet so, one number and zeros."""
-    z = noise.rounded(y)
-    if noise.exact or not (hasattr(a, "shape") and hasattr(b, "shape")):
+    """`y` = a ± b, rounded; the nearest number is no further off than a or b, which are numbers themselves.
+
+    So gradients of slices meet, one number and zeros, without an error, and -1e30 + b, which is -1e30, has that of b.
+    """
+    z, torch = noise.rounded(y), noise.torch
+    if noise.amplitudes is None or not y.numel():
         return z
-    alone = (a == 0) | (b == 0)
-    return noise.torch.where(alone, y, z) if bool(alone.any()) else z
+    least = torch.minimum(*(v.abs() if hasattr(v, "shape") else torch.tensor(abs(float(v))) for v in (a, b)))
+    most = noise.amplitudes.u * y.abs()
+    small = (least <= most) & y.isfinite()
+    if not bool(small.any()):
+        return z
+    return torch.where(small, y if noise.scattered else y + (z - y) * (least / most).nan_to_num(0.0), z)
 
 
 def _moved(noise: Arithmetic, name: str, y: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
+from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
 
@@ -33,6 +34,7 @@ class Question:
     compute: str | None = None  # a declared lower precision
     seed: int = 0  # of the reference's own random numbers
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
+    saves: bool = True  # whether a backward reads outputs as they are stored
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
     finest = min(floats, key=lambda d: d.u)
     tiny = finest.tiny if compute == "storage" or finest.name == "f64" else DTYPES["f32"].tiny
-    return Amplitudes(unit * interior, unit * summing, tiny), unit
+    return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
 
 
 def key_of(question: Question, run: int) -> int:
@@ -133,7 +135,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
             return arrays + [None] * len(leaves)
         _store(noise, question, outputs, leaves, unit)
         noise.scattered = scatter
-        cotangents = [None if g is None else noise.rounded(torch.from_numpy(g)) for g in question.cotangents]
+        cotangents = [None if g is None else pulled(noise.rounded(torch.from_numpy(g))) for g in question.cotangents]
         pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y.requires_grad]
         wanted = [x for x, n in zip(leaves, question.needs, strict=True) if n]
         found: Any = iter([torch.zeros_like(x) for x in wanted])
@@ -146,7 +148,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
 
 def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves: Sequence[Any], unit: float) -> None:
     """Round outputs as a backend saves them for its backward: to their dtype, to the spacing of subnormals below it."""
-    if noise.exact:
+    if noise.exact or not question.saves:
         return
     torch = noise.torch
     taken = {x.untyped_storage().data_ptr() for x in leaves if x is not None}

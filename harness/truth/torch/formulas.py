@@ -63,11 +63,18 @@ def gelu_backward(noise: Arithmetic, func: Any, g: Any, x: Any, *, approximate: 
 
 
 def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
-    """_softmax; by way of a saved logsumexp its roundoff is in every share of the row alike."""
+    """_softmax; by way of a saved logsumexp its roundoff is in every share of the row alike.
+
+    Of two shares the one as the complement of the other, sigmoid(a - b), has a roundoff of 1.
+    """
     from torch._decomp import decomposition_table
 
     y = decomposition_table[func](x, dim, *rest)
-    return y if noise.exact or noise.way is not Way.OTHER else y + y * _saved(noise, x, dim)
+    if noise.exact or noise.way is not Way.OTHER:
+        return y
+    z = y + y * _saved(noise, x, dim)
+    two = bool(y.dim()) and y.shape[dim] == 2
+    return z + _roundoff(noise, lambda: noise.torch.ones_like(y)) if two else z
 
 
 def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
@@ -93,7 +100,7 @@ def log_softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int,
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, y, dim, *rest)
-    if noise.exact or noise.way is not Way.OTHER:
+    if noise.exact or noise.way is not Way.OTHER or not y.numel():
         return d
     return d + d * _roundoff(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
 

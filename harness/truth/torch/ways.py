@@ -4,7 +4,8 @@ The noise of `truth` is that of the formula in which the reference is written. A
 
 - softmax by a logsumexp saved per row, as attention's backward and merged chunks have it: the roundoff of a large
   logsumexp is in all shares of the row alike, and their sum stands where 1 stood;
-- softmax of two by sigmoid(a - b), whose backward has a roundoff of 1 where a share is small;
+- softmax of two by s = sigmoid(a - b) and 1 - s, which has a roundoff of 1 where a share is small; so has its
+  backward;
 - sigmoid by its complement, so that y (1 - y) has a roundoff of 1 at either end;
 - a backward in other steps. y (g - sum(g y)) of a saturated row cancels where another formula has nothing to cancel, so
   an element may be off by a roundoff of what its terms amount to. How much that is, a backward tells in which every

@@ -196,10 +196,19 @@ def test_a_result_that_is_zero_whatever_the_input_proves_nothing():
 def test_records_that_prove_nothing_are_counted():
     """The gradient of logsumexp by an output that was saved in bf16 is 1 to 2 % off: 1.02 times it would pass too."""
 
-    def wide(x):
-        return torch.logsumexp(x.float(), -1).to(x.dtype)
+    class Saved(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = torch.logsumexp(x.float(), -1).to(x.dtype)
+            ctx.save_for_backward(x, y)
+            return y
 
-    report, found = verdicts(wide, lambda x: torch.logsumexp(x, -1), inputs=((16, 64),), dtype="bf16")
+        @staticmethod
+        def backward(ctx, g):
+            x, y = ctx.saved_tensors
+            return (g[:, None].float() * torch.exp(x.float() - y[:, None].float())).to(x.dtype)
+
+    report, found = verdicts(Saved.apply, lambda x: torch.logsumexp(x, -1), inputs=((16, 64),), dtype="bf16")
     assert found == ["PASS", "MISTRUSTED"]
     said = "1 of 2 records, the first the gradient: 1.02 times it would pass as the gradient of x too"
     assert report.no_evidence == said

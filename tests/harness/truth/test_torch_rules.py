@@ -180,3 +180,14 @@ def test_a_reduction_by_index_without_a_rule_is_refused_by_name():
 
     with pytest.raises(OpError, match="scale_grad_by_freq=True has no rule under noise"):
         truth(question(f, normal(1, 4), normal(3, 4)))
+
+
+def test_a_sum_is_no_further_off_than_what_is_lost_in_it():
+    """-1e10 + 3 is -1e10 in float32, which is off by 3, not by the roundoff of 1e10."""
+    u = 2.0**-24
+    for added in (lambda x: x - 1e10, lambda x: x + torch.tensor(-1e10), lambda x: -1e10 + x):
+        (known,) = truth(question(added, np.full(64, 3.0))).outputs
+        assert np.all(known.scale < 5 * 3 / u)
+        assert np.sqrt(np.mean(np.square(known.scale))) > 3 / u / 2
+    (known,) = truth(question(lambda x: x - 1e3, np.full(64, 3.0))).outputs
+    assert 500 < np.median(known.scale) < 2000

@@ -95,6 +95,15 @@ def test_what_is_saturated_alone_is_given_more():
     assert np.median((largest + size) / (before.scale + size)) > 100
 
 
+def test_what_a_backward_evaluates_again_draws_no_sign():
+    """exp(x - logsumexp(x)) of the backward with the sign of its argument drawn was e^40."""
+    x = drawn((16, 32), 6.0)
+    asked = question(lambda x: [x.logsumexp(-1)], x)
+    known = truth(asked)
+    before, after = known.gradients[0], widened(asked, known).gradients[0]
+    assert after.scale.max() < 2 * before.scale.max()
+
+
 def test_of_equal_elements_topk_may_take_any_and_of_others_not():
     x = np.tile(np.array([3.0, 1.0, 1.0, 1.0, 0.0]), (4, 1))
 
