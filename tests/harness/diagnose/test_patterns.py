@@ -254,7 +254,7 @@ def test_it_is_told(defect, case, mode, sentence):
         # Of equal indices one term alone would be as wrong in other rows.
         (
             "last row wrong",
-            "index_select[x=5x3;index=7,;dim=0;f32]",
+            "index_select[x=4x3;index=7,;dim=0;f32]",
             G,
             "only the elements of the last slice along axis 0 of the gradient of x are wrong",
         ),
