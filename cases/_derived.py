@@ -63,7 +63,7 @@ def along_rows(case: Case, shape: Shape) -> bool:
 
 
 def _alone(plain: list[Case]) -> Iterator[Case]:
-    """The first case, of batches alike if any, in which each tensor of a batch alone is repeated along its first axis."""
+    """The first case, of batches alike if any, in which a tensor of a batch alone is repeated along its first axis."""
     seen: set[str] = set()
     for case in sorted(plain, key=_batches):
         for name, shape in case.shapes.items():

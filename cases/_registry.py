@@ -9,6 +9,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     ALIGNED = [...]                           extents that are whole tiles (cases/_aligned.py); standard level
     TYPED = [...]                             dtypes beside floats (cases/_typed.py); standard level
     MIXED = [...]                             tensors of several dtypes (cases/_mixed.py); standard level
+    PAIRED = [...]                            parameters away from their defaults together, and without optional
+                                              tensors; products of ragged tiles; standard level
     LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
     FULL = [...]                              big shapes; STANDARD is part of it
 
@@ -38,7 +40,7 @@ from opproof.vocabulary.levels import LEVELS
 #: The lists of a case file that make up each level.
 LISTS = {
     "smoke": ("SMOKE",),
-    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "TYPED", "MIXED", "LONG"),
+    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "TYPED", "MIXED", "PAIRED", "LONG"),
     "full": ("FULL", "LONGEST"),
 }
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
