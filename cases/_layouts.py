@@ -3,6 +3,8 @@
     contiguous   row-major, as NumPy and C
     transposed   the last two axes stored swapped
     permuted     all axes stored in reverse order
+    exchanged    the first two axes stored swapped, rows as contiguous: dense, and its rows in another order
+    channels     the second axis stored innermost, as channels last (NHWC)
     sliced       every second element of a row twice as long
     gapped       rows with three elements of padding after each
     cropped      the first rows of matrices with two rows more: rows as contiguous, the axes before them further apart
@@ -70,6 +72,18 @@ def _permuted(shape: Shape) -> Storage:
     return _stored(shape, tuple(reversed(range(len(shape)))))
 
 
+def _exchanged(shape: Shape) -> Storage:
+    if len(shape) < 3:
+        return _contiguous(shape)
+    return _stored(shape, (1, 0, *range(2, len(shape))))
+
+
+def _channels(shape: Shape) -> Storage:
+    if len(shape) < 3:
+        return _contiguous(shape)
+    return _stored(shape, (0, *range(2, len(shape)), 1))
+
+
 def _sliced(shape: Shape) -> Storage:
     if not shape:
         return _contiguous(shape)
@@ -106,6 +120,8 @@ LAYOUTS = {
     "contiguous": _contiguous,
     "transposed": _transposed,
     "permuted": _permuted,
+    "exchanged": _exchanged,
+    "channels": _channels,
     "sliced": _sliced,
     "gapped": _gapped,
     "cropped": _cropped,

@@ -52,10 +52,16 @@ def long_binary(rest: str = "", dtype: str = "") -> tuple[list[str], list[str]]:
     return lengths(*(join(row, rest) for row in rows), dtype=dtype)
 
 
-def long_dim(rest: str = "", dtype: str = "") -> tuple[list[str], list[str]]:
-    """Rows of an operator along `dim` of one tensor `x`: the axis, innermost and outermost, and one beside it."""
+def long_dim(
+    rest: str = "", dtype: str = "", past: tuple[str, ...] = ("x=2x{n};dim=-1", "x={n}x1;dim=-1")
+) -> tuple[list[str], list[str]]:
+    """Rows of an operator along `dim` of one tensor `x`: the axis, innermost and outermost, and one beside it.
+
+    `past` are those of 65,537 in f32: the axis itself, which blocks of 32,768 sort and add apart, and rows of one.
+    """
     rows = ("x=1x{n};dim=-1", "x={n}x1;dim=0", "x=2x{n};dim=0", "x={n}x2;dim=-1")
-    return lengths(*(join(row, rest) for row in rows), dtype=dtype)
+    standard, full = lengths(*(join(row, rest) for row in rows), dtype=dtype)
+    return [*standard, *(join(row.format(n=65537), rest, "f32") for row in past)], full
 
 
 def long_pairs(first: str, second: str, rest: str = "", dtype: str = "") -> tuple[list[str], list[str]]:

@@ -9,6 +9,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     ALIGNED = [...]                           extents that are whole tiles (cases/_aligned.py); standard level
     TYPED = [...]                             dtypes beside floats (cases/_typed.py); standard level
     MIXED = [...]                             tensors of several dtypes (cases/_mixed.py); standard level
+    PAIRED = [...]                            parameters away from their defaults together, and without optional
+                                              tensors; products of ragged tiles; standard level
     LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
     FULL = [...]                              big shapes; STANDARD is part of it
 
@@ -18,7 +20,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
 A row is tried in f32, f16 and bf16, SMOKE rows in f64 too; a row that names dtypes
 (`x=4;f32` or `x=4;f32,f64`) only in those.
 
-The first row of a file is a standard row again with strided results, so that no file lists that (STRIDED).
+The first row of a file is a standard row again with strided results, so that no file lists that (STRIDED), and rows of
+three axes again with their tensors in other orders of memory (cases/_derived.py).
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from opproof.cases._case import Case
+from opproof.cases._derived import derived
 from opproof.cases._long import Limit
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
@@ -36,7 +40,7 @@ from opproof.vocabulary.levels import LEVELS
 #: The lists of a case file that make up each level.
 LISTS = {
     "smoke": ("SMOKE",),
-    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "TYPED", "MIXED", "LONG"),
+    "standard": ("STANDARD", "LAID", "ATTRIBUTES", "ALIGNED", "TYPED", "MIXED", "PAIRED", "LONG"),
     "full": ("FULL", "LONGEST"),
 }
 DTYPES_BY_DEFAULT = ("f32", "f16", "bf16")
@@ -59,7 +63,8 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     module = importlib.import_module(f"{__package__}.{op}")
     listed = {name: [row for given in LISTS[name] for row in getattr(module, given, ())] for name in LEVELS}
     listed["standard"] += [row for first in listed["smoke"][:1] for row in _strided(first)]
-    return read_rows(op, listed, level)
+    found = read_rows(op, listed, level)
+    return found if level == "smoke" else list(dict.fromkeys([*found, *derived(read_rows(op, listed, "standard"))]))
 
 
 def _strided(row: str) -> Iterator[str]:

@@ -39,6 +39,7 @@ _LIMITS = (
     ("66x11", "fill=branches"),
     ("9x33", "fill=least;f32,f16"),
     ("9x33", "fill=infinite;f32"),
+    ("66x11", "fill=branches;f64"),
 )
 
 

@@ -58,3 +58,10 @@ LONG, LONGEST = lengths(
 )
 FULL = ["x=4x3;a=4x12289;b=12289x3", "x=3,;a=65537x3;b=3x3"]
 WITHOUT = {**PRODUCTS, "leading": "it has at most two axes"}
+PAIRED = [
+    "x=7x9;a=7x5;b=5x9;beta=0.0;fill=masked",
+    "x=7x9;a=7x5;b=5x9;beta=0.0;fill=masked-special",
+    "x=143x137;a=143x79;b=79x137;f16",
+    "x=17x19;a=17x32771;b=32771x19;f32",
+    "x=65539x1;a=65539x2;b=2x1;f32",
+]

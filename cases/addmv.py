@@ -50,3 +50,7 @@ WITHOUT = {
     "leading": "it has at most two axes",
     "NaN, inf": "what is special in b is so in every result",
 }
+PAIRED = [
+    "x=7,;a=7x5;b=5,;beta=0.0;fill=masked",
+    "x=7,;a=7x5;b=5,;beta=0.0;fill=masked-special",
+]

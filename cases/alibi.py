@@ -8,6 +8,7 @@ STANDARD = [
     "x=2x4x5x17;layout=permuted;inplace=x",
     "x=1x40x3x5;max_bias=8.0",
     "x=2x5x9x7;max_bias=8.0;fill=branches",
+    "x=2x5x9x7;max_bias=8.0;fill=branches;f64",
     "x=2x3x5x7;max_bias=8.0;fill=least;f32,f16",
     "x=2x3x5x7;max_bias=8.0;fill=infinite;f32",
     "x=1x1x3x9",

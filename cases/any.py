@@ -32,9 +32,9 @@ STANDARD = [
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD, ends=False)
 LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]
-LONG, LONGEST = long_dim("fill=zeros")
+LONG, LONGEST = long_dim("fill=zeros", past=("x={n}x1;dim=-1",))
 FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",
 ]
-WITHOUT = {**TRUTH_OF_ROWS, **TILES}
+WITHOUT = {"65537 by dim": "of so many numbers some are zero, and some are not", **TRUTH_OF_ROWS, **TILES}

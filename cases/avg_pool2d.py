@@ -46,3 +46,6 @@ FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",
     "x=65537x1x2x4;kernel_size=2",
 ]
+PAIRED = [
+    "x=2x3x7x10;kernel_size=(2,4);stride=3;padding=(1,2);count_include_pad=false;divisor_override=3",
+]

@@ -63,3 +63,10 @@ LONG, LONGEST = lengths(
 )
 FULL = ["x=2x4x3;a=2x4x12289;b=2x12289x3", "x=3,;a=65537x1x3;b=65537x3x3"]
 WITHOUT = PRODUCTS
+PAIRED = [
+    "x=2x7x9;a=2x7x5;b=2x5x9;beta=0.0;fill=masked",
+    "x=2x7x9;a=2x7x5;b=2x5x9;beta=0.0;fill=masked-special",
+    "x=1x143x137;a=1x143x79;b=1x79x137;f16",
+    "x=1x17x19;a=1x17x32771;b=1x32771x19;f32",
+    "x=1x65539x1;a=1x65539x2;b=1x2x1;f32",
+]

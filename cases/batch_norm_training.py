@@ -67,3 +67,7 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(_row("{n}x2"), _row("2x2x{n}"), _row("3x{n}"))
 FULL = [_row("2x3x65x129"), _row("65537x3")]
 WITHOUT = {"empty": "no batch has moments of nothing, and libraries refuse one"}
+PAIRED = [
+    "x=5x3x4;running_mean=3,;running_var=3,;momentum=0.5;unbiased=false;eps=0.5",
+    "x=5x3x4;running_mean=3,;running_var=3,;weight=3,;bias=3,;momentum=0.25;unbiased=false;eps=0.25",
+]

@@ -51,3 +51,8 @@ FULL = [
     "a=65537x1x3;b=65537x3x2",
 ]
 WITHOUT = PRODUCTS
+PAIRED = [
+    "a=1x143x79;b=1x79x137;f16",
+    "a=1x17x32771;b=1x32771x19;f32",
+    "a=1x65539x2;b=1x2x1;f32",
+]

@@ -5,6 +5,8 @@ from opproof.cases._long import lengths
 
 SMOKE = ["a=5x7;b=4x7"]
 STANDARD = [
+    "a=27x3;b=31x3;fill=ties",
+    "a=33x2;b=26x2;fill=meet;f32",
     "a=5x7;b=4x7;p=1.0",
     "a=5x7;b=4x7;p=inf",
     "a=5x7;b=4x7;p=0.0;fill=ties",

@@ -85,3 +85,7 @@ LONG, LONGEST = lengths(
     dtype="f32",
 )
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]
+PAIRED = [
+    "x=9x7;target=9,;ignore_index=1;label_smoothing=0.2",
+    "x=9x7;target=9,;ignore_index=1;label_smoothing=0.2;reduction=sum",
+]

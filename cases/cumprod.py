@@ -48,3 +48,5 @@ FULL = [
     "x=65537x3;dim=-1",
     "x=2x129;dim=-1;f32",
 ]
+PAIRED = ["x=65537x1;dim=-1;f32"]
+WITHOUT = {"65537 by dim": "of so many numbers the product is 0 or infinite"}

@@ -6,6 +6,8 @@ from opproof.cases._without import PRODUCTS
 
 SMOKE = ["a=7x33;b=33x5;equation=ij,jk->ik", "a=2x5x3x8;b=2x7x3x8;equation=bqhd,bkhd->bhqk"]
 STANDARD = [
+    "a=2x3x5;b=2x5x7;equation=bij,bjk->kbi",
+    "a=4x3x5;b=5x7;equation=bij,jk->ikb",
     "a=2x3x5x7;b=2x7x3x8;equation=bhqk,bkhd->bqhd",
     "a=31x33;b=32x33;equation=ik,jk->ji",
     "a=5x64;b=64x63;equation=ij,jk->ik;fill=wide",
@@ -48,3 +50,8 @@ LONG, LONGEST = lengths(
 )
 FULL = ["a=4x12289;b=12289x3;equation=ij,jk->ik", "a=65537x3;b=2x3;equation=ik,jk->ij"]
 WITHOUT = PRODUCTS
+PAIRED = [
+    "a=143x79;b=79x137;equation=ij,jk->ik;f16",
+    "a=17x32771;b=32771x19;equation=ij,jk->ik;f32",
+    "a=65539x2;b=2x1;equation=ij,jk->ik;f32",
+]

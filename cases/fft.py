@@ -46,3 +46,6 @@ WITHOUT = {
     "NaN, inf": "which results are NaN and which infinite depends on the order of the sums",
     "special rows": "which results are NaN and which infinite depends on the order of the sums",
 }
+PAIRED = [
+    "re=5x3;im=5x3;dim=0;inverse=true;norm=ortho",
+]

@@ -11,3 +11,4 @@ STANDARD = [*elementwise(_PARAMS), every_value(_PARAMS[1])]
 LAID = laid_rows()
 LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])
+PAIRED = ["x=66x11;approximate=tanh;fill=branches;f64"]

@@ -5,6 +5,8 @@ from opproof.cases._long import Limit, lengths
 
 SMOKE = ["x=2x3x5x7;grid=2x4x3x2"]
 STANDARD = [
+    "x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode=border;fill=extreme;f32",
+    "x=2x3x5x7;grid=2x4x3x2;fill=extreme;f32",
     "x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode=border;layout=x:transposed",
     "x=2x3x7x5;grid=2x3x4x2;padding_mode=reflection;layout=grid:transposed",
     "x=2x3x7x5;grid=2x3x4x2;padding_mode=reflection;align_corners=true;layout=permuted",

@@ -11,4 +11,8 @@ LONG, LONGEST = long_cells(_STATES, _GATES)
 SHORT = short_cells(_STATES)
 FULL = full_cells(_STATES, _GATES)
 
-__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]
+PAIRED = [
+    "x=5x4;h=5x3;weight_ih=9x4;weight_hh=9x3",
+]
+
+__all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "PAIRED", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]

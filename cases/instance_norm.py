@@ -61,3 +61,6 @@ FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",
     "x=2x65537x3",
 ]
+PAIRED = [
+    "x=3x4x7",
+]

@@ -52,3 +52,6 @@ FULL = [
     "x=65537x3;dim=-1",
 ]
 WITHOUT = {"heavy": "its gradient is below the normal range of f16"}
+PAIRED = [
+    "x=7x5;dim=0;eps=2.5",
+]

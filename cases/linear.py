@@ -73,3 +73,8 @@ FULL = [
     "x=65537x3;weight=2x3;bias=2,",
 ]
 WITHOUT = PRODUCTS
+PAIRED = [
+    "x=143x79;weight=137x79;bias=137,;f16",
+    "x=17x32771;weight=19x32771;bias=19,;f32",
+    "x=65539x2;weight=1x2;bias=1,;f32",
+]

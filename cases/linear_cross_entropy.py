@@ -52,3 +52,6 @@ WITHOUT = {
     "NaN, inf": "what is special in weight makes every result NaN",
     "masked NaN": "the gradient of weight multiplies ignored rows by zeros, which makes NaN of NaN",
 }
+PAIRED = [
+    "x=9x5;weight=7x5;target=9,;ignore_index=1;label_smoothing=0.2;reduction=sum",
+]

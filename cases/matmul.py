@@ -77,3 +77,8 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "!!a=2x{n};b={n}x1")
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS
+PAIRED = [
+    "a=143x79;b=79x137;f16",
+    "a=17x32771;b=32771x19;f32",
+    "a=65539x2;b=2x1;f32",
+]

@@ -39,3 +39,6 @@ LAID = [f"{_all('2x3x4')};lr=0.1;layout=cropped", f"{_all('0d')};lr=0.1;layout=o
 LONG, LONGEST = lengths(f"{_all('{n}x1')};lr=0.1", f"{_all('1x{n}')};lr=0.01;weight_decay=0.1")
 FULL = [f"{_all('2x12289')};lr=0.1", f"{_all('65537x3')};lr=0.1"]
 WITHOUT = {"NaN, inf": "moments are moved by a + w (b - a) or by a sum of two shares, which differ at infinity"}
+PAIRED = [
+    "param=5x7;grad=5x7;exp_avg=5x7;exp_avg_sq=5x7;lr=0.1;beta1=0.5;beta2=0.75;eps=0.5;weight_decay=0.25;step=3",
+]

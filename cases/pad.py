@@ -46,3 +46,15 @@ TYPED = typed(
 LAID = ["x=2x5x4;pad=(1,2);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;pad=(1,2)", "x=2x{n};pad=(0,0,1,2)", "x={n}x1;pad=(0,0,2,1)", "x=1x{n};pad=(3,2)")
 FULL = ["x=2x12289;pad=(1,2)", "x=65537x2;pad=(1,0)", "x=2x3x12289;pad=(3,4);mode=reflect"]
+PAIRED = [
+    "x=2x3x9;pad=(1,2);mode=constant;value=1.5",
+    "x=2x3x5x7;pad=(3,0,0,2);mode=reflect",
+    "x=2x3x5x7;pad=(0,2,1,0);mode=reflect",
+    "x=2x3x5x7;pad=(-2,3,1,-1);mode=reflect",
+    "x=2x3x5x7;pad=(3,0,0,2);mode=replicate",
+    "x=2x3x5x7;pad=(0,2,1,0);mode=replicate",
+    "x=2x3x5x7;pad=(-2,3,1,-1);mode=replicate",
+    "x=2x3x5x7;pad=(3,0,0,2);mode=circular",
+    "x=2x3x5x7;pad=(0,2,1,0);mode=circular",
+    "x=2x3x5x7;pad=(-2,3,1,-1);mode=circular",
+]

@@ -55,3 +55,6 @@ WITHOUT = {
     "aligned, often": "a box has four numbers, and no tile covers them",
     "NaN, inf": "where a box lies that ends at NaN is no rule that libraries share",
 }
+PAIRED = [
+    "x=2x3x9x7;rois=4x4;index=4,;output_size=(3,2);aligned=true;spatial_scale=0.5;sampling_ratio=3",
+]

@@ -41,3 +41,6 @@ SHORT = {
     "freq_factors.0": Limit(4099, "PyTorch's twin rotates one pair after the other, which takes seconds for 16385"),
 }
 FULL = full("grad")
+PAIRED = [
+    "grad=2x5x3x24;positions=4x5;n_dims=24;mode=mrope;sections=(4,3,5,0);freq_base=500.0;freq_scale=0.25;ext_factor=0.5;attn_factor=1.25;beta_fast=8.0;beta_slow=2.0;n_ctx_orig=64",
+]

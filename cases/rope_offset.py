@@ -29,3 +29,6 @@ LONG, LONGEST = lengths(
     "x=1x{n}x1x2;n_dims=2;offset=3",
 )
 FULL = ["x=1x65537x1x2;n_dims=2;offset=1", "x=1x1x1x12290;n_dims=12288;offset=1"]
+PAIRED = [
+    "x=2x5x3x12;n_dims=8;offset=3;mode=neox;freq_scale=0.25;freq_base=500.0",
+]

@@ -105,3 +105,7 @@ LONG, LONGEST = lengths(
 )
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
 WITHOUT = {**PRODUCTS, **SCORES}
+PAIRED = [
+    "query=2x4x5x9;key=2x2x7x9;value=2x2x7x6;enable_gqa=true;is_causal=true;scale=0.25",
+    "query=2x4x5x9;key=2x2x7x9;value=2x2x7x6;enable_gqa=true;scale=0.25;softcap=5.0;max_bias=8.0",
+]

@@ -63,3 +63,6 @@ WITHOUT = {
     **PRODUCTS,
     "NaN, inf": "a kernel of tiles multiplies what is beyond the window by zeros, which makes NaN of infinity",
 }
+PAIRED = [
+    "query=2x3x5x9;key=2x3x9x9;value=2x3x9x9;left=3;right=1;scale=0.25",
+]

@@ -87,3 +87,6 @@ LONG, LONGEST = lengths(
 )
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]
 WITHOUT = SCORES
+PAIRED = [
+    "x=3x4x5x7;scale=0.25;max_bias=8.0",
+]

@@ -32,7 +32,7 @@ STANDARD = [
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
-LONG, LONGEST = long_dim(dtype="f32")
+LONG, LONGEST = long_dim(dtype="f32", past=("x=2x{n};dim=-1", "x={n}x1;dim=-1;correction=0"))
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

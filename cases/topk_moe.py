@@ -44,3 +44,9 @@ WITHOUT = {
     "NaN, inf": "scores are NaN for a whole row, and which of them are chosen is left open",
     "special rows": "scores are NaN for a whole row, and which of them are chosen is left open",
 }
+PAIRED = [
+    "logits=7x33;k=4;renormalize=false;scale=2.5",
+    "logits=7x33;k=4;gating=sigmoid;renormalize=false;scale=0.5",
+    "logits=5x128;k=8;renormalize=false",
+    "logits=5x128;k=8;gating=sigmoid",
+]

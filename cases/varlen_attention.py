@@ -17,6 +17,7 @@ def _qkv(
 
 SMOKE = [_qkv(4, 4, 2, 17, 19, 9, 9), _qkv(3, 2, 2, 15, 22, 8, 8, "causal=true")]
 STANDARD = [
+    _qkv(3, 4, 2, 14, 17, 9, 7, "causal=true;scale=0.25"),
     _qkv(2, 1, 1, 3, 5, 1, 1),
     _qkv(5, 3, 3, 25, 33, 33, 33, "causal=true"),
     _qkv(4, 3, 1, 14, 17, 64, 64, "scale=0.3;layout=transposed"),

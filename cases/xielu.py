@@ -26,3 +26,6 @@ LAID = laid_rows()
 LONG, LONGEST = long_rows()
 FULL = full_elementwise(_PARAMS[:1])
 WITHOUT = {"infinite": "its gradient there is that of x or of its square, which libraries take apart"}
+PAIRED = [
+    "x=5x33;alpha_n=0.5;alpha_p=1.5;beta=0.25;eps=-0.5",
+]

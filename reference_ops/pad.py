@@ -2,7 +2,8 @@
 
 Shapes: x any; pad = (before, after) of the last axis, then of the last but one, and so on; y grows by them.
 mode "constant" fills with `value` (0 where None), "reflect" mirrors without repeating the edge, "replicate"
-repeats the edge, "circular" continues from the other end; the last three need x of rank len(pad) / 2 + 1 or more.
+repeats the edge, "circular" continues from the other end of what negative numbers leave (they cut first, as in
+PyTorch and ONNX Runtime); the last three need x of rank len(pad) / 2 + 1 or more.
 Gradient: each cell of g added to the cell of x that it shows; filled cells give nothing.
 Source: PyTorch's documentation of torch.nn.functional.pad.
 PyTorch: torch.nn.functional.pad. ONNX: Pad (constant, reflect, edge, wrap).
@@ -28,7 +29,10 @@ def _shown(n: int, before: int, after: int, mode: str) -> Array:
         return (n - 1) - np.abs((n - 1) - np.abs(cell))  # type: ignore[no-any-return]
     if mode == "replicate":
         return np.clip(cell, 0, n - 1)
-    return cell % n if mode == "circular" else cell
+    if mode == "circular":
+        first, left = max(-before, 0), n + min(before, 0) + min(after, 0)
+        return first + (cell - first) % left if left > 0 else cell
+    return cell
 
 
 def _axes(x: Array, pad: tuple[int, ...], mode: str) -> list[tuple[int, Array]]:

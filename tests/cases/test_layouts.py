@@ -19,6 +19,8 @@ EXPECTED = {
     "contiguous": Storage(24, 0, (12, 4, 1)),
     "transposed": Storage(24, 0, (12, 1, 3)),
     "permuted": Storage(24, 0, (1, 2, 6)),
+    "exchanged": Storage(24, 0, (4, 8, 1)),
+    "channels": Storage(24, 0, (12, 1, 3)),
     "sliced": Storage(47, 0, (24, 8, 2)),
     "gapped": Storage(39, 0, (21, 7, 1)),
     "cropped": Storage(32, 0, (20, 4, 1)),

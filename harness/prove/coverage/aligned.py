@@ -16,6 +16,8 @@ _CLASSES = {
     "contiguous": "contiguous",
     "transposed": "transposed",
     "permuted": "transposed",
+    "exchanged": "transposed",
+    "channels": "transposed",
     "sliced": "strided",
     "gapped": "strided",
     "cropped": "strided",

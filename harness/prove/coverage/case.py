@@ -103,7 +103,7 @@ def layout(layout: str) -> Parts:
 def alone(case: Case, op: Op) -> list[str]:
     """Whether one tensor alone is not contiguous while others are."""
     del op
-    strided = ("transposed", "permuted", "sliced", "gapped", "cropped", "broadcast")
+    strided = ("transposed", "permuted", "exchanged", "sliced", "gapped", "cropped", "broadcast")
     odd = {name for layout in strided for name in laid(case, layout)}
     return ["" for _ in odd] if len(odd) == 1 and len(case.shapes) > 1 else []
 

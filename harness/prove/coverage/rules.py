@@ -12,6 +12,7 @@ from opproof.harness.prove.coverage.aligned import ALIGNED
 from opproof.harness.prove.coverage.case import Rule
 from opproof.harness.prove.coverage.long import LONG
 from opproof.harness.prove.coverage.models import MODELS
+from opproof.harness.prove.coverage.pairs import PAIRS
 from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
 
@@ -28,7 +29,7 @@ RULES: tuple[Rule, ...] = tuple(
     sorted(
         (
             *(*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS),
-            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *LIMITS),
+            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *PAIRS, *LIMITS),
         ),
         key=lambda rule: -rule.bugs,
     )

@@ -17,6 +17,7 @@ from opproof.harness.prove.coverage.case import (
     unchanged,
     when,
 )
+from opproof.harness.prove.coverage.orders import REPEATED, otherwise_parts
 from opproof.harness.prove.coverage.sizes import leading, longer, over, rows, sizes, within
 from opproof.harness.prove.coverage.windows import (
     attribute_parts,
@@ -76,6 +77,14 @@ LAYOUTS = (
             ("stride 0", "broadcast", "broadcast in memory"),
         )
     ),
+    *(
+        Rule(name, f"every tensor of three axes {text}", 0, on.tensors, layout(kind), otherwise_parts(kind))
+        for name, kind, text in (
+            ("exchanged", "exchanged", "with its first two axes swapped in memory, its rows as they were"),
+            ("channels last", "channels", "with its second axis innermost in memory"),
+        )
+    ),
+    Rule("one repeated", "every tensor of a batch alone repeated along it by a stride of 0", 0, on.several, *REPEATED),
     Rule("one strided", "one tensor strided, the others not", 22, on.several, alone),
     Rule("one, offset", "a tensor of one element off the start of its storage", 0, on.tensors, one, one_parts),
     Rule(

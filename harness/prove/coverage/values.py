@@ -161,7 +161,12 @@ LIMITS = (
         lambda op, cases: ("offset-1e3", "offset-1e4"),  # noqa: ARG005
     ),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
-    Rule("branches", "both sides of where formulas switch", 0, on.computed, fill("branches")),
+    Rule(
+        *("branches", "both sides of where formulas switch, in f64 too", 0),
+        on.computed,
+        lambda case, _: ["f64" if case.dtype == "f64" else "f32"] if case.fill == "branches" else [],
+        lambda op, cases: ("f32", "f64"),  # noqa: ARG005
+    ),
     Rule("least", "numbers about the smallest normal one", 0, on.computed, fill("least")),
     Rule("infinite", "infinities, the gradient asked for too", 0, on.computed, fill("infinite")),
     Rule("edges", "the next numbers on both sides of a kink", 0, on.edged, fill("edges")),

@@ -1,0 +1,77 @@
+"""Rows that every operator's own rows give: tensors in orders of memory in which no file says how they lie.
+
+A file's first plain row of a tensor is tried again in float32 with the tensor stored so:
+
+    exchanged    its first two axes swapped, and rows as they were: a dense view whose rows stand in another order,
+                 which a kernel that asks only whether a tensor is dense takes for contiguous
+    channels     its second axis innermost
+    broadcast    alone, of all tensors: the same matrix in every place of a batch, which products fold into one
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from opproof.cases._case import Case, Shape
+from opproof.cases._layouts import storage_of
+
+#: Fills of ordinary numbers.
+PLAIN = ("normal", "wide")
+#: What a row has at most: all of these are cases of ordinary size.
+LARGEST = 8192
+
+
+def derived(cases: Iterable[Case]) -> list[Case]:
+    """Cases of tensors that lie `exchanged` and with `channels` innermost, and of each that alone is `broadcast`."""
+    plain = sorted(filter(is_plain, cases), key=lambda case: case.layout != "contiguous")
+    return [*_all(plain, "exchanged"), *_all(plain, "channels"), *_alone(plain)]
+
+
+def is_plain(case: Case) -> bool:
+    """Whether a case is of ordinary numbers and sizes, its results in memory of their own."""
+    usual = case.into == "contiguous" and not case.inplace and not case.mixed and case.needs is None
+    once = not any(isinstance(shape, str) for _, shape in case.tensors)
+    small = 0 < max(map(math.prod, case.shapes.values()), default=0) <= LARGEST
+    return case.dtype == "f32" and case.fill in PLAIN and usual and once and small
+
+
+def lies_otherwise(shape: Shape, layout: str) -> bool:
+    """Whether `layout` gives a tensor of `shape` other strides, along axes longer than 1, than transposing it does."""
+    found = [
+        [s for s, n in zip(storage_of(shape, by).strides, shape, strict=True) if n > 1]
+        for by in (layout, "contiguous", "transposed")
+    ]
+    return 0 not in shape and found[0] not in found[1:]
+
+
+def _all(plain: list[Case], layout: str) -> Iterator[Case]:
+    """The first cases in which each tensor lies so, with all that can; along `dim` where that is the last, and else."""
+    seen: set[tuple[str, bool]] = set()
+    for case in plain:
+        can = [name for name, shape in case.shapes.items() if lies_otherwise(shape, layout)]
+        parts = {(name, along_rows(case, case.shapes[name])) for name in can}
+        if not seen.issuperset(parts):
+            seen.update(parts)
+            yield replace(case, layout=",".join(f"{name}:{layout}" for name in can))
+
+
+def along_rows(case: Case, shape: Shape) -> bool:
+    """Whether what is done along `dim` is done along the last axis of a tensor of `shape`."""
+    return case.kwargs.get("dim") in (-1, len(shape) - 1)
+
+
+def _alone(plain: list[Case]) -> Iterator[Case]:
+    """The first case, of batches alike if any, in which a tensor of a batch alone is repeated along its first axis."""
+    seen: set[str] = set()
+    for case in sorted(plain, key=_batches):
+        for name, shape in case.shapes.items():
+            if len(case.shapes) > 1 and len(shape) > 2 and shape[0] > 1 and name not in seen:
+                seen.add(name)
+                yield replace(case, layout=f"{name}:broadcast")
+
+
+def _batches(case: Case) -> int:
+    """How many batches of other sizes the tensors of a case have."""
+    return len({shape[0] for shape in case.shapes.values() if len(shape) > 2})

@@ -1,0 +1,169 @@
+"""Rules of parameters together, of products of ragged tiles, of long rows, and of resizes by whole numbers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from itertools import combinations
+
+from opproof.cases import Case
+from opproof.harness.prove.coverage import ops as on
+from opproof.harness.prove.coverage.case import Rule, not_involution, when
+from opproof.harness.prove.coverage.sizes import pair
+from opproof.harness.prove.coverage.windows import spread
+from opproof.reference_ops import Op, Trait
+
+#: Parameters that exclude each other: Nesterov's step has no dampening, and only the default mode fills with a value.
+_EITHER = ({"dampening", "nesterov"}, {"mode", "value"})
+#: Tensors of a product of matrices.
+_FACTORS = ({"a", "b"}, {"x", "weight"})
+#: A tile, in rows and columns of a result, and the terms of a sum past which 15 bits count no further.
+_TILE, _LONG = 16, 2**15
+#: Scales of a resize whose reciprocal f32 rounds down, so that places computed by it fall short of a whole cell.
+_SHORT_SCALE = 41
+
+
+def _optional(op: Op) -> list[str]:
+    return [name for name, default in op.params.items() if default is not inspect.Parameter.empty]
+
+
+def _off(case: Case, op: Op) -> list[str]:
+    """Parameters of the case that are not as they are when left out."""
+    return [name for name in _optional(op) if name in case.kwargs and case.kwargs[name] != op.params[name]]
+
+
+def _pairs(case: Case, op: Op) -> list[str]:
+    return [f"{a} x {b}" for a, b in combinations(_off(case, op), 2)]
+
+
+def _pair_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    del cases
+    return [f"{a} x {b}" for a, b in combinations(_optional(op), 2) if {a, b} not in _EITHER]
+
+
+def _matrices(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The last two axes of both factors."""
+    first, second = (case.shapes[name] for name in _names(case))
+    return first[-2:], second[-2:]
+
+
+def _names(case: Case) -> list[str]:
+    return sorted(next(names for names in _FACTORS if names <= set(case.shapes)), key=lambda n: n in ("b", "weight"))
+
+
+def _products(op: Op) -> bool:
+    """Whether it is a product of two matrices, and not of rows that experts or windows choose."""
+    return {Trait.LONG_SUM, Trait.MULTIPLIES} <= op.traits and op.multilinear and _two(op)
+
+
+def _two(op: Op) -> bool:
+    return op.tensors in {("a", "b"), ("x", "a", "b"), ("x", "weight", "bias")} and op.name != "addmv"
+
+
+def _ragged(case: Case) -> bool:
+    """In f16 every extent past a tile of 64, one past two, and none a multiple of 16."""
+    sizes = [n for shape in _matrices(case) for n in shape]
+    return case.dtype == "f16" and min(sizes) > 4 * _TILE and max(sizes) > 8 * _TILE and all(n % _TILE for n in sizes)
+
+
+def _deep(case: Case) -> bool:
+    """A sum of more than 32,768 terms for every cell of a whole tile."""
+    sizes = [n for shape in _matrices(case) for n in shape]
+    return max(sizes) > _LONG and min(sizes) >= _TILE
+
+
+def _column(case: Case) -> bool:
+    """More than 65,535 rows times one column."""
+    first, second = _matrices(case)
+    return first[:-1] > (2**16 - 1,) and 1 in second and len(second) == 2
+
+
+def _along(case: Case, op: Op) -> list[str]:
+    """More than 65,536 elements along `dim` in each of several rows, and as many rows of one element."""
+    shape, dim = next(iter(case.shapes.values())), case.kwargs.get("dim", op.params["dim"])
+    if not isinstance(dim, int) or len(shape) < 2:
+        return []
+    along, rows = shape[dim], max(n for i, n in enumerate(shape) if i != dim % len(shape))
+    return [n for n, met in (("long", along > 2**16 and rows > 1), ("of one", rows > 2**16 and along == 1)) if met]
+
+
+def _rows(op: Op) -> bool:
+    """Whether it makes something of rows along `dim` of one tensor, for any number of rows."""
+    whole = on.by_rows(op) and op.tensors == ("x",) and "dim" in op.params
+    return whole and isinstance(op.params["dim"], int | None | type) and not {"k", "p"} & set(op.params)
+
+
+def _whole(case: Case, op: Op) -> list[str]:
+    """Sides of a plane that is resized by whole numbers, one an axis, and a scale that f32 has no reciprocal of."""
+    del op
+    plane = case.shapes["x"][2:]
+    sizes = [n for n in spread(case.kwargs["size"], 2) if isinstance(n, int)]
+    if 0 in plane or plane == tuple(sizes):
+        return []
+    up = all(m % n == 0 and m > n for n, m in zip(plane, sizes, strict=True))
+    down = all(n % m == 0 and n > m for n, m in zip(plane, sizes, strict=True))
+    side = "H > W" if plane[0] > plane[1] else "W > H" if plane[0] < plane[1] else ""
+    met = [f"{side}, {way}" for way, is_so in (("up", up), ("down", down)) if is_so and side]
+    return [*met, *(["1 / 41"] if any(m == _SHORT_SCALE * n for n, m in zip(plane, sizes, strict=True)) else [])]
+
+
+def _permuted(case: Case) -> bool:
+    """Letters of the result in an order that is not its own inverse, counted in the alphabet."""
+    letters = str(case.kwargs["equation"]).partition("->")[2]
+    return not_involution(tuple(sorted(letters).index(letter) for letter in letters))
+
+
+def _sided(case: Case, op: Op) -> list[str]:
+    """Pads before an axis alone, behind it alone, and of less than nothing, in each mode."""
+    before, behind = pair(case.kwargs["pad"])[::2], pair(case.kwargs["pad"])[1::2]
+    ends = [(b, e) for b, e in zip(before, behind, strict=True) if isinstance(b, int) and isinstance(e, int)]
+    mode = case.kwargs.get("mode", op.params["mode"])
+    kinds = {
+        "before": any(b > 0 and e == 0 for b, e in ends),
+        "behind": any(b == 0 and e > 0 for b, e in ends),
+        "negative": any(min(b, e) < 0 for b, e in ends),
+    }
+    return [f"{mode}, {kind}" for kind, met in kinds.items() if met]
+
+
+def _sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    modes = sorted({str(case.kwargs.get("mode", op.params["mode"])) for case in cases})
+    return [f"{mode}, {kind}" for mode in modes for kind in ("before", "behind", "negative")]
+
+
+PAIRS = (
+    Rule(
+        *("pairs", "every two parameters away from their defaults together", 0),
+        lambda op: len(_optional(op)) > 1,
+        _pairs,
+        _pair_parts,
+    ),
+    Rule("ragged tiles", "several tiles an axis, the last of them not whole", 0, _products, when(_ragged)),
+    Rule("long tiles", "a sum of over 32768 terms for a tile of results", 0, _products, when(_deep)),
+    Rule("one column", "over 65535 rows times one column", 0, _products, when(_column)),
+    Rule(
+        *("65537 by dim", "over 65536 along `dim` in rows, and as many rows of one", 0),
+        _rows,
+        _along,
+        lambda op, cases: ("long", "of one"),  # noqa: ARG005
+    ),
+    Rule(
+        *("whole resize", "a resize by whole numbers of a plane that is no square, and by 41", 0),
+        lambda op: Trait.RESIZE in op.traits and op.tensors == ("x",) and "size" in op.params,
+        _whole,
+        lambda op, cases: ("H > W, up", "W > H, up", "H > W, down", "1 / 41"),  # noqa: ARG005
+    ),
+    Rule(
+        *("letters", "letters of the result in an order that is not its own inverse", 0),
+        on.taking("equation"),
+        when(_permuted),
+    ),
+    Rule(
+        "ends",
+        "pads at one end alone, and negative ones, in each mode",
+        0,
+        on.taking("pad", "mode"),
+        _sided,
+        _sided_parts,
+    ),
+)
