@@ -90,7 +90,7 @@ class Jax:
 def _stored(function: Callable[..., Any], op: str, inputs: Sequence[Array | None]) -> Callable[..., Any]:
     """`function`, of floats of several dtypes, which JAX promotes, with results as they are to be stored."""
     like = inputs[like_of(op)] if inputs else None
-    floats = {x.dtype for x in inputs if x is not None and float_name(x.dtype) in DTYPES and x.dtype.kind != "i"}
+    floats = {x.dtype for x in inputs if x is not None and float_name(x.dtype) in DTYPES and x.dtype.kind not in "iu"}
     if len(floats) < 2 or like is None:
         return function
 
