@@ -57,7 +57,9 @@ def _products(op: Op) -> bool:
 
 
 def _two(op: Op) -> bool:
-    return op.tensors in {("a", "b"), ("x", "a", "b"), ("x", "weight", "bias")} and op.name != "addmv"
+    """Of two factors, alone or with a bias or a matrix, which is broadcast: a vector that is added to is not."""
+    added = op.tensors == ("x", "a", "b") and Trait.BROADCASTS in op.traits
+    return added or op.tensors in {("a", "b"), ("x", "weight", "bias")}
 
 
 def _ragged(case: Case) -> bool:
