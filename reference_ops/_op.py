@@ -38,6 +38,7 @@ FACTS: dict[str, Any] = {
     "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
     "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
     "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
+    "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/upstream/torch.md
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
@@ -124,6 +125,10 @@ class Op:
     def drawn_from(self) -> str:
         """The parameter from which an implementation draws; empty where nothing is drawn."""
         return str(self.facts["DRAWN_FROM"])
+
+    def twin_errs(self, case: str) -> bool:
+        """Whether PyTorch's gradient of the case, in any dtype, is known to be wrong."""
+        return any(case.startswith(f"{self.name}[{row};") for row in self.facts["TWIN_ERRS"])
 
     @property
     def neighbours(self) -> tuple[str, ...]:

@@ -66,10 +66,6 @@ def test_random_numbers_are_those_of_the_dtype():
 def test_complex_numbers():
     z = torch.randn(4, 5, dtype=torch.complex64)
     assert judged(lambda z: torch.complex(z.real * z.abs(), z.imag * z.abs()), lambda z: z * z.abs(), [z]).ok
-    steep = torch.polar(torch.full((4, 5), 1.0), torch.linspace(1.570, 1.571, 20).reshape(4, 5))  # real parts of 1e-4
-    by_angle = judged(lambda z: torch.polar(z.abs().square(), z.angle()), lambda z: z * z.abs(), [steep])
-    assert "y0[" in repr(by_angle), by_angle  # each part counts by itself: the cosine of a rounded angle is not near
-    assert not by_angle.ok
     every = judged(lambda z, x: z * x, lambda z, x: x * z, [z, torch.randn(4, 5)], neighbours=True, seconds=1e9)
     assert every.ok, every
     assert "broadcast" in every.tried

@@ -124,3 +124,13 @@ def test_at_nan_another_convention_agrees_but_nothing_else():
         return tuple(v.flip(dim) for v in torch.topk(x, k, dim, largest))
 
     assert checks(replace(op, torch=middle), case) == {"values"}
+
+
+@pytest.mark.parametrize("name", [n for n in names() if load(n).facts["TWIN_ERRS"]])
+def test_a_gradient_that_pytorch_is_said_to_have_wrong_is_wrong(name):
+    op = load(name)
+    unsaid = replace(op, facts={**op.facts, "TWIN_ERRS": ()})
+    for row in op.facts["TWIN_ERRS"]:
+        case = Case.parse(f"{name}[{row};f64]")
+        assert [d.check for d in check(case, unsaid, torch)] == ["autograd"]
+        assert check(case, op, torch) == []
