@@ -2,7 +2,7 @@
 
 Required
 
-    forward(op, inputs, params) -> output, or a sequence of outputs
+    forward(op, inputs, params) -> output, or a sequence of outputs (None: one on request that is left out)
 
 Optional
 
@@ -84,7 +84,7 @@ class Backend(Protocol):
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]
-    ) -> Array | Sequence[Array]: ...
+    ) -> Array | Sequence[Array | None]: ...
 
 
 def float_name(dtype: np.dtype[Any]) -> str:
