@@ -64,7 +64,10 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     listed = {name: [row for given in LISTS[name] for row in getattr(module, given, ())] for name in LEVELS}
     listed["standard"] += [row for first in listed["smoke"][:1] for row in _strided(first)]
     found = read_rows(op, listed, level)
-    return found if level == "smoke" else list(dict.fromkeys([*found, *derived(read_rows(op, listed, "standard"))]))
+    if level == "smoke":
+        return found
+    standard = found if level == "standard" else read_rows(op, listed, "standard")
+    return list(dict.fromkeys([*found, *derived(standard)]))
 
 
 def _strided(row: str) -> Iterator[str]:

@@ -1,18 +1,14 @@
 """Cases of upsample_bicubic: larger and smaller, by whole and broken factors, both readings of corners, one cell."""
 
-from opproof.cases._resized import aligned_resized, laid_resized, long_resized
+from opproof.cases._resized import aligned_resized, laid_resized, long_resized, whole_resized
 
 SMOKE = [
     "x=2x3x4x5;size=(7,9);align_corners=false",
     "x=2x3x4x5;size=(7,9);align_corners=true",
 ]
 STANDARD = [
-    "x=2x3x5x3;size=(10,9);align_corners=false",
-    "x=2x3x3x5;size=(9,10);align_corners=false",
-    "x=2x3x12x6;size=(4,3);align_corners=false",
-    "x=2x3x5x3;size=(10,9);align_corners=true",
-    "x=2x3x3x5;size=(9,10);align_corners=true",
-    "x=2x3x12x6;size=(4,3);align_corners=true",
+    *whole_resized("align_corners=false"),
+    *whole_resized("align_corners=true"),
     "x=1x1x3x2;size=(123,98);align_corners=false;f32",
     "x=7x9x1x1;size=(9,17);align_corners=false",
     "x=2x3x4x5;size=(8,10);align_corners=false;layout=transposed",

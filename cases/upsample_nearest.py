@@ -1,14 +1,12 @@
 """Cases of upsample_nearest: larger and smaller, by whole and broken factors, one cell."""
 
-from opproof.cases._resized import aligned_resized, laid_resized, long_resized
+from opproof.cases._resized import aligned_resized, laid_resized, long_resized, whole_resized
 
 SMOKE = [
     "x=2x3x4x5;size=(7,9)",
 ]
 STANDARD = [
-    "x=2x3x5x3;size=(10,9)",
-    "x=2x3x3x5;size=(9,10)",
-    "x=2x3x12x6;size=(4,3)",
+    *whole_resized(),
     "x=2x3x6x12;size=(3,4)",
     "x=1x1x3x2;size=(123,98)",
     "x=1x1x1x1;size=(2,3)",

@@ -18,9 +18,9 @@ class Call:
 
     feeds: an array per input of the node, None where it takes none. sources: for each feed, which of the operator's
     inputs it holds, None for a constant. outputs: which of the node's outputs answer. shape: of the answer, where
-    aidge's has other axes.
-    last: the node that answers, where it is not the one fed. finish: from aidge's convention to ours.
-    damages: whether the call, or its backward, may write past its memory. no_backward: why gradients are not asked for.
+    aidge's has other axes. last: the node that answers, where it is not the one fed. finish: from aidge's convention to
+    ours. damages: whether the call, or its backward, may write past its memory. no_backward: why gradients are not
+    asked for.
     """
 
     node: Any

@@ -6,7 +6,7 @@ same parts does not, and neither is wrong. Such sizes say nothing of the candida
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from opproof.harness.check.call import Request
 from opproof.harness.check.sides import Native
 from opproof.harness.check.tensors import Tensor
+from opproof.harness.truth.torch.intercepted import intercepted
 
 
 @dataclass(frozen=True)
@@ -33,25 +34,18 @@ class Step:
 def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Step]:
     """What the reference does by elements with `tensors`, in its order."""
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
 
     done = []
 
-    class Mode(TorchDispatchMode):  # type: ignore[misc]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # skipping would import the compiler, which takes seconds
+    def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y, name = func(*args, **kwargs), func._schema.name  # noqa: SLF001 - it has no other name
+        if name == _EXPAND:
+            done.append(Step(name, (tuple(args[0].shape), tuple(y.shape))))
+        elif torch.Tag.pointwise in func.tags or name == "aten::copy_":
+            done.append(Step(name, tuple(tuple(v.shape) for v in args if hasattr(v, "shape"))))
+        return y
 
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            y, name = func(*args, **(kwargs or {})), func._schema.name  # noqa: SLF001 - it has no other name
-            if name == _EXPAND:
-                done.append(Step(name, (tuple(args[0].shape), tuple(y.shape))))
-            elif torch.Tag.pointwise in func.tags or name == "aten::copy_":
-                done.append(Step(name, tuple(tuple(v.shape) for v in args if hasattr(v, "shape"))))
-            return y
-
-    with Mode():
+    with intercepted(kept):
         reference.native(Request(tensors, seed=seed))
     return done
 

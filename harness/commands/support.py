@@ -50,10 +50,10 @@ def command(
     if not results:
         click.echo("opproof: no record, so there is nothing to tabulate.", err=True)
         return 3
-    cells = support.matrix(results)
-    click.echo(support.terminal(cells, provisos(results)))
+    cells, unproved = support.matrix(results), provisos(results)
+    click.echo(support.terminal(cells, unproved))
     if markdown_file is not None:
-        write(markdown_file, support.markdown(cells, provisos(results)))
+        write(markdown_file, support.markdown(cells, unproved))
     return 0
 
 

@@ -25,8 +25,8 @@ def other_side(w: Wrong) -> str | None:
     if ends is None:
         return None
     (bare, shift), eps = ends, w.params["eps"]
-    outside = _root(w, bare, shift)  # √q, if eps belongs under the root
     share = _share(w, bare, shift)
+    outside = _root(share, eps)  # √q, if eps belongs under the root
     inside = eps * share / (1 - share)  # √q, if it belongs outside
     for root, factor, said in (
         (outside, outside / (outside + eps), "outside the root: 1 / (√q + eps) in place of 1 / √(q + eps)"),
@@ -43,10 +43,10 @@ def of_samples(w: Wrong) -> str | None:
     ends, x = _ends(w), w.inputs[0]
     if ends is None or x is None:
         return None
-    bare, shift = ends
-    root = _root(w, bare, shift)
+    (bare, shift), eps = ends, w.params["eps"]
+    root = _root(_share(w, bare, shift), eps)
     for n in _sizes(x.shape, w.params):
-        factor = root / np.sqrt(root**2 * (n / (n - 1)) + w.params["eps"])
+        factor = root / np.sqrt(root**2 * (n / (n - 1)) + eps)
         if w.fits(np.where(np.isfinite(factor), shift + (bare - shift) * factor, w.expected)):
             return f"the variance is divided by n - 1, as of samples, not by n = {n}"
     return None
@@ -62,13 +62,13 @@ def _ends(w: Wrong) -> tuple[Array, Array] | None:
 
 
 def _share(w: Wrong, bare: Array, shift: Array) -> Array:
+    """How near to the output with no eps the expected one is."""
     return np.asarray(np.divide(w.expected - shift, bare - shift, out=np.ones_like(bare), where=bare != shift))
 
 
-def _root(w: Wrong, bare: Array, shift: Array) -> Array:
+def _root(share: Array, eps: float) -> Array:
     """√q, where eps stands under the root."""
-    share = _share(w, bare, shift)
-    return np.asarray(np.sqrt(w.params["eps"] * share**2 / (1 - share**2)))
+    return np.asarray(np.sqrt(eps * share**2 / (1 - share**2)))
 
 
 def _sizes(shape: tuple[int, ...], params: Mapping[str, Any]) -> list[int]:

@@ -44,11 +44,12 @@ def _parameter(w: Wrong) -> tuple[str, str] | None:
 
 def _layout(w: Wrong) -> tuple[str, str] | None:
     """What lies around the elements is NaN."""
-    for what, change in (("storage offset", moved.from_the_beginning), ("strides", moved.contiguous)):
+    for label, change, what, verb in (
+        ("offset ignored", moved.from_the_beginning, "storage offset", "is"),
+        ("stride ignored", moved.contiguous, "strides", "are"),
+    ):
         for group, inputs in moved.misreadings(w, change):
             if _nan(w.again(inputs=inputs)):
-                verb = "are" if what == "strides" else "is"
-                label = "stride ignored" if what == "strides" else "offset ignored"
                 return label, f"if the {what} of {' and '.join(group)} {verb} ignored"
     return None
 

@@ -23,10 +23,8 @@ def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) ->
     dtype = posed.case.dtype
     if rules.declared is not None or DTYPES[dtype].digits >= 24 or _together(judgement):
         return "", ""
-    several = (
-        sum(int((~j.comparison.passed).sum()) for j in judgement.tensors) > 1
-    )  # one sum could be off for any reason
-    sums = several and "long sum" in posed.op.traits
+    wrong = sum(int((~j.comparison.passed).sum()) for j in judgement.tensors)
+    sums = wrong > 1 and "long sum" in posed.op.traits  # one sum could be off for any reason
     summed = [(dtype, f"its sums are accumulated in {dtype}")] if sums else []
     for declaration, how in [("storage", f"its intermediates are stored in {dtype}"), *summed]:
         declared = judge(posed, answer, replace(rules, declared=declaration))

@@ -62,15 +62,15 @@ class Question:
 
 def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, ...]:
     """What must come back, where outputs have the shapes and dtypes of `templates`."""
-    dtype = DTYPES[posed.case.dtype]
-    native = dtype.numpy
     if posed.mode is Mode.FORWARD:
-        return tuple(
-            Wanted(f"output {n}", y.shape, native, dtype.whole, n in posed.op.on_request)
-            if y.dtype.kind == "f"
-            else Wanted(f"output {n}", y.shape, y.dtype, y.dtype.kind == "i", n in posed.op.on_request)
-            for n, y in zip(output_names(posed.op, len(templates)), templates, strict=True)
-        )
+        dtype = DTYPES[posed.case.dtype]
+
+        def output(name: str, y: Array) -> Wanted:
+            kind = (dtype.numpy, dtype.whole) if y.dtype.kind == "f" else (y.dtype, y.dtype.kind == "i")
+            return Wanted(f"output {name}", y.shape, *kind, on_request=name in posed.op.on_request)
+
+        named = zip(output_names(posed.op, len(templates)), templates, strict=True)
+        return tuple(output(name, y) for name, y in named)
     return tuple(
         Wanted(f"gradient of {n}", v.shape, DTYPES[posed.dtype_of(i)].numpy) if need and v is not None else None
         for i, (n, v, need) in enumerate(zip(posed.names, posed.inputs, posed.needs, strict=True))

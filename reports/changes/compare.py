@@ -54,11 +54,12 @@ def _changes(before: Run, after: Run, units_growth: float, rms_growth: float, sl
     names, notes = _names(before[1], after[1])
     step = _in_step(before[1], after[1], names)
     left = {(r.case, r.mode, r.backend): r for r in before[1][step:]}
-    records = [
-        Changed(was, now, _change(was, now, units_growth)) for was, now in zip(before[1][:step], after[1], strict=False)
-    ]
-    for now in after[1][step:]:
-        was = left.pop((now.case, now.mode, names.get(now.backend, now.backend)), None)
+    records = []
+    for i, now in enumerate(after[1]):
+        if i < step:
+            was: Result | None = before[1][i]
+        else:
+            was = left.pop((now.case, now.mode, names.get(now.backend, now.backend)), None)
         records.append(Changed(was, now, _change(was, now, units_growth)))
     passing = [c for c in records if c.before is not None and _both(c, Kind.PASSED)]
     shown, moved = grown(passing, units_growth, rms_growth)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from opproof.harness.truth.torch import complexes, places
@@ -15,6 +16,7 @@ from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
 from opproof.harness.truth.torch.bags import BAGS
 from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
+from opproof.harness.truth.torch.intercepted import intercepted
 from opproof.harness.truth.torch.matrices import MATRICES
 from opproof.harness.truth.torch.numbers import taking
 from opproof.harness.truth.torch.pulled import scattered
@@ -35,24 +37,13 @@ _STEPWISE = {**FORMULAS, **SAMPLED, **BAGS}
 def noisy(noise: Arithmetic) -> Iterator[None]:
     """A block in which PyTorch computes as `noise` says: float64 by default, attention as its formula."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    from torch.utils._python_dispatch import TorchDispatchMode
 
     torch = noise.torch
-
-    class Mode(TorchDispatchMode):  # type: ignore[misc]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # skipping would import the compiler, which takes seconds
-
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            return answer(noise, self, func, args, kwargs or {})
-
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
         alike = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
-        with alike[0], alike[1], Mode(), places.constants(noise), taking(noise):
+        with alike[0], alike[1], intercepted(partial(answer, noise)), places.constants(noise), taking(noise):
             yield
     finally:
         torch.set_default_dtype(default)

@@ -6,11 +6,12 @@ Generators give other numbers in float64 than in float32, so a seed alone does n
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import copied
+from opproof.harness.truth.torch.intercepted import intercepted
 
 
 @dataclass(frozen=True)
@@ -32,21 +33,13 @@ def draws(func: Any) -> bool:
 @contextlib.contextmanager
 def recorded() -> Iterator[list[Draw]]:
     """A block of which the random draws are kept, in order."""
-    from torch.utils._python_dispatch import TorchDispatchMode
-
     found: list[Draw] = []
 
-    class Mode(TorchDispatchMode):  # type: ignore[misc]
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # skipping would import the compiler, which takes seconds
+    def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        if draws(func):
+            found.append(Draw(func._schema.name, copied(y if isinstance(y, tuple) else (y,))))
+        return y
 
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            y = func(*args, **(kwargs or {}))
-            if draws(func):
-                found.append(Draw(func._schema.name, copied(y if isinstance(y, tuple) else (y,))))
-            return y
-
-    with Mode():
+    with intercepted(kept):
         yield found
