@@ -51,6 +51,7 @@ A backend that writes into memory of the caller (a C library) has instead
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -87,6 +88,7 @@ class Backend(Protocol):
     ) -> Array | Sequence[Array | None]: ...
 
 
+@functools.cache
 def float_name(dtype: np.dtype[Any]) -> str:
     """The short name of a dtype: f32 for float32, bf16 for ml_dtypes.bfloat16, i64 for int64."""
     short = {"bfloat16": "bf16", "bool": "bool", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}

@@ -38,8 +38,8 @@ from opproof.harness.run.task import Task
 STAGES = {
     "inputs": [("data.py", "inputs_of"), ("data.py", "cotangents_of")],
     "laying out": [("layout.py", "lay_out"), ("layout.py", "write"), ("layout.py", "snapshot")],
-    "looking at it": [("placed.py", "looked_at"), ("placed.py", "late")],
-    "the host": [("placed.py", "exchanged")],
+    "looking at it": [("looked.py", "looked_at"), ("placed.py", "late")],
+    "the host": [("exchange.py", "exchanges")],
     "reference": [("reference.py", "forward"), ("reference.py", "vjp"), ("reference.py", "gradients_exist")],
     "noise runs": [("reference.py", "expected_forward"), ("reference.py", "expected_vjp")],
     "kinks": [("kinks.py", "intervals")],

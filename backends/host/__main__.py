@@ -13,13 +13,14 @@ import json
 import os
 import resource
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
 from opproof.backends.host.arena import Arena
 from opproof.backends.host.fence import fence
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
-from opproof.backends.host.request import from_metadata, params_of
+from opproof.backends.host.request import Request, params_of, several_of
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
 from opproof.vocabulary.arrays import Array
@@ -59,21 +60,33 @@ def _serve(spec: str, source: int, sink: int, arena: Arena, *, shared: bool) -> 
     process, backend = os.getpid(), None
     while (frame := _frame(source)) is not None:
         metadata, tensors = decode(frame)
+        answers: Iterable[dict[str, str]]
         if metadata["kind"] == "hello":
-            backend, said = _hello(spec, shared=shared)
+            backend, hello = _hello(spec, shared=shared)
+            answers = [hello]
         elif backend is None:
-            said = {"kind": "failed", "message": "the first request was no hello"}
+            answers = [{"kind": "failed", "message": "the first request was no hello"}]
         elif metadata["kind"] == "supports":
-            said = _supports(backend, metadata)
+            answers = [_supports(backend, metadata)]
         else:
             if not shared:
                 tensors = {"arena": _filled(arena, tensors["arena"])}
-            said = serve.to_metadata(serve.answer(backend, from_metadata(metadata), arena))
-            if not shared:
+            answers = _called(backend, several_of(metadata), arena)
+        for answer in answers:
+            if os.getpid() != process:
+                os._exit(0)  # a copy that the backend forked and let return: the answer is the original's
+            if not shared and tensors:
                 arena.guard(())  # it is read whole, to travel back
-        if os.getpid() != process:
-            os._exit(0)  # a copy that the backend forked and let return: the answer is the original's
-        _write(sink, encode({**said, "id": metadata.get("id", "")}, tensors))
+            _write(sink, encode({**answer, "id": metadata.get("id", "")}, tensors))
+
+
+def _called(backend: Loaded, calls: Sequence[tuple[Request, int]], arena: Arena) -> Iterator[dict[str, str]]:
+    """An answer to each call; after one that went wrong there are no more."""
+    made = True
+    for request, base in calls:
+        given = serve.answer(backend, request, arena, base) if made else serve.Answer(serve.Outcome.NOT_MADE)
+        made = given.outcome is serve.Outcome.DONE
+        yield serve.to_metadata(given)
 
 
 def _filled(arena: Arena, sent: Array) -> Array:

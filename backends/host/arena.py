@@ -9,7 +9,7 @@ import ctypes
 import mmap
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -28,7 +28,7 @@ class Arena:
 
     def __init__(self, descriptor: int = -1) -> None:
         self._descriptor = descriptor
-        self._guards: tuple[Range, ...] = ()
+        self._guards: set[Range] = set()
         self.memory: NDArray[np.uint8] = np.empty(0, np.uint8)
 
     def grow(self, size: int) -> None:
@@ -39,18 +39,20 @@ class Arena:
             mapped = mmap.mmap(-1, _pages(size))
         else:
             mapped = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
-        self.memory, self._guards = np.frombuffer(mapped, np.uint8), ()
+        self.memory, self._guards = np.frombuffer(mapped, np.uint8), set()
 
-    def guard(self, ranges: Sequence[Range]) -> None:
-        """Make these ranges of whole pages unreadable, and all others readable."""
-        wanted = tuple((start, end) for start, end in ranges)
-        if wanted == self._guards:
-            return
-        for start, end in self._guards:
+    def guard(self, ranges: Iterable[Range], low: int = 0, high: int = sys.maxsize) -> None:
+        """Make these ranges of whole pages unreadable, and all others between `low` and `high` readable.
+
+        What is so already stays as it is: guards lie alike between the small tensors of most calls.
+        """
+        wanted = {(start, end) for start, end in ranges}
+        stale = {(start, end) for start, end in self._guards - wanted if start < high and end > low}
+        for start, end in stale:
             self._protect(start, end, _READ_WRITE)
-        for start, end in wanted:
+        for start, end in wanted - self._guards:
             self._protect(start, end, _NONE)
-        self._guards = wanted
+        self._guards = (self._guards - stale) | wanted
 
     def _protect(self, start: int, end: int, how: int) -> None:
         function = _mprotect()

@@ -66,9 +66,32 @@ def to_metadata(request: Request) -> dict[str, str]:
     return {"kind": kind, "op": request.op, "params": params_text(request.params), "layout": json.dumps(layout)}
 
 
+def several_metadata(calls: Sequence[tuple[Mapping[str, str], int]]) -> dict[str, str]:
+    """The metadata of one frame that asks for several calls of one operator and kind, each answered by a frame.
+
+    Each stands with where its part of the arena begins. Of calls that are one object, the layout is written once.
+    """
+    distinct = list({id(metadata): metadata for metadata, _ in calls}.values())
+    layouts = ",".join(metadata["layout"] for metadata in distinct)
+    numbers = {id(metadata): i for i, metadata in enumerate(distinct)}
+    at = [(numbers[id(metadata)], base) for metadata, base in calls]
+    return {**distinct[0], "layout": f"[{layouts}]", "calls": json.dumps(at)}
+
+
+def several_of(metadata: Mapping[str, str]) -> list[tuple[Request, int]]:
+    """The requests of a frame, and where the part of the arena begins that each speaks of."""
+    if "calls" not in metadata:
+        return [(from_metadata(metadata), 0)]
+    requests = [_request(metadata, layout) for layout in json.loads(metadata["layout"])]
+    return [(requests[number], base) for number, base in json.loads(metadata["calls"])]
+
+
 def from_metadata(metadata: Mapping[str, str]) -> Request:
-    """The request of a frame."""
-    layout = json.loads(metadata["layout"])
+    """The request of a frame that asks for one call."""
+    return _request(metadata, json.loads(metadata["layout"]))
+
+
+def _request(metadata: Mapping[str, str], layout: Mapping[str, Any]) -> Request:
     return Request(
         op=metadata["op"],
         params=params_of(metadata["params"]),

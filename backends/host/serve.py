@@ -32,6 +32,7 @@ class Outcome(StrEnum):
     INPUT_CHANGED = "input changed"
     OUT_OF_MEMORY = "out of memory"
     DEVICE_LOST = "device lost"
+    NOT_MADE = "not made"  # of several calls, one before it went wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,13 @@ class Answer:
     results: Sequence[Returned | None] = ()
 
 
-def answer(backend: Loaded, request: Request, arena: Arena, *, interrupts: bool = False) -> Answer:
-    """Call the backend. Raises nothing for what it does, KeyboardInterrupt alone where the user `interrupts`."""
+def answer(backend: Loaded, request: Request, arena: Arena, base: int = 0, *, interrupts: bool = False) -> Answer:
+    """Call the backend with what lies in the arena from byte `base` on.
+
+    Raises nothing for what it does, KeyboardInterrupt alone where the user `interrupts`.
+    """
     try:
-        return _called(backend, request, arena)
+        return _called(backend, request, arena, base)
     except (Unsupported, NotImplementedError) as reason:
         return Answer(Outcome.DECLINED, text_of(reason) or "declined without a reason")
     except OutOfBounds as fault:
@@ -83,10 +87,11 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:1000]} ({where})" if text else f"{type(error).__name__} ({where})"
 
 
-def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
-    arena.grow(request.size)
-    arena.guard(request.guards)
-    memory = arena.memory
+def _called(backend: Loaded, request: Request, arena: Arena, base: int) -> Answer:
+    end = base + request.size
+    arena.grow(end)
+    arena.guard(((base + start, base + stop) for start, stop in request.guards), base, end)
+    memory = arena.memory[base:]
     inputs = _inputs(request, memory)
     cotangents = [None if p is None else array_at(p, memory) for p in request.cotangents]
     places = _results(request, inputs, cotangents, memory)
@@ -109,7 +114,7 @@ def _called(backend: Loaded, request: Request, arena: Arena) -> Answer:
     if request.into:  # whatever it returns: what counts lies in `out`
         return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
     narrow = {x.dtype for x in inputs if x is not None and x.dtype.kind in "iu"}
-    return Answer(Outcome.DONE, results=_taken(returned, request.results, arena, narrow))
+    return Answer(Outcome.DONE, results=_taken(returned, request.results, memory, narrow))
 
 
 def _inputs(request: Request, memory: Array) -> list[Array | None]:
@@ -134,7 +139,7 @@ def _results(
 
 
 def _taken(
-    returned: Any, places: Sequence[Place | None], arena: Arena, narrow: Collection[np.dtype[Any]]
+    returned: Any, places: Sequence[Place | None], memory: Array, narrow: Collection[np.dtype[Any]]
 ) -> list[Returned | None]:
     """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell.
 
@@ -154,7 +159,7 @@ def _taken(
         if plain.dtype.hasobject:
             continue
         if place is not None and plain.shape == place.shape and plain.dtype.itemsize <= dtype_of(place.dtype).itemsize:
-            room = arena.memory[place.offset : place.offset + plain.nbytes]
+            room = memory[place.offset : place.offset + plain.nbytes]
             np.ndarray(plain.shape, plain.dtype, room.data)[...] = plain
     return results
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.cases import Case
@@ -100,22 +100,29 @@ def _judged(
         raise Settled(Verdict.UNSUPPORTED, UNTOLD)
     wanted = wanted_of(pair.asked, pair.outputs)
 
+    def calls(*questions: Question) -> Iterator[list[Array | None]]:
+        answers = host.several(questions, timeout)
+        for _ in questions:
+            started = time.perf_counter()
+            try:
+                answer = next(answers)
+            finally:
+                clock.seconds += time.perf_counter() - started
+            yield answer
+
     def call(question: Question) -> list[Array | None]:
-        started = time.perf_counter()
-        try:
-            return host.call(question, timeout)
-        finally:
-            clock.seconds += time.perf_counter() - started
+        return next(calls(question))
 
     def judged(threads: int) -> tuple[Judgement, Answer]:
         asked = Question(pair.asked, wanted, at_end=True, soft=soft, threads=threads)
         other = Question(pair.other, wanted, at_end=False, soft=soft, threads=threads)
-        before = [] if alone else call(other)
-        drawn = call(_forward(asked, pair.outputs)) if op.drawn_from and mode is Mode.GRADIENT else []
-        answer = Answer(call(asked), before, drawn)
+        around = [] if alone else [other]
+        first = [_forward(asked, pair.outputs)] if op.drawn_from and mode is Mode.GRADIENT else []
+        given = list(calls(*around, *first, asked, *around))
+        answer = Answer(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
             answer = replace(answer, before=call(other))
-        if not alone and op.deterministic and not same_bits(before, call(other)):
+        if not alone and op.deterministic and not same_bits(answer.before, given[-1]):
             said = "the same call gave other bits after a call with other data"
             return Judgement(Verdict.NOT_REPEATABLE, said), answer
         clock.answer = answer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,10 @@ class Filed:
     def fault(self) -> HostFault:
         """See Host. It does not die."""
         return HostFault(Verdict.CRASH, "the files are gone")
+
+    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+        """See Host."""
+        return (self.call(question, timeout) for question in questions)
 
     def late(self) -> None:
         """See Host."""

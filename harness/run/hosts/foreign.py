@@ -11,16 +11,17 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from opproof.backends.host.frames import params_text
 from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.harness.run.hosts.exchange import exchanged
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.kept import check_kept
-from opproof.harness.run.hosts.placed import PROTOCOL, Placed, exchanged
+from opproof.harness.run.hosts.placed import PROTOCOL, Placed
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
@@ -147,6 +148,10 @@ class Foreign:
     def fault(self) -> HostFault:
         """See Host."""
         return self._process.fault()
+
+    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+        """See Host."""
+        return (self.call(question, timeout) for question in questions)
 
     def late(self) -> None:
         """See Host. No memory is shared with it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +50,13 @@ class Host(Protocol):
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """One call: copies of the results, checked for number, shape and dtype. Raises Settled and HostFault."""
+        ...
+
+    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+        """As many calls, one after the other, each as by `call`; made at once where that gives the same.
+
+        Where calls are made at once, all of them together have `timeout` seconds.
+        """
         ...
 
     @property

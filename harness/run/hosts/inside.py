@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from opproof.backends.host import serve
@@ -10,7 +10,7 @@ from opproof.backends.host.arena import Arena
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
 from opproof.harness.run.hosts.host import About, Support
-from opproof.harness.run.hosts.placed import looked_at
+from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.layout import NEAR, lay_out, snapshot, write
 from opproof.harness.run.question import Question, Settled
@@ -58,6 +58,10 @@ class Inside:
         now = snapshot(layout, self._arena.memory)
         gradient = question.posed.mode is Mode.GRADIENT
         return looked_at(question, layout, now, given, writes=self._backend.writes(gradient))
+
+    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+        """See Host."""
+        return (self.call(question, timeout) for question in questions)
 
     def fault(self) -> HostFault:
         """See Host. Nothing can be said of a process from inside."""

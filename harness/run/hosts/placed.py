@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -13,25 +13,23 @@ from numpy.typing import NDArray
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
-from opproof.backends.host.frames import LONGEST, FrameError, decode, encode, params_text
-from opproof.backends.host.request import Place, dtype_of, to_metadata
+from opproof.backends.host.frames import LONGEST, params_text
+from opproof.backends.host.request import several_metadata, to_metadata
+from opproof.harness.run.hosts.exchange import exchanged, exchanges
 from opproof.harness.run.hosts.host import About, Support
+from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.layout import (
     GUARD,
     NEAR,
-    Buffer,
     Bytes,
     Layout,
-    differences,
     lay_out,
-    row_major_at,
     snapshot,
-    unwritten,
     write,
 )
-from opproof.harness.run.question import Question, Returned, Settled, received
+from opproof.harness.run.question import Question, Settled
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
@@ -43,21 +41,10 @@ PROTOCOL = "1"
 #: Seconds that a backend may take to load.
 LOADING = 120.0
 
-#: Of results that are looked at.
-_DTYPES = frozenset({
-    *("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2", "bool"),
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-})  # fmt: skip
 #: Bytes of an answer, where its tensors do not travel in it.
 _LONGEST = 1 << 20
-
-_VERDICTS = {
-    serve.Outcome.DECLINED: Verdict.UNSUPPORTED,
-    serve.Outcome.FAILED: Verdict.ERROR,
-    serve.Outcome.OUT_OF_BOUNDS: Verdict.OUT_OF_BOUNDS,
-    serve.Outcome.INPUT_CHANGED: Verdict.INPUT_CHANGED,
-    serve.Outcome.OUT_OF_MEMORY: Verdict.OUT_OF_MEMORY,
-}
+#: Bytes of the arena for each of several calls at once.
+_PART = 1 << 20
 
 
 class _Hello(msgspec.Struct):
@@ -93,7 +80,7 @@ class Placed:
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
         self._recent: list[tuple[Question, Layout, dict[str, str]]] = []
-        self._last: tuple[Layout, list[Bytes]] | None = None
+        self._last: tuple[Layout, list[Bytes], int] | None = None  # and where in the arena it begins
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -124,10 +111,35 @@ class Placed:
             answered, tensors = self._exchange(metadata, {"arena": sent}, timeout)
             memory = self._travelled(tensors, sent)
         now = snapshot(layout, memory)
-        self._last = (layout, now) if self._memory is not None else None
-        given = self._answer(answered)
-        writes = self._about.writes[question.posed.mode is Mode.GRADIENT]
-        return looked_at(question, layout, now, given, writes=writes)
+        self._last = (layout, now, 0) if self._memory is not None else None
+        return looked_at(question, layout, now, self._answer(answered), writes=self._writes(question))
+
+    def several(self, questions: Sequence[Question], timeout: float) -> Iterator[list[Array | None]]:
+        """See Host. Small ones travel in one frame, each with a part of the arena for itself.
+
+        Not where the backend writes to the arena by itself: what it writes late would have the next call's time.
+        """
+        one = questions[0]
+        asked = [self._laid_out(question) for question in questions] if self._memory is not None else []
+        together = len({question.posed.mode for question in questions}) == 1 < len(questions)
+        part = max((layout.request.size for layout, _ in asked), default=_PART + 1)
+        if part > _PART or not together or one.soft or self._writes(one) or one.posed.case.destinations:
+            yield from (self.call(question, timeout) for question in questions)
+            return
+        assert self._memory is not None
+        memory = self._memory.grown(len(asked) * _PART)
+        parts = [memory[i * _PART : (i + 1) * _PART] for i in range(len(asked))]
+        for (layout, _), room in zip(asked, parts, strict=True):
+            write(layout, room)
+        request = several_metadata([(metadata, i * _PART) for i, (_, metadata) in enumerate(asked)])
+        answers = exchanges(self._process, self._number(), request, {}, timeout, _LONGEST, len(asked))
+        seen = [snapshot(layout, room) for (layout, _), room in zip(asked, parts, strict=True)]
+        self._last = (asked[-1][0], seen[-1], (len(asked) - 1) * _PART)
+        for question, (layout, _), now, (answer, _) in zip(questions, asked, seen, answers, strict=True):
+            yield looked_at(question, layout, now, self._answer(answer), writes=False)
+
+    def _writes(self, question: Question) -> bool:
+        return self._about.writes[question.posed.mode is Mode.GRADIENT]
 
     def _laid_out(self, question: Question) -> tuple[Layout, dict[str, str]]:
         """The layout of a question and the request; of the two questions of a case, one comes twice."""
@@ -152,8 +164,8 @@ class Placed:
         """See Host."""
         if self._last is None or self._memory is None:
             return
-        layout, then = self._last
-        memory = self._memory.grown(layout.request.size)
+        layout, then, base = self._last
+        memory = self._memory.grown(base + layout.request.size)[base:]
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
             if np.array_equal(now, buffer.image if buffer.result is None else before):
@@ -194,84 +206,6 @@ class Placed:
         if given.outcome is serve.Outcome.DEVICE_LOST:
             raise HostFault(Verdict.CRASH, f"the process lost its device; it said: {plain(given.message)}")
         return given
-
-
-def looked_at(
-    question: Question, layout: Layout, now: Sequence[Bytes], given: serve.Answer, *, writes: bool
-) -> list[Array | None]:
-    """The results of an answer, from what the buffers held when it came. Raises Settled for every fault."""
-    if given.outcome is not serve.Outcome.DONE:
-        raise Settled(_VERDICTS[given.outcome], plain(given.message))
-    suspicious = list(differences(layout.buffers, now))
-    for buffer, data in suspicious:
-        if written := buffer.trespass(data):
-            raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}")
-    for buffer, data in suspicious:
-        if changed := buffer.changed(data):
-            raise Settled(Verdict.INPUT_CHANGED, f"{buffer.name}: {changed}")
-    results = {b.result: (b, data) for b, data in suspicious if b.result is not None}
-    returned = [
-        _returned(r, layout.request.results[i], *results[i]) if r is not None and i in results else _unplaced(r)
-        for i, r in enumerate(given.results)
-    ]
-    arrays = received(returned, question)
-    if writes or layout.request.into:
-        for array, wanted in zip(arrays, question.wanted, strict=True):
-            if array is not None and wanted is not None and (missing := unwritten(array)).any():
-                index = tuple(int(i) for i in np.argwhere(missing)[0])
-                count = f"{int(missing.sum())} of {array.size} elements were not written, the first at {index}"
-                raise Settled(Verdict.NOT_WRITTEN, f"{wanted.name}: {count}")
-    return arrays
-
-
-def _unplaced(described: serve.Returned | None) -> Returned | None:
-    return None if described is None else Returned(described.shape, plain(described.dtype), None)
-
-
-def _returned(described: serve.Returned, place: Place | None, buffer: Buffer, data: Bytes) -> Returned:
-    array = None
-    if place is not None and described.shape == place.shape:
-        own = data[place.offset - buffer.low : buffer.end - buffer.low]
-        array = _array(described, own) if row_major_at(place) else _strided(described, place, own)
-    return Returned(described.shape, plain(described.dtype), array)
-
-
-def _array(described: serve.Returned, data: Bytes) -> Array | None:
-    """The array in `data`; None where its dtype is no dtype of results or larger than what was made room for."""
-    if described.dtype not in _DTYPES:
-        return None
-    dtype = dtype_of(described.dtype)
-    size = int(np.prod(described.shape)) * dtype.itemsize
-    if size > data.size:
-        return None
-    return data[:size].view(dtype).reshape(described.shape)
-
-
-def _strided(described: serve.Returned, place: Place, data: Bytes) -> Array | None:
-    """The elements that lie in `data` with strides, row by row; None where they have another dtype than asked for."""
-    if described.dtype != place.dtype:
-        return None
-    return np.ndarray(place.shape, dtype_of(place.dtype), data.data, 0, place.strides).copy(order="C")
-
-
-def exchanged(
-    process: HostProcess,
-    number: str,
-    metadata: Mapping[str, str],
-    tensors: Mapping[str, Array],
-    timeout: float,
-    longest: int = LONGEST,
-) -> tuple[dict[str, str], dict[str, Array]]:
-    """Ask a host and read its answer, of at most `longest` bytes. Raises HostFault."""
-    frame = process.exchange(encode({**metadata, "id": number}, tensors), timeout, longest)
-    try:
-        answer, arrays = decode(frame)
-    except (FrameError, RecursionError) as error:  # the second: JSON, nested without end
-        raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
-    if answer.get("id") != number:
-        got = plain(repr(answer.get("id")))
-        raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
-    return answer, arrays
 
 
 def start(spec: str, memory: int, *, references: bool = False) -> Placed:

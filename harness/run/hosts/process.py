@@ -101,18 +101,23 @@ class HostProcess:
 
         Raises HostFault, after which the host is of no more use.
         """
+        return self.exchanges(request, timeout, longest, 1)[0]
+
+    def exchanges(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
+        """Send a frame, and return the next `count`; each has `timeout` seconds after the one before. See exchange."""
         try:
-            return self._exchanged(request, timeout, longest)
+            return self._exchanged(request, timeout, longest, count)
         except HostFault:
             raise
         except Exception as error:  # the judge's own, such as its time that ran out: who knows what comes next
             raise HostFault(Verdict.HARNESS_ERROR, f"{type(error).__name__} in an exchange: {error}") from None
 
-    def _exchanged(self, request: bytes, timeout: float, longest: int) -> bytes:
+    def _exchanged(self, request: bytes, timeout: float, longest: int, count: int) -> list[bytes]:
         if self._buffer:
             raise HostFault(
                 Verdict.ERROR, f"{len(self._buffer)} bytes followed the answer before; expected one frame a request"
             )
+        frames: list[bytes] = []
         left, wanted, ends = self._write(memoryview(request)), HEAD, time.monotonic() + timeout
         if left:
             self._poll.register(self._requests, select.POLLOUT)
@@ -135,10 +140,14 @@ class HostProcess:
                             raise self._death(wanted)
                     elif not self._read():
                         raise self._death(wanted)
-                if wanted == HEAD and len(self._buffer) >= HEAD:
-                    wanted = self._length(longest)
-                if wanted > HEAD and len(self._buffer) >= wanted:
-                    return self._taken(wanted, left)
+                while len(self._buffer) >= wanted:
+                    if wanted == HEAD:
+                        wanted = self._length(longest)
+                        continue
+                    frames.append(self._taken(wanted, left, last=len(frames) + 1 == count))
+                    if len(frames) == count:
+                        return frames
+                    wanted, ends = HEAD, time.monotonic() + timeout
         finally:
             if left:
                 self._poll.unregister(self._requests)
@@ -224,11 +233,11 @@ class HostProcess:
                 Verdict.ERROR, f"{error} (only frames may go there; print to stderr){self.last_line()}"
             ) from None
 
-    def _taken(self, wanted: int, left: memoryview) -> bytes:
+    def _taken(self, wanted: int, left: memoryview, *, last: bool) -> bytes:
         frame, self._buffer = bytes(self._buffer[:wanted]), self._buffer[wanted:]
         if left:
             raise HostFault(Verdict.ERROR, "the answer came before the request was read to its end")
-        if self._buffer:
+        if last and self._buffer:
             raise HostFault(
                 Verdict.ERROR,
                 f"{len(self._buffer)} bytes follow the answer; expected one frame a request{self.last_line()}",

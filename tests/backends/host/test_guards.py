@@ -35,7 +35,7 @@ def in_memory(layout, arena=None):
     arena = arena or Arena()
     arena.grow(layout.request.size)
     write(layout, arena.memory)
-    arena.guard(layout.request.guards)
+    arena.guard(layout.request.guards, 0, layout.request.size)
     return arena.memory, layout.buffers[0]
 
 
@@ -159,11 +159,26 @@ def test_guards_of_the_call_before_are_gone():
         memory = shared.grown(layout.request.size)
         write(layout, memory)
         host.grow(layout.request.size)
-        host.guard(layout.request.guards)
+        host.guard(layout.request.guards, 0, layout.request.size)
         for b in layout.buffers:
             assert np.array_equal(host.memory[b.low : b.high], b.image)
         memory[: layout.request.size] = 0
     shared.close()
+
+
+@posix
+def test_guards_that_stay_are_not_made_again(monkeypatch):
+    """Between one-page tensors they lie alike in every call, whatever of the call before lies past the end."""
+    arena, made = Arena(), []
+    arena.grow(1 << 20)
+    monkeypatch.setattr(Arena, "_protect", lambda self, start, end, how: made.append((start, end, how)))
+    counts = []
+    for count, nbytes in ((3, 60), (3, 4000), (2, 60), (3, 8), (3, 9000)):
+        layout = laid_out(nbytes, count=count)
+        arena.guard(layout.request.guards, 0, layout.request.size)
+        counts.append(len(made))
+        del made[:]
+    assert counts == [4, 0, 0, 0, 6]  # the last: three others in place of three
 
 
 def test_what_is_written_after_a_snapshot_is_not_seen():
