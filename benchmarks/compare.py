@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 from opproof.reports import Header, Result, write_line
+from opproof.vocabulary.modes import MODES
+from opproof.vocabulary.verdicts import Verdict
 
 DTYPES = ("f32", "f16", "bf16")
 
@@ -19,13 +21,13 @@ def records(count: int, growth: float) -> list[Result]:
     """A made-up run of 60 operators; of every hundred records one fails where `growth` is not 1."""
     draw, found = random.Random(0), []  # noqa: S311 - not cryptography
     for i in range(count):
-        op, dtype, mode = f"operator{i % 60}", DTYPES[i % 3], ("forward", "gradient")[i % 2]
+        op, dtype, mode = f"operator{i % 60}", DTYPES[i % 3], MODES[i % 2]
         case = f"{op}[x=3x{i}x33;dim=-1;{dtype};fill=wide;layout=transposed]"
         failed = growth != 1 and i % 100 == 7
         found.append(
             Result(
                 case=case, op=op, dtype=dtype, backend="torch", mode=mode,
-                verdict="WRONG_VALUE" if failed else "PASS",
+                verdict=Verdict.WRONG_VALUE if failed else Verdict.PASS,
                 units=math.exp(draw.gauss(0, 0.5)) * growth, seconds=0.01,
                 message="an element outside its bound" if failed else "",
                 repro=f"opproof run -b torch --mode {mode} --case '{case}'",
@@ -37,7 +39,7 @@ def records(count: int, growth: float) -> list[Result]:
 def write(folder: Path, results: list[Result]) -> None:
     folder.mkdir()
     with (folder / "results.jsonl").open("wb") as file:
-        write_line(file, Header(opproof="0.1.0", cases=len(results), constant=16.0))
+        write_line(file, Header(opproof="0.1.0", cases=len(results), constants={"C": 16.0}))
         for result in results:
             write_line(file, result)
 

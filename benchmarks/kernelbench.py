@@ -22,10 +22,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import opproof
 import opproof.harness.check.compared as comparing
 import opproof.harness.check.trial as trying
+from opproof.harness.truth.torch.evaluate import truth
+from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.errors import BadInput
 from opproof.vocabulary.verdicts import Verdict
 
@@ -130,7 +133,7 @@ def _largest(model: Any, made: Callable[[], Any]) -> int:
     import torch
 
     inputs = made()
-    sizes = [t.numel() for t in inputs if torch.is_tensor(t)] + [p.numel() for p in model.parameters()]
+    sizes: list[int] = [t.numel() for t in (*inputs, *model.parameters()) if torch.is_tensor(t)]
     y = model(*inputs)
     return max([*sizes, y.numel() // 4 if torch.is_tensor(y) else 0])
 
@@ -197,7 +200,6 @@ def within(seconds: int) -> Iterator[None]:
 @contextlib.contextmanager
 def one_truth() -> Iterator[None]:
     """A block in which a question is answered once: all candidates of a problem ask the same."""
-    truth, widened = trying.truth, trying.widened
     known: dict[Any, Any] = {}
 
     def key(question: Any) -> Any:
@@ -210,12 +212,14 @@ def one_truth() -> Iterator[None]:
             known[at] = made()
         return known[at]
 
-    trying.truth = lambda question: kept("truth", question, lambda: truth(question))
-    trying.widened = lambda question, first: kept("widened", question, lambda: widened(question, first))
-    try:
+    def true(question: Any) -> Any:
+        return kept("truth", question, lambda: truth(question))
+
+    def wider(question: Any, first: Any) -> Any:
+        return kept("widened", question, lambda: widened(question, first))
+
+    with mock.patch.object(trying, "truth", true), mock.patch.object(trying, "widened", wider):
         yield
-    finally:
-        trying.truth, trying.widened = truth, widened
 
 
 def verdict(candidate: Any, model: Any, inputs: Any, dtype: str) -> str:

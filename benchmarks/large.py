@@ -28,6 +28,8 @@ from opproof.harness.run.attempt import attempt
 from opproof.harness.run.hosts.placed import start
 from opproof.harness.run.question import Question
 from opproof.harness.run.task import Task, op_of
+from opproof.harness.truth.slices.expected import expected_in
+from opproof.harness.truth.slices.turns import in_turn
 from opproof.vocabulary.arrays import Array
 
 BACKEND = Path(__file__).parent / "large" / "backend.py"
@@ -95,7 +97,6 @@ def expected_once() -> Iterator[None]:
             kept[key] = make()
         return kept[key]
 
-    in_turn, expected_in = judge.in_turn, asked.expected_in
     whole = mock.patch.object(judge, "in_turn", lambda *given: once("whole", lambda: [*in_turn(*given)]))
     drawn = mock.patch.object(
         asked,

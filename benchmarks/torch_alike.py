@@ -29,7 +29,7 @@ def saved_elu(torch: Any, op: Op) -> Twin:
 def shares(torch: Any, op: Op) -> Twin:
     """The backward of log_softmax by shares e / sum(e), not by exp(log_softmax)."""
 
-    class LogSoftmax(torch.autograd.Function):  # type: ignore[misc,name-defined]
+    class LogSoftmax(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, x: Any, axis: int) -> Any:
             ctx.save_for_backward(x)
@@ -105,7 +105,7 @@ def rounded_frequencies(torch: Any, op: Op) -> Twin:
 def saved_output(torch: Any, op: Op) -> Twin:
     """Attention whose backward takes sum(g y) of the saved output, as flash kernels do, PyTorch's own among them."""
 
-    class Flash(torch.autograd.Function):  # type: ignore[misc,name-defined]
+    class Flash(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, q: Any, k: Any, v: Any, seen: Any, scale: float) -> Any:
             p = torch.softmax((q @ k.mT * scale).masked_fill(~seen, -math.inf), -1)

@@ -9,6 +9,7 @@ elements of all cases together. The bar: a median within 1.5, and 99 % of elemen
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import sys
 import warnings
@@ -61,10 +62,12 @@ def by_twin(posed: Posed, twin: Twin | None = None) -> list[Expected | None]:
     import torch
 
     op, dtype = posed.op, posed.case.dtype
+    assert op.torch is not None
+    theirs = twin or functools.partial(op.torch, torch)
     kinds = tuple("" if x is None or x.dtype.kind != "f" else dtype for x in posed.inputs)
 
     def outputs(*tensors: Any) -> Sequence[Any]:
-        return tuple_of(twin(*tensors, **posed.params) if twin else op.torch(torch, *tensors, **posed.params))
+        return tuple_of(theirs(*tensors, **posed.params))
 
     dtypes = tuple(dtype if y.dtype.kind == "f" else "" for y in posed.outputs)
     question = Question(outputs, posed.inputs, posed.needs, dtypes, kinds, posed.cotangents)
