@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
+from operator import itemgetter
 
 from opproof.reports._kinds import allowed, severity
 from opproof.reports._record import Result
@@ -35,44 +35,54 @@ def grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int
 
 def _growth(what: str, figure: Figure, some: Sequence[Changed], limit: float) -> tuple[float, Changed, Moved] | None:
     """How many times larger the largest figure of `some` is, whose it is, from what to what; None within `limit`."""
-    value = _VALUES[figure]
-    pairs = [(c.before, c) for c in some if c.before is not None]
-    pairs = [(was, c) for was, c in pairs if value(was) is not None and value(c.after) is not None]
-    if not pairs:
+    size = _SIZES[figure]
+    sized = [(size(c.before), size(c.after), c) for c in some if c.before is not None]
+    both = [(was, now, c) for was, now, c in sized if was is not None and now is not None]
+    if not both:
         return None
-    before = max([was for was, _ in pairs], key=lambda r: _size(figure, r))
-    worst = max([c for _, c in pairs], key=lambda c: _size(figure, c.after))
+    before = max(both, key=itemgetter(0))[2].before
+    worst = max(both, key=itemgetter(1))[2]
     after = worst.after
+    assert before is not None
     grew = times(figure, before, after)
     if grew <= limit:
         return None
     limits = (before.limit, after.limit) if figure is Figure.UNITS else (None, None)
-    was, now = (value(r) or 0.0 for r in (before, after))
-    return grew, worst, Moved(what, figure, was, now, limits, after.case)
+    return grew, worst, Moved(what, figure, _value(figure, before), _value(figure, after), limits, after.case)
 
 
 def times(figure: Figure, before: Result, after: Result) -> float:
     """How many times larger a figure is, counted from what is as good as nothing."""
-    was, now = max(_size(figure, before), _least(figure, after)), _size(figure, after)
+    was = max(_SIZES[figure](before) or 0.0, _least(figure, after))
+    now = _SIZES[figure](after) or 0.0
     return 1.0 if was == now else now / was
 
 
+def _value(figure: Figure, result: Result) -> float:
+    """The figure as the record has it."""
+    if figure is Figure.UNITS:
+        return 0.0 if result.units is None else severity(result.units)
+    return (result.rms if figure is Figure.RMS else result.bias) or 0.0
+
+
 def _units(result: Result) -> float:
-    return 0.0 if result.units is None else severity(result.units)
+    return _value(Figure.UNITS, result) / _per(result)
 
 
-#: A figure as the record has it.
-_VALUES: dict[Figure, Callable[[Result], float | None]] = {
+def _rms(result: Result) -> float | None:
+    return result.rms
+
+
+def _bias(result: Result) -> float | None:
+    return None if result.bias is None else abs(result.bias)
+
+
+#: A figure as it compares; None where the record has none.
+_SIZES: dict[Figure, Callable[[Result], float | None]] = {
     Figure.UNITS: _units,
-    Figure.RMS: attrgetter("rms"),
-    Figure.BIAS: attrgetter("bias"),
+    Figure.RMS: _rms,
+    Figure.BIAS: _bias,
 }
-
-
-def _size(figure: Figure, result: Result) -> float:
-    """As it compares."""
-    size = abs(_VALUES[figure](result) or 0.0)
-    return size / _per(result) if figure is Figure.UNITS else size
 
 
 def _least(figure: Figure, result: Result) -> float:
