@@ -27,9 +27,10 @@ def excusing(
 ) -> Comparisons:
     """`comparisons`, the elements right that an alternative makes right; evaluated only where something fails.
 
-    Of flushed zeros every element by itself, in dtypes that anybody flushes; a convention is one for the whole array.
+    Of flushed zeros every element by itself, in dtypes that anybody flushes; a convention is one for the whole array,
+    but for what flushing has made right already.
     """
-    flushes = DTYPES[posed.case.dtype].kind is Kind.FLOAT
+    flushes, plain = DTYPES[posed.case.dtype].kind is Kind.FLOAT, comparisons
     if flushes and not strict_subnormals and _fails(comparisons):
         for answer in posed.flushed:
             others = _against(answer, posed, arrays, expected)
@@ -43,9 +44,10 @@ def excusing(
         for answer in answers:
             others = _against(answer, posed, arrays, expected)
             comparisons = [
-                c if o is None or c is None or not o.passed.all() else c.excusing(~c.passed)
-                for c, o in zip(comparisons, others, strict=True)
-            ]
+                c if o is None or c is None or p is None or not (o.passed | (c.passed & ~p.passed)).all()
+                else c.excusing(~c.passed)
+                for c, p, o in zip(comparisons, plain, others, strict=True)
+            ]  # fmt: skip
     return comparisons
 
 

@@ -3,6 +3,8 @@
 hardsigmoid is min(max(x + 3, 0), 6) / 6: of x = 3 - 2^-22 in float32, x + 3 is 6 after rounding, and the gradient 0.
 So beside a kink, no further than the interior arithmetic rounds, whatever lies between the gradients of both sides is
 right. In 16 bits nothing is so near: sums of such numbers are exact in float32.
+
+Nor does it know the side where it takes numbers below the normal range for zero, and the kink is there.
 """
 
 from __future__ import annotations
@@ -17,14 +19,19 @@ from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES, Kind
 
 #: How near, and how far to either side gradients are looked at, in interior roundoffs of the element.
 _NEAR, _ASIDE = 2.0, 4.0
 
 
 def excused(
-    posed: Posed, arrays: Sequence[Array | None], comparisons: Sequence[Comparison | None], declared: str | None
+    posed: Posed,
+    arrays: Sequence[Array | None],
+    comparisons: Sequence[Comparison | None],
+    declared: str | None,
+    *,
+    flushes: bool = True,
 ) -> list[Comparison | None]:
     """The comparisons, with what lies between both sides right beside kinks; of pointwise operators."""
     first = posed.inputs[0] if posed.inputs else None
@@ -33,11 +40,14 @@ def excused(
         return [*comparisons]
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
     distance = distances(posed.case, posed.op, values)
-    u = reference.compute_roundoff(DTYPES[posed.case.dtype], declared)
-    near = np.isfinite(first) & (distance > 0) & (distance <= _NEAR * u * np.abs(first))
+    dtype = DTYPES[posed.case.dtype]
+    room = _NEAR * reference.compute_roundoff(dtype, declared) * np.abs(first)
+    if flushes and dtype.kind is Kind.FLOAT:
+        room = np.where(np.abs(first) < dtype.tiny, np.maximum(room, np.abs(first)), room)
+    near = np.isfinite(first) & (distance > 0) & (distance <= room)
     if not near.any():
         return [*comparisons]
-    aside = np.where(near, _ASIDE * u * np.abs(first), 0.0)
+    aside = np.where(near, _ASIDE / _NEAR * room, 0.0)
     below, above = (_gradients(posed, first + sign * aside) for sign in (-1, 1))
     return [
         c if c is None or got is None or a is None or b is None or c.passed.shape != near.shape

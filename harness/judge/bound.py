@@ -27,6 +27,8 @@ STORED = 2.0
 #: The same of scale up to SPAN times the value, where a saved output makes it (docs/method.md).
 SAVED = 5.0
 SPAN = 2.0
+#: Zero is right up to so many times the least normal number, where subnormal numbers may be flushed.
+FLUSHED = 4.0
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def far_off(got: Array, expected: Expected, dtype: str) -> bool:
     with np.errstate(all="ignore"):
         value, size = np.asarray(got, dtype=np.float64), np.abs(expected.values)
         beyond = np.abs(value - expected.values) > bound_of(expected, kind) + 2 * kind.u * size
-        return bool(np.any(beyond & (size > kind.tiny) & (size < kind.max / 2) & np.isfinite(value)))
+        return bool(np.any(beyond & (size > FLUSHED * kind.tiny) & (size < kind.max / 2) & np.isfinite(value)))
 
 
 def _limit(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
@@ -162,15 +164,16 @@ def _limit(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
 def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:
     """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
 
+    Zero up to FLUSHED times the least normal number, since what is flushed may be a part: asin(x) as 2 atan(x / 2).
     In f16 alone the latter would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic holds them all.
     In 8 bits either would: nothing that has these numbers flushes them.
     """
     size = np.abs(expected.values)
     if dtype.kind is Kind.FLOAT8:
         return np.zeros(size.shape, dtype=bool)
-    flushed = (value == 0) & (size <= dtype.tiny)
     if dtype.name == "f16":
-        return flushed  # type: ignore[no-any-return]
+        return (value == 0) & (size <= dtype.tiny)  # type: ignore[no-any-return]
+    flushed = (value == 0) & (size <= FLUSHED * dtype.tiny)
     return flushed | ((size < dtype.subnormal) & (np.abs(value) < dtype.tiny))  # type: ignore[no-any-return]
 
 

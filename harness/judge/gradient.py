@@ -88,7 +88,9 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
     comparisons = [*excusing(posed, answer.arrays, expected, compared, rules.strict_subnormals)]
     comparisons = far.excused(posed, answer.arrays, expected, comparisons)
     if rules.convention == "any":
-        comparisons = beside.excused(posed, answer.arrays, comparisons, rules.declared)
+        comparisons = beside.excused(
+            posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
+        )
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)

@@ -65,8 +65,9 @@ def _plain(x: Any) -> Any:
 
 
 def _zeroed(values: Array, tiny: float) -> Array:
+    """With zeros of the numbers' own signs, as processors make them: 1 / -1e-39 is -inf."""
     with np.errstate(invalid="ignore"):
-        return np.where(np.abs(values) < tiny, 0.0, values)
+        return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
 
 
 def answers(posed: Posed) -> Iterator[Sequence[Array | None]]:

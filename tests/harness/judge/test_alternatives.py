@@ -51,6 +51,38 @@ def test_a_result_on_the_way_may_be_taken_for_zero():
         assert judge(posed, answer, Rules()).verdict == "PASS"
 
 
+def test_a_flushed_zero_has_the_sign_of_the_number():
+    x = np.array([[TINY / 8, 1.0, -TINY / 8]])
+    for got, verdict in [([[INF, 1.0, -INF]], "PASS"), ([[INF, 1.0, INF]], "WRONG_VALUE")]:
+        assert answered("reciprocal[x=1x3;f32]", [x], got) == verdict
+
+
+def test_zero_for_a_number_of_which_a_part_was_flushed():
+    """asin(x) as 2 atan(x / 2): half of the smallest normal numbers is below their range, a 16th of others is not."""
+    x = np.array([[1.5 * TINY, 0.5, -3 * TINY]])
+    for y, strict, verdict in [
+        ([[0.0, np.arcsin(0.5), 0.0]], False, "PASS"),
+        ([[0.0, np.arcsin(0.5), 0.0]], True, "WRONG_VALUE"),
+        ([[TINY, np.arcsin(0.5), -3 * TINY]], False, "WRONG_VALUE"),
+    ]:
+        assert answered("asin[x=1x3;f32]", [x], y, strict=strict) == verdict
+    assert answered("asin[x=1x3;f32]", [x * [4, 1, 4]], [[0.0, np.arcsin(0.5), 0.0]]) == "WRONG_VALUE"
+    assert (
+        answered("asin[x=1x3;f16]", [[[2 * DTYPES["f16"].tiny, 0.5, 0.0]]], [[0.0, np.arcsin(0.5), 0.0]])
+        == "WRONG_VALUE"
+    )
+
+
+def test_flushing_and_another_convention_in_one_answer():
+    x = np.array([[NAN, -TINY / 4, 3.0, NAN]])
+    for y, verdict in [
+        ([[NAN, 0.0, 1.0, NAN]], "PASS"),
+        ([[0.0, 0.0, 1.0, 0.0]], "PASS"),
+        ([[NAN, 0.0, 1.0, 0.0]], "WRONG_VALUE"),  # two conventions
+    ]:
+        assert answered("sign[x=1x4;f32]", [x], y) == verdict
+
+
 def test_flushing_is_not_asked_of_what_passes(monkeypatch):
     monkeypatch.setattr(flushed, "answers", lambda posed: pytest.fail("nothing failed"))
     x = np.array([[0.5, 1.0, 2.0]])

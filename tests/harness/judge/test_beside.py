@@ -54,3 +54,28 @@ class Doubled(NumPy):
 
 def test_at_zero_nothing_is_rounded_away():
     assert judged(Doubled(), "relu[x=9x33;f32;fill=least]", "gradient").verdict == "WRONG_GRADIENT"
+
+
+class Flushing(NumPy):
+    """Gradients of what was read with numbers below the normal range as zero."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        (x,) = inputs
+        tiny = np.finfo(np.float32).tiny if x.dtype != np.float64 else np.finfo(np.float64).tiny
+        read = np.where(np.abs(x) < tiny, np.copysign(0, x), x).astype(x.dtype)
+        slope = np.where(read >= 0, 1, params.get("negative_slope", -1.0))
+        small = (x != 0) & (read == 0)
+        return [(cotangents[0] * np.where(small, self.factor, 1) * slope).astype(x.dtype)]
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("case", ["leaky_relu[x=9x33;negative_slope=0.1;{};fill=least]", "abs[x=9x33;{};fill=least]"])
+def test_the_side_of_a_number_that_is_flushed_to_the_kink(case, dtype):
+    """JAX does so on x86: of -1e-39 the gradient of abs is 1."""
+    text = case.format(dtype)
+    assert judged(Flushing(), text, "gradient").verdict == "PASS"
+    assert judged(Flushing(), text, "gradient", strict_subnormals=True).verdict == "WRONG_GRADIENT"
+    assert judged(Flushing(1.5), text, "gradient").verdict == "WRONG_GRADIENT"
