@@ -7,6 +7,7 @@ Source: the Heaviside function with value 0 at 0.
 PyTorch: torch.heaviside (values = 0). ONNX: none. ggml: ggml_step.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ NEIGHBOURS = ("sign",)
 
 def forward(x: Array) -> Array:
     return np.where(x > 0, np.ones_like(x), 0)
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(np.isnan(x), x, forward(x))  # as NumPy's heaviside
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -91,6 +91,7 @@ def test_flushing_is_not_asked_of_what_passes(monkeypatch):
 
 CONVENTIONS = [
     ("threshold[x=3,;threshold=0.5;value=-7.0;f32]", [[NAN, 1.0, 0.0]], [[NAN, 1.0, -7.0]], [[-7.0, 1.0, -7.0]]),
+    ("step[x=3,;f32]", [[NAN, -2.0, 3.0]], [[0.0, 0.0, 1.0]], [[NAN, 0.0, 1.0]]),
     ("sign[x=3,;f32]", [[NAN, -2.0, 3.0]], [[0.0, -1.0, 1.0]], [[NAN, -1.0, 1.0]]),
     ("floor_divide[a=2,;b=2,;f32]", [[-INF, 7.0], [2.0, 2.0]], [[NAN, 3.0]], [[-INF, 3.0]]),
     ("argmax[x=2x3;dim=-1;f32]", [[[1.0, NAN, 3.0], [5.0, 4.0, 6.0]]], [[1, 2]], [[2, 2]]),
