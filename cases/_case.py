@@ -141,9 +141,7 @@ class Case:
 def _parsed(text: str) -> Case:
     match = _ID.fullmatch(text.strip())
     if not match:
-        raise CaseError(
-            f"malformed case id {text!r}: expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32]."
-        )
+        raise CaseError(f"malformed case id {text!r}: expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32].")
     op, body = match.groups()
     tensors: list[tuple[str, Shape | str]] = []
     params: list[tuple[str, Param]] = []
