@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -113,7 +114,8 @@ class Questions:
             pair = self._posed(case, op, mode, memory) if kept.data is None else _pair(kept.data, case, op, mode)
         except (NotKept, TypeError, ValueError):
             return None
-        for facts in kept.facts.values():
+        by_kind: Mapping[str, Any] = kept.facts
+        for facts in by_kind.values():
             pair.asked.facts.update(facts)
         return Drawn(pair, name, len(pair.asked.facts))
 
