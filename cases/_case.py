@@ -20,10 +20,11 @@ Grammar, parts separated by ';', in this order:
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from opproof.vocabulary.destinations import Destination
@@ -36,8 +37,9 @@ Param: TypeAlias = "Scalar | tuple[Param, ...]"
 Shape: TypeAlias = tuple[int, ...]
 
 
-_NAME = r"[A-Za-z_][A-Za-z_0-9]*"
-_ID = re.compile(rf"({_NAME})\[(.*)\]")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_ID = re.compile(rf"({_NAME.pattern})\[(.*)\]")
+_WHOLE = re.compile(r"[+-]?\d+")
 _TENSOR = re.compile(r"0d|\d+,|\d+(x\d+)+")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9.+-]*|[a-z]*(,[a-z]*)*->[a-z]*")  # the second an equation of einsum
 RESERVED = ("mixed", "fill", "layout", "into", "inplace", "needs", "seed")
@@ -58,8 +60,14 @@ class Case:
     inplace: str = ""
     needs: tuple[str, ...] | None = None
     seed: int = 0
+    _text: str = field(default="", init=False, repr=False, compare=False)  # the id, once it was asked for
 
     def __str__(self) -> str:
+        if not self._text:
+            object.__setattr__(self, "_text", self._id())
+        return self._text
+
+    def _id(self) -> str:
         parts = [f"{name}={format_shape(shape)}" for name, shape in self.tensors]
         parts += [f"{name}={format_param(value)}" for name, value in self.params]
         parts.append(self.dtype)
@@ -126,52 +134,56 @@ class Case:
     @classmethod
     def parse(cls, text: str) -> Case:
         """Read an id. Raises CaseError that says what was expected and what was found."""
-        match = _ID.fullmatch(text.strip())
-        if not match:
+        return _parsed(text)
+
+
+@functools.lru_cache(maxsize=256)  # a record reads its case more than once
+def _parsed(text: str) -> Case:
+    match = _ID.fullmatch(text.strip())
+    if not match:
+        raise CaseError(f"malformed case id {text!r}: expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32].")
+    op, body = match.groups()
+    tensors: list[tuple[str, Shape | str]] = []
+    params: list[tuple[str, Param]] = []
+    rest: dict[str, str] = {}
+    taken: set[str] = set()
+    for part in _split(body, ";"):
+        name, equals, value = part.partition("=")
+        if not equals and part in DTYPES:
+            name, value = "dtype", part
+        elif not equals or name == "dtype" or not _NAME.fullmatch(name) or not value:
+            hint = meant(part, DTYPES)
             raise CaseError(
-                f"malformed case id {text!r}: expected op[part;part;...], as in softmax[x=4x33;dim=-1;f32]."
+                f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}{hint}"
             )
-        op, body = match.groups()
-        tensors: list[tuple[str, Shape | str]] = []
-        params: list[tuple[str, Param]] = []
-        rest: dict[str, str] = {}
-        for part in _split(body, ";"):
-            name, equals, value = part.partition("=")
-            if not equals and part in DTYPES:
-                name, value = "dtype", part
-            elif not equals or name == "dtype" or not re.fullmatch(_NAME, name) or not value:
-                hint = meant(part, DTYPES)
-                raise CaseError(
-                    f"malformed part {part!r} in {text!r}: expected name=value or one of {', '.join(DTYPES)}{hint}"
-                )
-            taken = {n for n, _ in tensors} | {n for n, _ in params} | set(rest)
-            if name in taken:
-                raise CaseError(f"{name!r} stands twice in {text!r}.")
-            if name in RESERVED or name == "dtype":
-                rest[name] = value
-            elif _TENSOR.fullmatch(value) or value.startswith("@"):
-                if value.startswith("@") and value[1:] not in {n for n, _ in tensors}:
-                    raise CaseError(f"{part!r} in {text!r} names no earlier tensor.")
-                tensors.append((name, value[1:] if value.startswith("@") else parse_shape(value)))
-            else:
-                params.append((name, parse_param(value, text)))
-        if "dtype" not in rest:
-            raise CaseError(f"{text!r} names no dtype: expected one of {', '.join(DTYPES)} among its parts.")
-        if not re.fullmatch(r"\d+", rest.get("seed", "0")):
-            raise CaseError(f"seed={rest['seed']} in {text!r}: expected a whole number of 0 or more.")
-        return cls(
-            op=op,
-            tensors=tuple(tensors),
-            params=tuple(params),
-            dtype=rest["dtype"],
-            mixed=_mixed(rest["mixed"], tensors, rest["dtype"], text) if "mixed" in rest else (),
-            fill=rest.get("fill", "normal"),
-            layout=rest.get("layout", "contiguous"),
-            into=rest.get("into", "contiguous"),
-            inplace=rest.get("inplace", ""),
-            needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
-            seed=int(rest.get("seed", "0")),
-        )
+        if name in taken:
+            raise CaseError(f"{name!r} stands twice in {text!r}.")
+        taken.add(name)
+        if name in RESERVED or name == "dtype":
+            rest[name] = value
+        elif _TENSOR.fullmatch(value) or value.startswith("@"):
+            if value.startswith("@") and value[1:] not in {n for n, _ in tensors}:
+                raise CaseError(f"{part!r} in {text!r} names no earlier tensor.")
+            tensors.append((name, value[1:] if value.startswith("@") else parse_shape(value)))
+        else:
+            params.append((name, parse_param(value, text)))
+    if "dtype" not in rest:
+        raise CaseError(f"{text!r} names no dtype: expected one of {', '.join(DTYPES)} among its parts.")
+    if not re.fullmatch(r"\d+", rest.get("seed", "0")):
+        raise CaseError(f"seed={rest['seed']} in {text!r}: expected a whole number of 0 or more.")
+    return Case(
+        op=op,
+        tensors=tuple(tensors),
+        params=tuple(params),
+        dtype=rest["dtype"],
+        mixed=_mixed(rest["mixed"], tensors, rest["dtype"], text) if "mixed" in rest else (),
+        fill=rest.get("fill", "normal"),
+        layout=rest.get("layout", "contiguous"),
+        into=rest.get("into", "contiguous"),
+        inplace=rest.get("inplace", ""),
+        needs=tuple(rest["needs"].split(",")) if "needs" in rest else None,
+        seed=int(rest.get("seed", "0")),
+    )
 
 
 def _mixed(
@@ -224,7 +236,7 @@ def parse_param(text: str, where: str) -> Param:
         return tuple(parse_param(t, where) for t in _split(inner, ",")) if inner else ()
     if text in ("true", "false", "None"):
         return {"true": True, "false": False, "None": None}[text]
-    if re.fullmatch(r"[+-]?\d+", text):
+    if _WHOLE.fullmatch(text):
         return int(text)
     try:
         value = float(text)
@@ -241,6 +253,8 @@ def parse_param(text: str, where: str) -> Param:
 
 def _split(text: str, separator: str) -> list[str]:
     """Split at separators outside parentheses."""
+    if "(" not in text and ")" not in text:
+        return text.split(separator)
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
 from opproof.cases import _limits
@@ -45,10 +46,21 @@ REPORTS: dict[str, tuple[float, ...]] = {
 }
 
 
+class _Key(ISeedSequence):
+    """A key for a generator: given as `key=`, it would have NumPy ask the system for entropy as well, for nothing."""
+
+    def __init__(self, words: NDArray[np.uint64]) -> None:
+        self.words = words
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint64) -> NDArray[np.uint64]:
+        """The key itself; Philox asks for two words of 64 bits."""
+        return self.words[:n_words].astype(dtype)
+
+
 def bits_of(key: str) -> Bits:
     """A source of raw 64-bit words that depends on `key` alone."""
     words = np.frombuffer(hashlib.blake2b(key.encode(), digest_size=16).digest(), "<u8")
-    generator = np.random.Philox(key=words.astype(np.uint64))
+    generator = np.random.Philox(_Key(words.astype(np.uint64)))
     return lambda n: np.asarray(generator.random_raw(n), dtype=np.uint64) if n else np.zeros(0, np.uint64)
 
 
@@ -185,7 +197,7 @@ def _array(values: Any, shape: Shape) -> Floats:
 
 
 def _integers(bits: Bits, shape: Shape, allowed: range) -> NDArray[np.int64]:
-    raw = bits(int(np.prod(shape))) >> np.uint64(11)
+    raw = bits(math.prod(shape)) >> np.uint64(11)
     picked = (raw % np.uint64(max(len(allowed), 1))).astype(np.int64)
     if len(allowed) > 1 and picked.size > 1 and (picked == picked.flat[0]).all():
         picked.flat[0] = (picked.flat[0] + 1) % len(allowed)  # all alike, a mask would decide everything
@@ -234,23 +246,24 @@ def _definite(values: Floats) -> Floats:
     return squares + np.eye(n) * most / 4  # type: ignore[no-any-return]
 
 
+_FOUR = np.ones(4)
+
+
 def _normal(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     """Sum of four 16-bit uniforms, a dyadic rational close to normal: |x| < 4, deviation 1.15."""
-    raw = bits(int(np.prod(shape)))
-    quarters = [(raw >> np.uint64(16 * i)) & np.uint64(0xFFFF) for i in range(4)]
-    total = sum(q.astype(np.int64) for q in quarters) - 131070
-    return (np.asarray(total, dtype=np.float64) / 2**15).reshape(shape)
+    quarters = bits(math.prod(shape)).astype("<u8", copy=False).view("<u2").reshape(-1, 4)
+    return ((quarters @ _FOUR - 131070) / 2**15).reshape(shape)  # whole numbers that float64 adds without rounding
 
 
 def _choice(bits: Bits, shape: Shape, values: tuple[float, ...] | NDArray[np.float64]) -> Floats:
-    raw = bits(int(np.prod(shape))) >> np.uint64(11)
+    raw = bits(math.prod(shape)) >> np.uint64(11)
     picked: Floats = np.asarray(values)[(raw % np.uint64(len(values))).astype(np.int64)].reshape(shape)
     return picked
 
 
 def _every(bits: Bits, shape: Shape, chosen: Floats, share: int, otherwise: Floats) -> Floats:
     """`chosen` at about one element in `share`, but at the first one always."""
-    raw = bits(int(np.prod(shape))) >> np.uint64(11)
+    raw = bits(math.prod(shape)) >> np.uint64(11)
     mask = raw % np.uint64(share) == 0
     mask[:1] = True
     return np.where(mask.reshape(shape), chosen, otherwise)

@@ -34,26 +34,26 @@ class Dtype:
     kind: Kind = Kind.FLOAT
     has_infinity: bool = True
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether its numbers are whole ones."""
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
-    @property
+    @cached_property
     def u(self) -> float:
         return 0.0 if self.whole else 2.0**-self.digits
 
-    @property
+    @cached_property
     def tiny(self) -> float:
         """Smallest normal number."""
         return 2.0**self.min_exponent
 
-    @property
+    @cached_property
     def subnormal(self) -> float:
         """Smallest positive number."""
         return 1.0 if self.whole else 2.0 ** (self.min_exponent - self.digits + 1)
 
-    @property
+    @cached_property
     def max(self) -> float:
         """Largest finite number. Where there is no infinity, the next one's pattern is NaN."""
         if self.whole:
@@ -61,7 +61,7 @@ class Dtype:
         last = 1 if self.has_infinity else 2
         return (2.0 - last * 2.0 ** (1 - self.digits)) * 2.0**self.max_exponent
 
-    @property
+    @cached_property
     def min(self) -> float:
         """Least finite number."""
         if self.whole:

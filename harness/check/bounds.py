@@ -53,7 +53,7 @@ def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], comp
             return f"y{i} has dtype {dtype}: expected {native.dtype}"
         kind = kind_of(dtype) or "f32"
         comparison = compare(values, e, kind)
-        if not comparison.passed.all():
+        if not comparison.right:
             at = comparison.worst or ()
             count = int((~comparison.passed).sum())
             return (

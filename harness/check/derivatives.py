@@ -187,7 +187,7 @@ def _judged(side: Derived, asked: Facts, reply: Reply, manner: Manner) -> Judgem
         wide = _normwise(e, k, manner.compute)
         comparison = compare(y.values, wide, k)
         found.append(Judged(name, y.values, wide, comparison, figures(y.values, wide, comparison, k)))
-    failing = [j for j in found if not j.comparison.passed.all()]
+    failing = [j for j in found if not j.comparison.right]
     judgement = measured(found, failing)
     objection = next(filter(None, (j.figures.fault() for j in found)), "")
     if failing or objection:

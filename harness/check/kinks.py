@@ -24,7 +24,7 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
         return dict(judgements)
     known = between(question)
     again = [_again(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)]
-    failing = [j for j in again if not j.comparison.passed.all()]
+    failing = [j for j in again if not j.comparison.right]
     if failing or any(j.figures.fault() for j in again):
         return {**judgements, Mode.GRADIENT: replace(wrong, tensors=tuple(again)) if failing else wrong}
     passed = replace(measured(again, []), message="at kinks it lies between the derivatives on either side")
@@ -32,7 +32,7 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
 
 
 def _again(judged: Judged, where: Between | None, kind: str) -> Judged:
-    if where is None or judged.comparison.passed.all():
+    if where is None or judged.comparison.right:
         return judged
     comparison = excused(judged.got, judged.comparison, where)
     return replace(judged, comparison=comparison, figures=figures(judged.got, judged.expected, comparison, kind))

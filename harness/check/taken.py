@@ -53,4 +53,4 @@ def _passes(judged: Any, wide: Expected | None, kind: str) -> bool:
         return False
     expected = replace(judged.expected, scale=np.maximum(judged.expected.scale, wide.scale))
     comparison = compare(judged.got, expected, kind)
-    return bool(comparison.passed.all()) and not figures(judged.got, expected, comparison, kind).fault()
+    return comparison.right and not figures(judged.got, expected, comparison, kind).fault()

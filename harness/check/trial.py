@@ -228,7 +228,7 @@ def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | 
 
 
 def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: Verdict) -> Judgement:
-    failing = [j for j in found if not j.comparison.passed.all()]
+    failing = [j for j in found if not j.comparison.right]
     judgement = measured(found, failing)
     objection = next(filter(None, (j.figures.fault() for j in found if j not in failing)), "")
     if failing or objection:

@@ -48,4 +48,4 @@ def _passes(answer: Array, e: Expected, kind: str) -> bool:
     if far_off(got, e, kind):
         return False
     comparison = compare(got, e, kind)
-    return bool(comparison.passed.all()) and not figures(got, e, comparison, kind).objection
+    return comparison.right and not figures(got, e, comparison, kind).objection

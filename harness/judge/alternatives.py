@@ -52,7 +52,7 @@ def excusing(
 
 
 def _fails(comparisons: Comparisons) -> bool:
-    return any(c is not None and not c.passed.all() for c in comparisons)
+    return any(c is not None and not c.right for c in comparisons)
 
 
 def _against(

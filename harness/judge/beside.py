@@ -35,7 +35,7 @@ def excused(
 ) -> list[Comparison | None]:
     """The comparisons, with what lies between both sides right beside kinks; of pointwise operators."""
     first = posed.inputs[0] if posed.inputs else None
-    wrong = any(c is not None and not c.passed.all() for c in comparisons)
+    wrong = any(c is not None and not c.right for c in comparisons)
     if not wrong or first is None or Trait.POINTWISE not in posed.op.traits:
         return [*comparisons]
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}

@@ -11,7 +11,9 @@ a whole is in figures.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,13 +47,20 @@ class Comparison:
     passed: NDArray[np.bool_]
     signed: NDArray[np.float64]
 
-    @property
+    @cached_property
+    def right(self) -> bool:
+        """Whether every element passes."""
+        return bool(self.passed.all())
+
+    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The error as a share of what is allowed: above 1 where an element fails."""
         share = np.divide(self.units, self.limit, out=np.zeros_like(self.units), where=self.limit > 0)
+        if self.right:
+            return np.asarray(np.minimum(share, 1.0))
         return np.where(self.passed, np.minimum(share, 1.0), np.where(share > 1, share, np.inf))
 
-    @property
+    @cached_property
     def worst(self) -> tuple[int, ...] | None:
         """Index of the largest share, a failing element where there is one; None for an empty array."""
         if not self.units.size:
@@ -73,12 +82,18 @@ def floor_of(dtype: Dtype) -> float:
 
 def bound_of(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
     """The bound of every element; zero where the array is to be met bit for bit."""
+    size = np.abs(expected.values)
+    return _bound(expected, dtype, size, _held(expected, dtype, size))
+
+
+def _bound(expected: Expected, dtype: Dtype, size: Array, held: Array | None) -> NDArray[np.float64]:
+    """`bound_of`, of the sizes of the values, and which of them are held."""
     if expected.exact:
-        return np.zeros(expected.values.shape)
+        return np.zeros(size.shape)
     # By u first: 16 times the largest numbers of f64 is infinite.
-    rounding, stored = dtype.u * expected.scale, dtype.u * np.abs(expected.values)
+    rounding, stored = dtype.u * expected.scale, dtype.u * size
     allowed = _computed(expected, rounding, stored) + stored_of(expected) * stored + floor_of(dtype)
-    return np.where(held_of(expected, dtype), 0.0, allowed)
+    return allowed if held is None else np.where(held, 0.0, allowed)
 
 
 def _computed(expected: Expected, scale: Array, size: Array) -> NDArray[np.float64]:
@@ -89,16 +104,15 @@ def _computed(expected: Expected, scale: Array, size: Array) -> NDArray[np.float
     return whole - (C - SAVED) * np.minimum(scale, SPAN * size)
 
 
-def held_of(expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:
-    """Which elements are to be met exactly: storing changes no number of the dtype, and nothing else rounds them.
+def _held(expected: Expected, dtype: Dtype, size: Array) -> NDArray[np.bool_] | None:
+    """Which elements are to be met exactly, None for none: storing changes no number of the dtype, nor does anything.
 
     floor(7 / 2) is 3 in every format; 2.998, which is 2 units of bf16 away, is no whole number at all.
     """
-    values = expected.values
     if not expected.held:
-        return np.zeros(values.shape, dtype=bool)
-    whole: NDArray[np.bool_] = (expected.scale == 0) & (np.abs(values) >= dtype.tiny)
-    return whole & (round_to(values, dtype) == values) if whole.any() else whole
+        return None
+    whole: NDArray[np.bool_] = (expected.scale == 0) & (size >= dtype.tiny)
+    return whole & (round_to(expected.values, dtype) == expected.values) if whole.any() else None
 
 
 def stored_of(expected: Expected) -> float:
@@ -111,70 +125,97 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
     if expected.values.dtype.kind != "f" or DTYPES[dtype].whole:
         same, none = np.asarray(got == expected.values), np.zeros(expected.values.shape)
         return Comparison(np.where(same, 0.0, np.inf), none, none, same, np.full(none.shape, np.nan))
-    kind = DTYPES[dtype]
+    kind, values = DTYPES[dtype], expected.values
     with np.errstate(all="ignore"):
-        value = np.asarray(got, dtype=np.float64)
-        rounded = round_to(expected.values, kind)
-        size = np.abs(expected.values)
-        error = np.abs(value - expected.values)
-        honest = kind.u * (expected.scale + size)
-        bound = bound_of(expected, kind)
-        limit = _limit(expected, kind)
+        value, size = np.asarray(got, dtype=np.float64), np.abs(values)
+        off, total = value - values, expected.scale + size
+        error, honest = np.abs(off), kind.u * total
+        held = _held(expected, kind, size)
+        bound, limit = _bound(expected, kind, size, held), _limit(expected, size, total, held)
+        bounded = np.isfinite(bound)
+        within = bounded & (error <= bound)
         excess = np.maximum(error - (0.0 if expected.exact else floor_of(kind)), 0.0)
         units = np.where(excess > 0, excess / honest, 0.0)
-        equal = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
-        within = np.isfinite(error) & np.isfinite(bound) & (error <= bound)
+        flushed = None if strict_subnormals else _flushed(value, size, kind)
+        if flushed is not None:
+            units = np.where(flushed, 0.0, units)
         passed = within
-        if not expected.exact:
-            passed = passed | _overflows(value, expected.values, bound, kind)
-        if not strict_subnormals:
-            flushed = _flushed(value, expected, kind)
-            passed, units = passed | flushed, np.where(flushed, 0.0, units)
-        signed = np.sign(expected.values) * (value - expected.values) / honest
-        counts = np.isfinite(signed) & (size >= kind.tiny) & (value != 0) & (not expected.exact)
-        over = np.where(np.isfinite(units) & ~np.isnan(error), np.maximum(units, np.nextafter(limit, np.inf)), np.inf)
-        units = np.where(within, np.minimum(units, limit), np.where(passed | equal, 0.0, over))
-    passed = passed | equal
-    bound = np.where(np.isfinite(bound), bound, 0.0)
-    return Comparison(units, limit, bound, passed, np.where(counts, signed, np.nan))
+        if within.all():
+            units = np.minimum(units, limit)
+        else:
+            over = np.where(
+                np.isfinite(units) & ~np.isnan(error), np.maximum(units, np.nextafter(limit, np.inf)), np.inf
+            )
+            passed = within | _otherwise(value, expected, bound, kind)
+            passed = passed if flushed is None else passed | flushed
+            units = np.where(within, np.minimum(units, limit), np.where(passed, 0.0, over))
+        signed = _signed(off, honest, expected, (size >= kind.tiny) & (value != 0))
+        bound = np.where(bounded, bound, 0.0)
+    return Comparison(*map(np.asarray, (units, limit, bound, passed, signed)))
+
+
+def _signed(off: Array, honest: Array, expected: Expected, counts: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Units away from zero, where they count."""
+    if expected.exact:
+        return np.full(counts.shape, np.nan)
+    signed = np.sign(expected.values) * off / honest
+    return np.where(counts & np.isfinite(signed), signed, np.nan)
+
+
+def _otherwise(value: Array, expected: Expected, bound: Array, kind: Dtype) -> NDArray[np.bool_]:
+    """Which elements are right for another reason than the bound: they are what storing makes, or overflow."""
+    rounded = round_to(expected.values, kind)
+    equal = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
+    return equal if expected.exact else equal | _overflows(value, expected.values, bound, kind)
 
 
 def far_off(got: Array, expected: Expected, dtype: str) -> bool:
     """Whether an element is so plainly wrong that no rule of `compare` passes it; quick, and False where in doubt."""
+    return far_from(expected, dtype)(got)
+
+
+def far_from(expected: Expected, dtype: str) -> Callable[[Array], bool]:
+    """`far_off` of many answers, each of the shape of `expected` or one number for all its elements."""
     if expected.values.dtype.kind != "f" or DTYPES[dtype].whole:
-        return bool(np.any(got != expected.values))
+        return lambda got: bool(np.any(got != expected.values))
     kind = DTYPES[dtype]
     with np.errstate(all="ignore"):
-        value, size = np.asarray(got, dtype=np.float64), np.abs(expected.values)
-        beyond = np.abs(value - expected.values) > bound_of(expected, kind) + 2 * kind.u * size
-        return bool(np.any(beyond & (size > FLUSHED * kind.tiny) & (size < kind.max / 2) & np.isfinite(value)))
+        size = np.abs(expected.values)
+        reach = bound_of(expected, kind) + 2 * kind.u * size
+        plain = (size > FLUSHED * kind.tiny) & (size < kind.max / 2)
+
+    def far(got: Array) -> bool:
+        with np.errstate(all="ignore"):
+            value = np.asarray(got, dtype=np.float64)
+            return bool(np.any((np.abs(value - expected.values) > reach) & plain & np.isfinite(value)))
+
+    return far
 
 
-def _limit(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
-    """The units that the bound allows each element: C of scale, c of |expected|."""
-    size = np.abs(expected.values)
+def _limit(expected: Expected, size: Array, honest: Array, held: Array | None) -> NDArray[np.float64]:
+    """The units that the bound allows each element: C of scale, c of |expected|; `honest` is both together."""
     if expected.exact:
         return np.zeros(size.shape)
-    honest = expected.scale + size
     part = np.divide(expected.scale, honest, out=np.ones_like(size), where=honest > 0)
     units = _computed(expected, part, 1 - part) + stored_of(expected) * (1 - part)
-    return np.where(held_of(expected, dtype), 0.0, np.where(np.isfinite(part), units, C))
+    limit = np.where(np.isfinite(part), units, C)
+    return limit if held is None else np.where(held, 0.0, limit)
 
 
-def _flushed(value: Array, expected: Expected, dtype: Dtype) -> NDArray[np.bool_]:
+def _flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | None:
     """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
 
     Zero up to FLUSHED times the least normal number, since what is flushed may be a part: asin(x) as 2 atan(x / 2).
-    In f16 alone the latter would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic holds them all.
-    In 8 bits either would: nothing that has these numbers flushes them.
+    None for none. In f16 alone the latter would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic
+    holds them all. In 8 bits either would: nothing that has these numbers flushes them.
     """
-    size = np.abs(expected.values)
-    if dtype.kind is Kind.FLOAT8:
-        return np.zeros(size.shape, dtype=bool)
+    below = size <= (1 if dtype.name == "f16" else FLUSHED) * dtype.tiny
+    if dtype.kind is Kind.FLOAT8 or not below.any():
+        return None
+    flushed: NDArray[np.bool_] = (value == 0) & below
     if dtype.name == "f16":
-        return (value == 0) & (size <= dtype.tiny)  # type: ignore[no-any-return]
-    flushed = (value == 0) & (size <= FLUSHED * dtype.tiny)
-    return flushed | ((size < dtype.subnormal) & (np.abs(value) < dtype.tiny))  # type: ignore[no-any-return]
+        return flushed
+    return flushed | ((size < dtype.subnormal) & (np.abs(value) < dtype.tiny))
 
 
 def _overflows(value: Array, expected: Array, bound: Array, dtype: Dtype) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ def excused(
 ) -> list[Comparison | None]:
     """The comparisons, with limits right where NaN is expected at an infinite x; pointwise operators of one input."""
     x = posed.inputs[0] if len(posed.inputs) == 1 else None
-    wrong = any(c is not None and not c.passed.all() for c in comparisons)
+    wrong = any(c is not None and not c.right for c in comparisons)
     if not wrong or x is None or Trait.POINTWISE not in posed.op.traits or not np.isinf(x).any():
         return [*comparisons]
     (got,), (want,), (comparison,) = arrays, expected, comparisons

@@ -6,6 +6,7 @@ round. Independent errors go down with the root of their number, so the array as
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
-from opproof.harness.judge.lean import LOOSE, lean, lean_of_slices
+from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_of_slices
 from opproof.harness.truth.reference import Expected
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -88,9 +89,9 @@ NO_FIGURES = Figures()
 def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, alone: tuple[int, ...] = ()) -> Figures:
     """The figures of one array, over its elements that count; slices along the axes `alone` err for themselves."""
     counts = np.isfinite(comparison.signed)
-    if np.count_nonzero(counts) < LEAST:
-        return NO_FIGURES
     signed = comparison.signed[counts]
+    if signed.size < LEAST:
+        return NO_FIGURES
     values, given = expected.values[counts], np.asarray(got, dtype=np.float64)[counts]
     rms, bias = _moments(signed)
     if rms > RMS or abs(bias) > BIAS:  # that may be one error, where values repeat
@@ -99,7 +100,7 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, 
             return NO_FIGURES
         rms, bias = _moments(signed[places])
     rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0
-    if expected.faithful:
+    if expected.faithful and (signed.size >= TELLING or alone):
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
         open_, held = (lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
@@ -115,7 +116,7 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, 
 
 
 def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:
-    return float(np.sqrt(np.mean(np.square(signed)))), float(np.mean(signed))
+    return math.sqrt(np.add.reduce(np.square(signed)) / signed.size), float(np.add.reduce(signed)) / signed.size
 
 
 def _rounding(lean: float | None) -> Rounding:

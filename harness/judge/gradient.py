@@ -119,7 +119,7 @@ def _of_torch(
     posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], rules: Rules
 ) -> list[Comparison | None]:
     """Of a PyTorch function alone, which does not say where its kinks are."""
-    if all(c is None or c.passed.all() for c in comparisons):
+    if all(c is None or c.right for c in comparisons):
         return [*comparisons]
     from opproof.harness.judge.between import excused
     from opproof.harness.truth.torch.kinks import between
@@ -182,7 +182,7 @@ def _together(
     posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], kinked: Mapping[int, kinks.Kinked]
 ) -> str:
     """Why gradients that may stand at each kink by itself are no subgradient together; empty where they are one."""
-    if not all(c is None or c.passed.all() for c in comparisons):
+    if not all(c is None or c.right for c in comparisons):
         return ""
     u = max((DTYPES[posed.dtype_of(i)].u for i, c in enumerate(comparisons) if c is not None), default=0.0)
     for limit in posed.once("limits", lambda: [*subgradient.limits(posed, kinked)]):
@@ -201,7 +201,7 @@ def _together(
 
 def _saved(posed: Posed, want: Expected, comparison: Comparison, i: int) -> Comparison:
     """Where an output that a backward saves overflows the dtype, non-finite gradients pass with it."""
-    if comparison.passed.all() or not reference.saved_overflow(posed.case, posed.outputs):
+    if comparison.right or not reference.saved_overflow(posed.case, posed.outputs):
         return comparison
     kind = DTYPES[posed.case.dtype]
     stored = [round_to(y, kind) if y.dtype.kind == "f" else y for y in posed.outputs]

@@ -77,15 +77,17 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared)
     objection = compared.objection or unfair or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
-    failing = [j for j in tensors if not j.comparison.passed.all()]
-    judgement = replace(measured(tensors, failing), left_out=left_out)
+    failing = [j for j in tensors if not j.comparison.right]
+    judgement = measured(tensors, failing)
+    if left_out:
+        judgement = replace(judgement, left_out=left_out)
     if failing or objection:
         verdict = Verdict.WRONG_VALUE if posed.mode is Mode.FORWARD else Verdict.WRONG_GRADIENT
         message = objection or compared.note
         return replace(judgement, verdict=verdict, message=message, tensors=tensors, stale=is_stale(answer))
     if objection := _vacuous(posed, compared.expected, rules.declared, given=expected is not None):
         return replace(judgement, verdict=Verdict.MISTRUSTED, message=objection)
-    return replace(judgement, message=compared.note)
+    return replace(judgement, message=compared.note) if compared.note else judgement
 
 
 def missing(posed: Posed, answer: Answer) -> tuple[str, ...]:
@@ -105,7 +107,7 @@ def _vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | 
 
 def _of_the_whole(judged: Judged, rules: Rules) -> str:
     """What is wrong with an array all elements of which pass; empty where nothing is."""
-    if not judged.comparison.passed.all():
+    if not judged.comparison.right:
         return ""
     return judged.figures.fault(rules.rounding)
 
@@ -187,7 +189,8 @@ def _alone(axes: Sequence[Axis], name: str, array: Array) -> tuple[int, ...]:
 
 
 def _largest(judged: Judged) -> float:
-    return float(np.max(judged.comparison.shares, initial=0.0))
+    comparison = judged.comparison
+    return 0.0 if comparison.worst is None else float(comparison.shares[comparison.worst])
 
 
 def element(judged: Judged, index: tuple[int, ...]) -> Worst:

@@ -31,6 +31,8 @@ def lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[
     side everywhere.
     """
     chosen = mask & np.isfinite(nearest)
+    if np.count_nonzero(chosen) < TELLING:
+        return None
     values, places = np.unique(values[chosen], return_index=True)
     if values.size < TELLING:
         return None

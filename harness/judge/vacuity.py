@@ -7,13 +7,13 @@ softmax over one element is 1 whatever the data): then they are no objection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from opproof.cases._every import is_part
-from opproof.harness.judge.bound import compare, far_off
+from opproof.harness.judge.bound import compare, far_from
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed, pose
 from opproof.harness.truth.reference import Expected, expected_of
@@ -45,7 +45,9 @@ def _passing(posed: Posed, expected: Sequence[Expected | None], given: Iterable[
     passing: set[str] | None = None
     for i, e in enumerate(expected):
         if e is not None:
-            names = {kind for kind, answer in _trivial(e, tensors) if _passes(posed.dtype_of(i), e, answer)}
+            dtype = posed.dtype_of(i)
+            far = far_from(e, dtype)
+            names = {kind for kind, answer in _trivial(e, tensors) if _passes(dtype, e, answer, far)}
             passing = names if passing is None else passing & names
     return passing if passing is not None else set()
 
@@ -60,16 +62,17 @@ def _by_shape(posed: Posed, declared: str | None, seed: int) -> set[str]:
 
 
 def _trivial(expected: Expected, tensors: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+    """By kind, trivial answers: of the expected shape, or one number for all elements."""
     shape = expected.values.shape
-    yield "zeros", np.zeros(shape)
+    yield "zeros", np.zeros(())
     if expected.values.size > 1:
-        yield "constant", np.full(shape, expected.values.flat[0])
+        yield "constant", np.array(expected.values.flat[0])
     for v in tensors:
         if v.size > 1 and v.shape == shape and not (v.dtype.kind == "f" and expected.values.dtype.kind in "iu"):
             yield "copy", v  # one number that is near another is none; nor are floats, truncated to whole numbers
 
 
-def _passes(dtype: str, expected: Expected, answer: Array) -> bool:
+def _passes(dtype: str, expected: Expected, answer: Array, far: Callable[[Array], bool]) -> bool:
     with np.errstate(all="ignore"):
         got = to_dtype(answer.astype(expected.values.dtype), dtype)
-    return not far_off(got, expected, dtype) and bool(np.all(compare(got, expected, dtype).passed))
+    return not far(got) and compare(np.broadcast_to(got, expected.values.shape), expected, dtype).right

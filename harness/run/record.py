@@ -24,18 +24,12 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
         also = _also(attempt, diagnosis)
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
-    return replace(
-        measured(task, attempt),
-        message="; ".join(filter(None, notes)),
-        diagnosis=diagnosis,
-        also=also,
-        in_process=in_process,
-        evidence=evidence,
-    )
+    said = {"diagnosis": diagnosis, "also": also, "evidence": evidence, "in_process": in_process}
+    return measured(task, attempt, message="; ".join(filter(None, notes)), **said)
 
 
-def measured(task: Task, attempt: Attempt) -> Result:
-    """The record of an attempt, without a diagnosis and evidence."""
+def measured(task: Task, attempt: Attempt, **said: Any) -> Result:
+    """The record of an attempt, without a diagnosis and evidence unless they are `said`."""
     case = Case.parse(task.case)
     return Result(
         case=task.case,
@@ -43,11 +37,11 @@ def measured(task: Task, attempt: Attempt) -> Result:
         dtype=case.dtype,
         backend=task.backend,
         mode=Mode(task.mode),
-        message=attempt.judgement.message,
         seconds=round(attempt.seconds, 6),
         judging=round(attempt.judging, 6),
         repro=repro(task),
         **numbers(attempt.judgement),
+        **{"message": attempt.judgement.message, **said},
     )
 
 

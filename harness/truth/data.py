@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._data import HIDDEN, bits_of, draw, draw_cotangent, draw_tensor, is_on_kinks
-from opproof.cases._layouts import layouts_of
+from opproof.cases._layouts import LAYOUTS, layouts_of
 from opproof.harness.truth.fitted import fitted
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -125,10 +125,8 @@ def distances(case: Case, op: Op, values: dict[str, Array]) -> Array:
     if op.kinks is None:
         return np.full(first.shape, np.inf)
     with np.errstate(all="ignore"):
-        distance = op.kinks(*ordered(case, op, values), **parameters(case, op))
-    return np.broadcast_to(
-        np.nan_to_num(np.asarray(distance, dtype=np.float64), nan=np.inf, posinf=np.inf), first.shape
-    )
+        distance = np.asarray(op.kinks(*ordered(case, op, values), **parameters(case, op)), dtype=np.float64)
+    return np.broadcast_to(np.where(np.isnan(distance), np.inf, distance), first.shape)
 
 
 def ordered(case: Case, op: Op, values: dict[str, Array]) -> list[Array | None]:
@@ -165,6 +163,8 @@ def _uneven(g: Array) -> Array:
 
 def repeat_slices(case: Case, values: dict[str, Array]) -> None:
     """Write the first slice over all others of every tensor that a layout broadcasts."""
+    if case.layout != "broadcast" and case.layout in LAYOUTS:
+        return
     for name, layout in layouts_of(case).items():
         if layout == "broadcast" and values[name].ndim and values[name].shape[0] > 1:
             values[name][...] = values[name][:1]

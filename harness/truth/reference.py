@@ -68,9 +68,20 @@ def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
 @contextmanager
 def quiet() -> Iterator[None]:
     """NaN, infinity and empty means are answers here, not accidents."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        yield
+    with np.errstate(all="ignore"):
+        if _unheard():
+            yield
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield
+
+
+def _unheard() -> bool:
+    """Whether warnings go unheard as it is: in a judge all do, and within `quiet`. To change that takes its time."""
+    action, message, category, module, line = warnings.filters[0] if warnings.filters else ("", None, Warning, None, 0)
+    everywhere = message is None and module is None and line == 0
+    return action == "ignore" and everywhere and issubclass(RuntimeWarning, category)
 
 
 def forward(op: Op, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> tuple[Array, ...]:
@@ -172,7 +183,7 @@ def _noisy_vjp(
     with quiet():
         saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
         cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
-    return vjp(posed.op, wrapped, posed.params, cotangents, saved)
+        return gradients_of(posed.op, cotangents, saved, wrapped, posed.params)
 
 
 def _noisy_at_once(posed: Posed, declared: str | None) -> Sequence[Any]:
@@ -211,7 +222,7 @@ def _squares(result: Any) -> Array | None:
     """The sum over runs of squared deviations; None of what is not noisy."""
     if not isinstance(result, Noisy):
         return None
-    with quiet():
+    with np.errstate(all="ignore"):
         deviations = result.runs - result.exact
         return np.asarray(np.sum(np.square(deviations, out=deviations), axis=0))
 
@@ -292,9 +303,9 @@ def _scaled(posed: Posed, declared: str | None, kind: Dtype, values: Array, squa
         return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
     dtype = DTYPES[posed.case.dtype]
     larger = max(compute_roundoff(dtype, declared), dtype.u)
-    with quiet():
-        rms = np.sqrt(square)
-    scale = np.nan_to_num(rms * (larger / kind.u / DELTA), nan=0.0, posinf=0.0)
+    with np.errstate(all="ignore"):
+        scale = np.sqrt(square) * (larger / kind.u / DELTA)
+    scale = np.where(np.isfinite(scale), scale, 0.0)
     each = Trait.POINTWISE in posed.op.traits
     return Expected(values, _coarse(scale), faithful=is_faithful(posed.case, declared, kind), each=each)
 

@@ -1,4 +1,4 @@
-"""Facts of a question as bytes and back: JSON in front, the elements of arrays behind it. Nothing is ever executed.
+"""What is kept as bytes and back: MessagePack in front, the elements of arrays behind it. Nothing is ever executed.
 
 An array that comes twice is written once and comes back as one; one of zero bytes alone takes no room; float64 numbers
 that a smaller dtype holds as well lie in that one.
@@ -6,145 +6,105 @@ that a smaller dtype holds as well lie in that one.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 
-from opproof.harness.truth.differences import Estimated
-from opproof.harness.truth.kinks import Kinked
-from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.subgradient import Limits
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES, Dtype
 
-#: Records that may stand among facts.
-_RECORDS: dict[str, type[Any]] = {r.__name__: r for r in (Expected, Kinked, Limits, Estimated)}
+T = TypeVar("T")
+#: Of one array: its dtype, that in which it lies here, its shape, where it begins, and how many bytes it takes.
+_Described: TypeAlias = tuple[str, str, tuple[int, ...], int, int]
+
 _DTYPES = {np.dtype(n).name: np.dtype(n) for n in ("bool", "int64", "float64")} | {
     np.dtype(d.numpy).name: np.dtype(d.numpy) for d in DTYPES.values()
 }
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 #: Holds scales, of 8 digits, and many whole numbers.
-_SHORT = np.dtype(DTYPES["bf16"].numpy)
+_SHORT = DTYPES["bf16"]
 #: Arrays begin at a multiple of so many bytes.
 _ALIGNED = 16
+_FRONT = msgspec.msgpack.Decoder(tuple[list[_Described], msgspec.Raw])
 
 
 class NotKept(Exception):
     """Something that has no form here, or bytes that are none of ours."""
 
 
-def encoded(facts: Mapping[str, Any], dtype: str) -> bytes:
-    """`facts`, nested in lists, tuples and mappings, as bytes. `dtype` may hold some arrays. Raises NotKept."""
-    arrays: list[dict[str, Any]] = []
+def encoded(value: object, dtype: str) -> bytes:
+    """`value`, of records, lists, mappings and arrays, as bytes; `dtype` may hold some arrays. Raises NotKept."""
+    described: list[_Described] = []
     chunks: list[bytes] = []
     seen: dict[int, int] = {}
-    small = np.dtype(DTYPES[dtype].numpy)
+    alive: list[Any] = []  # an id is that of one object as long as it lives
+    end = 0
 
-    def array(value: Array) -> int:
-        if id(value) not in seen:
-            seen[id(value)] = len(arrays)
-            described, data = _packed(value, small)
-            offset = sum(map(len, chunks))
-            arrays.append({**described, "offset": offset, "bytes": len(data)})
+    def number(found: Any) -> int:
+        """That of an array; of what NumPy makes of arrays without axes, too."""
+        nonlocal end
+        if not isinstance(found, np.ndarray | np.generic):
+            raise NotKept(f"a {type(found).__name__}")
+        if id(found) not in seen:
+            seen[id(found)] = len(described)
+            alive.append(found)
+            stored, data = _packed(np.asarray(found), DTYPES[dtype])
+            described.append((_NAMES[found.dtype], stored, found.shape, end, len(data)))
             chunks.append(data + bytes(-len(data) % _ALIGNED))
-        return seen[id(value)]
+            end += len(chunks[-1])
+        return seen[id(found)]
 
-    tree = _tree(facts, array)
-    front = msgspec.json.encode({"facts": tree, "arrays": arrays})
-    front += b" " * (-(len(front) + 8) % _ALIGNED)
-    return b"".join([len(front).to_bytes(8, "little"), front, *chunks])
+    with np.errstate(all="ignore"):
+        try:
+            tree = msgspec.msgpack.encode(value, enc_hook=number)
+        except TypeError as error:
+            raise NotKept(str(error)) from None
+    front = msgspec.msgpack.encode((described, msgspec.Raw(tree)))
+    head = len(front).to_bytes(8, "little") + front
+    return b"".join([head, bytes(-len(head) % _ALIGNED), *chunks])
 
 
-def decoded(data: bytes) -> dict[str, Any]:
-    """The facts that `encoded` made bytes of; arrays are read-only. Raises NotKept."""
+def decoded(data: bytes, kind: type[T]) -> T:
+    """The value of this type that `encoded` made bytes of; arrays are read-only. Raises NotKept."""
     try:
-        length = int.from_bytes(data[:8], "little")
-        front = msgspec.json.decode(data[8 : 8 + length])
-        behind = memoryview(data)[8 + length :]
-        arrays = [_unpacked(described, behind) for described in front["arrays"]]
-        facts = _value(front["facts"], arrays)
-    except (KeyError, IndexError, TypeError, ValueError, msgspec.DecodeError) as error:
+        end = 8 + int.from_bytes(data[:8], "little")
+        described, tree = _FRONT.decode(memoryview(data)[8:end])
+        start = end + -end % _ALIGNED
+        with np.errstate(all="ignore"):
+            arrays = [_unpacked(one, data, start) for one in described]
+        return msgspec.msgpack.decode(tree, type=kind, dec_hook=lambda _, number: arrays[number])
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, msgspec.DecodeError) as error:
         raise NotKept(str(error)) from None
-    if not isinstance(facts, dict):
-        raise NotKept("no facts")
-    return facts
 
 
-def _packed(value: Array, small: np.dtype[Any]) -> tuple[dict[str, Any], bytes]:
-    if value.dtype.name not in _DTYPES:
+def _packed(value: Array, small: Dtype) -> tuple[str, bytes]:
+    """The name of a dtype that holds the elements, and their bytes; none where all are zero."""
+    if value.dtype not in _NAMES:
         raise NotKept(f"an array of {value.dtype}")
     plain = np.asarray(value, order="C")
-    data, stored = plain.tobytes(), plain.dtype
-    if not data.strip(b"\0"):
-        data = b""
-    elif plain.dtype == np.float64:
-        for dtype in {_SHORT: None, small: None}:
-            if dtype.itemsize < 8 and _fits(plain.ravel()[:64], dtype) and _fits(plain, dtype):
-                data, stored = _cast(plain, dtype).tobytes(), dtype
-                break
-    return {"dtype": plain.dtype.name, "stored": stored.name, "shape": plain.shape}, data
+    if plain.dtype != np.float64:
+        data = plain.tobytes()
+        return _NAMES[plain.dtype], data if data.strip(b"\0") else b""
+    bits = int(np.bitwise_or.reduce(plain.reshape(-1).view(np.int64)))
+    if not bits:
+        return "float64", b""
+    for dtype in (_SHORT, small):
+        if dtype.digits < 53 and not bits & (2 ** (53 - dtype.digits) - 1):  # of no more digits, at least
+            short = plain.astype(dtype.numpy)
+            if short.astype(np.float64).tobytes() == plain.tobytes():
+                return _NAMES[short.dtype], short.tobytes()
+    return "float64", plain.tobytes()
 
 
-def _fits(plain: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether float64 numbers are, to the bit, those of a smaller dtype."""
-    return _cast(_cast(plain, dtype), plain.dtype).tobytes() == plain.tobytes()
-
-
-def _cast(plain: Array, dtype: np.dtype[Any]) -> Array:
-    with np.errstate(all="ignore"):
-        return plain.astype(dtype)
-
-
-def _unpacked(described: Mapping[str, Any], behind: memoryview) -> Array:
-    dtype, stored = _DTYPES[described["dtype"]], _DTYPES[described["stored"]]
-    shape, offset, size = tuple(described["shape"]), described["offset"], described["bytes"]
+def _unpacked(described: _Described, data: bytes, start: int) -> Array:
+    name, stored, shape, offset, size = described
     if not size:
-        zeros: Array = np.zeros(shape, dtype)
+        zeros: Array = np.zeros(shape, _DTYPES[name])
         return zeros
-    if size != math.prod(shape) * stored.itemsize or offset < 0:
+    lies, count = _DTYPES[stored], math.prod(shape)
+    if size != count * lies.itemsize or offset < 0:
         raise NotKept("an array of another size")
-    with np.errstate(all="ignore"):
-        array: Array = np.frombuffer(behind[offset : offset + size], stored).reshape(shape).astype(dtype, copy=False)
-    return array
-
-
-def _tree(value: Any, array: Callable[[Array], int]) -> Any:
-    """JSON: a list, or a mapping with one key that says what it is of, for what JSON has no form for."""
-    if isinstance(value, np.generic):  # what NumPy makes of arrays without axes; a float64 is a float, too
-        value = np.asarray(value)
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return {"float": value.hex()}
-    if isinstance(value, np.ndarray):
-        return {"array": array(value)}
-    if isinstance(value, list):
-        return [_tree(v, array) for v in value]
-    if isinstance(value, tuple):
-        return {"tuple": [_tree(v, array) for v in value]}
-    if isinstance(value, dict):
-        return {"pairs": [[_tree(k, array), _tree(v, array)] for k, v in value.items()]}
-    name = type(value).__name__
-    if _RECORDS.get(name) is not type(value):
-        raise NotKept(f"a {name}")
-    fields = {f.name: _tree(getattr(value, f.name), array) for f in dataclasses.fields(value)}
-    return {"record": name, "fields": fields}
-
-
-def _value(tree: Any, arrays: list[Array]) -> Any:
-    if isinstance(tree, list):
-        return [_value(v, arrays) for v in tree]
-    if not isinstance(tree, dict):
-        return tree
-    if "array" in tree:
-        return arrays[tree["array"]]
-    if "float" in tree:
-        return float.fromhex(tree["float"])
-    if "tuple" in tree:
-        return tuple(_value(v, arrays) for v in tree["tuple"])
-    if "pairs" in tree:
-        return {_value(k, arrays): _value(v, arrays) for k, v in tree["pairs"]}
-    return _RECORDS[tree["record"]](**{n: _value(v, arrays) for n, v in tree["fields"].items()})
+    array: Array = np.frombuffer(data, lies, count, start + offset).reshape(shape)
+    return array if name == stored else array.astype(_DTYPES[name])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
 from opproof.harness.run.cache.sources import digest
 from opproof.harness.run.cache.store import Store
 from opproof.harness.truth.data import arguments
+from opproof.harness.truth.differences import Estimated
+from opproof.harness.truth.kinks import Kinked
 from opproof.harness.truth.posed import Posed, redrawn
-from opproof.harness.truth.reference import RUNS
+from opproof.harness.truth.reference import RUNS, Expected
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.harness.truth.slices.room import MEMORY
+from opproof.harness.truth.subgradient import Limits
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -27,6 +30,36 @@ from opproof.vocabulary.modes import Mode
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
 #: takes less room than they do.
 LARGE = 2**13
+
+
+class Facts(TypedDict, total=False):
+    """What Posed.once knows of a question, by the first word of its name and by its name."""
+
+    expected: dict[str, list[Expected | None]]
+    vacuous: dict[str, str]
+    kinked: dict[str, dict[int, Kinked]]
+    limits: dict[str, list[Limits]]
+    differences: dict[str, list[Estimated | None]]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What was drawn for a question, and the dtypes and shapes of its outputs."""
+
+    inputs: tuple[Array | None, ...]
+    other_inputs: tuple[Array | None, ...]
+    cotangents: tuple[Array | None, ...]
+    other_cotangents: tuple[Array | None, ...]
+    needs: tuple[bool, ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the store holds of a question; no data of one whose data are drawn again."""
+
+    facts: Facts
+    data: Data | None
 
 
 @dataclass
@@ -67,6 +100,8 @@ class Questions:
                     self.store.put(one.name, _encoded(one.pair))
                 except NotKept:
                     continue
+        if self.store is not None:
+            self.store.write()
         self.drawn.clear()
 
     def _kept(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn | None:
@@ -75,11 +110,13 @@ class Questions:
         if data is None:
             return None
         try:
-            known = decoded(data)
-            pair = _pair(known, case, op, mode) if "inputs" in known else self._posed(case, op, mode, memory)
-            pair.asked.facts.update(known["facts"])
-        except (NotKept, KeyError, TypeError, ValueError):
+            kept = decoded(data, Kept)
+            pair = self._posed(case, op, mode, memory) if kept.data is None else _pair(kept.data, case, op, mode)
+        except (NotKept, TypeError, ValueError):
             return None
+        by_kind: Mapping[str, Any] = kept.facts
+        for facts in by_kind.values():
+            pair.asked.facts.update(facts)
         return Drawn(pair, name, len(pair.asked.facts))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
@@ -107,27 +144,26 @@ def _digest(source: Path, torch: bool) -> bytes | None:
 
 def _encoded(pair: Pair) -> bytes:
     asked, other = pair.asked, pair.other
+    facts: dict[str, dict[str, Any]] = {}
+    for name, fact in asked.facts.items():
+        kind = name.partition(" ")[0]
+        if kind not in Facts.__annotations__:
+            raise NotKept(f"the fact {name!r}")
+        facts.setdefault(kind, {})[name] = fact
     if sum(v.size for v in asked.inputs if v is not None) > LARGE:
-        return encoded({"facts": asked.facts}, asked.case.dtype)
-    question = {
-        "inputs": asked.inputs,
-        "other inputs": other.inputs,
-        "cotangents": asked.cotangents,
-        "other cotangents": other.cotangents,
-        "needs": asked.needs,
-        "outputs": [[y.dtype.name, y.shape] for y in pair.outputs],
-        "facts": asked.facts,
-    }
-    return encoded(question, asked.case.dtype)
+        return encoded({"facts": facts, "data": None}, asked.case.dtype)
+    outputs = tuple((y.dtype.name, y.shape) for y in pair.outputs)
+    data = Data(asked.inputs, other.inputs, asked.cotangents, other.cotangents, asked.needs, outputs)
+    return encoded({"facts": facts, "data": data}, asked.case.dtype)
 
 
-def _pair(known: Mapping[str, Any], case: Case, op: Op, mode: Mode) -> Pair:
-    names, needs = tuple(arguments(case, op)), known["needs"]
-    asked = Posed(case, op, mode, names, known["inputs"], known["cotangents"], needs)
-    other = Posed(redrawn(case, op), op, mode, names, known["other inputs"], known["other cotangents"], needs)
-    return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in known["outputs"]))
+def _pair(data: Data, case: Case, op: Op, mode: Mode) -> Pair:
+    names = tuple(arguments(case, op))
+    asked = Posed(case, op, mode, names, data.inputs, data.cotangents, data.needs)
+    other = Posed(redrawn(case, op), op, mode, names, data.other_inputs, data.other_cotangents, data.needs)
+    return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in data.outputs))
 
 
-def _like(dtype: str, shape: Any) -> Array:
+def _like(dtype: str, shape: tuple[int, ...]) -> Array:
     """An array of this dtype and shape; its values are nobody's to look at."""
-    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+    return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))

@@ -23,12 +23,11 @@ _VERSION = 1
 _PATIENCE, _AGE = 10.0, 3600
 #: So many bytes written between two looks at the size of all, and the share that is left where it is too large.
 _LOOK, _LEFT = 2**22, 0.8
-#: Uses that are written down at once.
-_USES = 64
+#: Entries, and uses, that are written down at once, at most.
+_AT_ONCE = 64
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (name BLOB PRIMARY KEY, used INTEGER NOT NULL, mark BLOB NOT NULL, data BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS by_use ON entries (used);
 CREATE TABLE IF NOT EXISTS foreign_entries (seen INTEGER NOT NULL);
 """  # noqa: E501
 
@@ -51,12 +50,15 @@ class Store:
         self.path = place.folder / FILE
         self._written, self._full = _LOOK, False  # the size is looked at with the first entry
         self._uses: list[bytes] = []
+        self._waiting: dict[bytes, bytes] = {}  # entries that are not in the file yet
         self._connection = self._opened()
 
     def get(self, name: bytes) -> bytes | None:
         """The bytes of an entry; None where there is none that can be believed."""
         if self._connection is None:
             return None
+        if name in self._waiting:
+            return self._waiting[name]
         try:
             row = self._connection.execute("SELECT data, mark, used FROM entries WHERE name = ?", (name,)).fetchone()
             if row is None:
@@ -75,14 +77,24 @@ class Store:
         return data
 
     def put(self, name: bytes, data: bytes) -> None:
-        """Keep `data` under `name`, unless there is no room on the disk."""
+        """Keep `data` under `name`, unless there is no room on the disk; other processes see it after `write`."""
         if self._connection is None or self._full or len(data) > self.place.size // 8:
             return
-        row = (name, int(time.time()), self._mark(name, data), data)
+        self._waiting[name] = data
+        self._written += len(data)
+        if len(self._waiting) >= _AT_ONCE or self._written >= min(_LOOK, self.place.size // 8):
+            self.write()
+
+    def write(self) -> None:
+        """Write what waits to be written."""
+        if self._connection is None or not self._waiting:
+            return
+        now, waiting = int(time.time()), self._waiting
+        rows = [(name, now, self._mark(name, data), data) for name, data in waiting.items()]
+        self._waiting = {}
         try:
             with self._connection:
-                self._connection.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", row)
-            self._written += len(data)
+                self._connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", rows)
             if self._written >= min(_LOOK, self.place.size // 8):
                 self._written = 0
                 self._shrink()
@@ -91,6 +103,7 @@ class Store:
 
     def names(self) -> list[bytes]:
         """Of all entries, the last used first."""
+        self.write()
         if self._connection is None:
             return []
         try:
@@ -101,6 +114,7 @@ class Store:
 
     def info(self) -> Info:
         """What it holds."""
+        self.write()
         counts = (0, 0)
         if self._connection is not None:
             try:
@@ -113,11 +127,13 @@ class Store:
 
     def clear(self) -> None:
         """Remove every entry, and the file."""
+        self._waiting.clear()
         self.close()
         self._remove()
 
     def close(self) -> None:
         """Write down what is left to write; the store is of no more use."""
+        self.write()
         if self._connection is None:
             return
         with suppress(sqlite3.Error):
@@ -172,7 +188,7 @@ class Store:
 
     def _use(self, name: bytes) -> None:
         self._uses.append(name)
-        if len(self._uses) >= _USES:
+        if len(self._uses) >= _AT_ONCE:
             self._write_uses()
 
     def _write_uses(self) -> None:

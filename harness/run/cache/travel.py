@@ -57,6 +57,7 @@ def read(store: Store, path: Path) -> int:
         for name, data in _entries(file, path):
             store.put(name, data)
             count += 1
+    store.write()
     return count
 
 

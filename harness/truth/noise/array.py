@@ -36,7 +36,6 @@ from opproof.harness.truth.noise.sums import (
     exact_of,
     mapped,
     matmul,
-    source_of,
 )
 from opproof.harness.truth.noise.transforms import TRANSFORMS
 from opproof.vocabulary.errors import OpError
@@ -73,7 +72,7 @@ class Source:
 
     def disturbed(self, runs: Floats, size: Floats) -> Floats:
         """`runs` with noise of this size."""
-        if np.iscomplexobj(runs):  # either part by itself
+        if runs.dtype.kind == "c":  # either part by itself
             return self.draws.added(runs.real, size) + 1j * self.draws.added(runs.imag, size)
         return self.draws.added(runs, size)
 
@@ -199,7 +198,7 @@ class Noisy(NDArrayOperatorsMixin):
             raise OpError(_unruled(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")))
         if ufunc in DECIDED:
             return ufunc(*map(exact_of, inputs), **kwargs)
-        result = _call(ufunc, inputs, kwargs)
+        result = _call(ufunc, inputs, kwargs, self.source)
         if out is None:
             return result
         target: Noisy = out[0]
@@ -232,13 +231,12 @@ def _unruled(name: str) -> str:
 
 def _power_of_two(value: Any) -> bool:
     """Whether multiplying or dividing by `value` rounds nothing."""
-    if isinstance(value, Noisy) or np.ndim(value) != 0 or isinstance(value, np.ndarray):
+    if isinstance(value, Noisy | np.ndarray) or np.ndim(value) != 0:
         return False
     return value == 0 or (math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5)
 
 
-def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Noisy:
-    source = source_of(*inputs)
+def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source: Source) -> Noisy:
     if ufunc is np.matmul:
         return matmul(*inputs)  # type: ignore[no-any-return]
     exact = ufunc(*map(exact_of, inputs), **kwargs)

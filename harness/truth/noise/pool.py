@@ -46,6 +46,12 @@ class Pooled:
             noise += runs
             return noise
         result = np.empty(runs.shape)
+        if runs.size <= WINDOW * len(runs):  # one window for each run
+            broad = np.broadcast_to(size, runs.shape[1:])
+            for row in result:
+                np.multiply(self._window(row.size).reshape(row.shape), broad, out=row)
+            result += runs
+            return result
         sizes = np.ascontiguousarray(np.broadcast_to(size, runs.shape[1:])).reshape(-1)
         for before, after in zip(runs, result.reshape(len(runs), -1), strict=True):
             row = np.ascontiguousarray(before).reshape(-1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[Any]
+_NESTED = (list, tuple)
 
 
 def exact_of(value: Any) -> Any:
@@ -27,10 +28,10 @@ def run_of(value: Any, i: int) -> Any:
 
 def mapped(f: Callable[[Any], Any], values: Any) -> Any:
     """`f` applied to the arrays in nested arguments."""
+    if isinstance(values, _NESTED):
+        return type(values)([mapped(f, v) for v in values])
     if isinstance(values, dict):
         return {k: mapped(f, v) for k, v in values.items()}
-    if isinstance(values, list | tuple):
-        return type(values)(mapped(f, v) for v in values)
     return f(values)
 
 

@@ -32,18 +32,31 @@ def changed(at, statement, *values):
 def test_what_is_put_is_there_for_another_connection(at):
     one, other = Store(at), Store(at)
     one.put(b"a", b"x" * 5000)
+    one.write()
     assert other.get(b"a") == b"x" * 5000
     assert other.get(b"b") is None
     one.put(b"a", b"y")
+    assert one.get(b"a") == b"y"
+    one.write()
     assert other.get(b"a") == b"y"
     assert one.info().entries == 1
     assert (at.folder / FILE).stat().st_mode & 0o077 == 0
+
+
+def test_entries_are_written_some_at_a_time(at):
+    one, other = Store(at), Store(at)
+    for i in range(70):
+        one.put(b"%d" % i, b"x")
+    assert [b"%d" % i for i in range(70) if other.get(b"%d" % i) is not None] == [b"%d" % i for i in range(65)]
+    one.close()
+    assert other.info().entries == 70
 
 
 @pytest.mark.parametrize("column", ["data", "mark"])
 def test_a_damaged_entry_is_not_believed(at, column):
     store = Store(at)
     store.put(b"a", bytes(1000))
+    store.write()
     changed(at, f"UPDATE entries SET {column} = zeroblob(length({column})) || x'01'")
     assert store.get(b"a") is None
     info = store.info()
@@ -55,6 +68,7 @@ def test_an_entry_under_another_name_is_not_believed(at):
     store = Store(at)
     store.put(b"a", b"of a")
     store.put(b"b", b"of b")
+    store.write()
     changed(at, "DELETE FROM entries WHERE name = ?", b"b")
     changed(at, "UPDATE entries SET name = ? WHERE name = ?", b"b", b"a")
     assert store.get(b"b") is None
@@ -62,7 +76,9 @@ def test_an_entry_under_another_name_is_not_believed(at):
 
 
 def test_a_foreign_cache_is_not_believed(at):
-    Store(Place(at.folder, b"of another user" * 2)).put(b"a", b"x")
+    theirs = Store(Place(at.folder, b"of another user" * 2))
+    theirs.put(b"a", b"x")
+    theirs.write()
     store = Store(at)
     assert store.get(b"a") is None
     store.put(b"a", b"y")
@@ -128,6 +144,7 @@ def test_what_was_not_used_for_longest_goes(tmp_path):
     store = Store(at)
     for i in range(64):
         store.put(b"%02d" % i, os.urandom(12_000))
+    store.write()
     long_ago = int(time.time()) - 100_000
     changed(at, "UPDATE entries SET used = ? + rowid", long_ago)
     assert store.get(b"00") is not None  # used now, and oldest otherwise

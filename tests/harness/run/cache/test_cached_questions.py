@@ -1,7 +1,7 @@
 """Questions from the cache: the same records, nothing evaluated, and none that another source made."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -186,39 +186,52 @@ ARRAYS = [
 
 @pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16"])
 def test_arrays_come_back_to_the_bit(dtype):
-    back = decoded(encoded({"arrays": ARRAYS}, dtype))["arrays"]
+    back = decoded(encoded(ARRAYS, dtype), list[np.ndarray])
     for a, b in zip(ARRAYS, back, strict=True):
         assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
 
 
+@dataclass(frozen=True)
+class Nested:
+    a: list[np.ndarray | None]
+    b: tuple[int, float, str, bool, float]
+    c: dict[int, tuple[np.ndarray, ...]]
+
+
 def test_what_is_nested_comes_back_as_it_was():
     x = np.arange(3.0)
-    facts = {"a": [x, x, None], "b": (1, 2.5, "text", True, float("inf")), "c": {0: (x,), 3: []}}
-    back = decoded(encoded(facts, "f32"))
-    assert back["a"][0] is back["a"][1] is back["c"][0][0]
-    assert back["b"] == facts["b"]
-    assert [*back["c"]] == [0, 3]
+    facts = Nested([x, x, None], (1, 2.5, "text", True, float("inf")), {0: (x,), 3: ()})
+    back = decoded(encoded(facts, "f32"), Nested)
+    assert back.a[0] is back.a[1] is back.c[0][0]
+    assert back.b == facts.b
+    assert [*back.c] == [0, 3]
 
 
 def test_what_has_no_form_is_not_kept():
-    for value in (object(), np.array(["text"]), np.array([1j]), {1, 2}, np.float64):
+    for value in (object(), np.array(["text"]), np.array([1j]), 1j, np.float64):
         with pytest.raises(NotKept):
             encoded({"a": value}, "f32")
+
+
+def test_what_is_of_another_type_is_not_read():
+    data = encoded({"a": [None], "b": (1, 2.5, "text", 1, 0.5), "c": {}}, "f32")
+    with pytest.raises(NotKept):
+        decoded(data, Nested)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 40, b"\xff" * 40, b"\x08" + bytes(7) + b'{"a": 1}', b"pickle"])
 def test_bytes_of_something_else_are_not_read(damage):
     with pytest.raises(NotKept):
-        decoded(damage)
+        decoded(damage, dict[str, np.ndarray])
 
 
 def test_an_array_that_ends_outside_is_not_read():
     data = encoded({"a": ARRAYS[3]}, "f32")
     with pytest.raises(NotKept):
-        decoded(data[:-64])
+        decoded(data[:-64], dict[str, np.ndarray])
 
 
 def test_a_number_without_axes_comes_back_as_an_array() -> None:
-    facts = decoded(encoded({"scale": np.float64(0.3), "limit": 0.5}, "f32"))
-    assert isinstance(facts["scale"], np.ndarray)
-    assert (facts["scale"].shape, float(facts["scale"]), facts["limit"]) == ((), 0.3, 0.5)
+    (scale,) = decoded(encoded([np.float64(0.3)], "f32"), list[np.ndarray])
+    assert isinstance(scale, np.ndarray)
+    assert (scale.shape, float(scale)) == ((), 0.3)
