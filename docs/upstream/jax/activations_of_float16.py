@@ -2,7 +2,7 @@
 
 sigmoid is 1 / (1 + exp(-x)), gelu holds x³, softsign (1 + |x|)², division b^-2, cumprod its products.
 
-Ledger: silu forward, silu gradient, gelu gradient, softsign gradient, div gradient, cumprod forward
+Ledger: silu forward, silu gradient, gelu gradient, softsign gradient, div gradient
 Expected:
     silu -0.00014
     gradient of silu -0.000128
