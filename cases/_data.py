@@ -60,7 +60,7 @@ class _Key(ISeedSequence):
 def bits_of(key: str) -> Bits:
     """A source of raw 64-bit words that depends on `key` alone."""
     words = np.frombuffer(hashlib.blake2b(key.encode(), digest_size=16).digest(), "<u8")
-    generator = np.random.Philox(_Key(words.astype(np.uint64)))
+    generator = np.random.Philox(_Key(words.astype(np.uint64)))  # type: ignore[arg-type]  # what NumPy takes, it hides
     return lambda n: np.asarray(generator.random_raw(n), dtype=np.uint64) if n else np.zeros(0, np.uint64)
 
 
