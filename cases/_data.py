@@ -60,7 +60,7 @@ class _Key(ISeedSequence):
 def bits_of(key: str) -> Bits:
     """A source of raw 64-bit words that depends on `key` alone."""
     words = np.frombuffer(hashlib.blake2b(key.encode(), digest_size=16).digest(), "<u8")
-    generator = np.random.Philox(_Key(words.astype(np.uint64)))
+    generator = np.random.Philox(_Key(words.astype(np.uint64)))  # type: ignore[arg-type]  # what NumPy takes, it hides
     return lambda n: np.asarray(generator.random_raw(n), dtype=np.uint64) if n else np.zeros(0, np.uint64)
 
 
@@ -252,7 +252,8 @@ _FOUR = np.ones(4)
 def _normal(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     """Sum of four 16-bit uniforms, a dyadic rational close to normal: |x| < 4, deviation 1.15."""
     quarters = bits(math.prod(shape)).astype("<u8", copy=False).view("<u2").reshape(-1, 4)
-    return ((quarters @ _FOUR - 131070) / 2**15).reshape(shape)  # whole numbers that float64 adds without rounding
+    total: Floats = quarters @ _FOUR  # whole numbers, which float64 adds without rounding
+    return ((total - 131070) / 2**15).reshape(shape)
 
 
 def _choice(bits: Bits, shape: Shape, values: tuple[float, ...] | NDArray[np.float64]) -> Floats:

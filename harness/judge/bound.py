@@ -158,14 +158,14 @@ def _signed(off: Array, honest: Array, expected: Expected, counts: NDArray[np.bo
     """Units away from zero, where they count."""
     if expected.exact:
         return np.full(counts.shape, np.nan)
-    signed = np.sign(expected.values) * off / honest
+    signed: NDArray[np.float64] = np.sign(expected.values) * off / honest
     return np.where(counts & np.isfinite(signed), signed, np.nan)
 
 
 def _otherwise(value: Array, expected: Expected, bound: Array, kind: Dtype) -> NDArray[np.bool_]:
     """Which elements are right for another reason than the bound: they are what storing makes, or overflow."""
     rounded = round_to(expected.values, kind)
-    equal = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
+    equal: NDArray[np.bool_] = (value == rounded) | (np.isnan(value) & np.isnan(rounded))
     return equal if expected.exact else equal | _overflows(value, expected.values, bound, kind)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, REPORTS, draw_stored, draw_tensor, is_on_kinks
+from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, REPORTS, bits_of, draw_stored, draw_tensor, is_on_kinks
 from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
@@ -384,3 +384,11 @@ def test_what_a_mask_hides_wrongly_is_noticed():
     case = Case.parse("tril[x=5x9;diagonal=0;f32;fill=masked]")
     found = inputs_of(case, wrong)["x"]
     assert abs(reference.forward(op, [found], parameters(case, op))[0]).max() > 1e29
+
+
+def test_bits_are_those_of_philox_with_a_hash_for_its_key():
+    words = np.frombuffer(hashlib.blake2b(b"any key", digest_size=16).digest(), "<u8").astype(np.uint64)
+    generator = np.random.Philox(key=words)
+    bits = bits_of("any key")
+    for count in (5, 0, 300):
+        assert (bits(count) == generator.random_raw(count)).all()
