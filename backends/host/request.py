@@ -72,29 +72,30 @@ def several_metadata(calls: Sequence[tuple[Mapping[str, str], int]]) -> dict[str
     Each stands with where its part of the arena begins. Of calls that are one object, the layout is written once.
     """
     distinct = list({id(metadata): metadata for metadata, _ in calls}.values())
-    layouts = ",".join(metadata["layout"] for metadata in distinct)
+    layouts, params = (",".join(metadata[key] for metadata in distinct) for key in ("layout", "params"))
     numbers = {id(metadata): i for i, metadata in enumerate(distinct)}
     at = [(numbers[id(metadata)], base) for metadata, base in calls]
-    return {**distinct[0], "layout": f"[{layouts}]", "calls": json.dumps(at)}
+    return {**distinct[0], "layout": f"[{layouts}]", "params": f"[{params}]", "calls": json.dumps(at)}
 
 
 def several_of(metadata: Mapping[str, str]) -> list[tuple[Request, int]]:
     """The requests of a frame, and where the part of the arena begins that each speaks of."""
     if "calls" not in metadata:
         return [(from_metadata(metadata), 0)]
-    requests = [_request(metadata, layout) for layout in json.loads(metadata["layout"])]
+    laid = zip(json.loads(metadata["layout"]), json.loads(metadata["params"]), strict=True)
+    requests = [_request(metadata, layout, params) for layout, params in laid]
     return [(requests[number], base) for number, base in json.loads(metadata["calls"])]
 
 
 def from_metadata(metadata: Mapping[str, str]) -> Request:
     """The request of a frame that asks for one call."""
-    return _request(metadata, json.loads(metadata["layout"]))
+    return _request(metadata, json.loads(metadata["layout"]), json.loads(metadata["params"]))
 
 
-def _request(metadata: Mapping[str, str], layout: Mapping[str, Any]) -> Request:
+def _request(metadata: Mapping[str, str], layout: Mapping[str, Any], params: Mapping[str, Any]) -> Request:
     return Request(
         op=metadata["op"],
-        params=params_of(metadata["params"]),
+        params={name: _value(value) for name, value in params.items()},
         gradient=metadata["kind"] == "vjp",
         inputs=[p if p is None or isinstance(p, int) else _place(p) for p in layout["inputs"]],
         cotangents=[None if p is None else _place(p) for p in layout["cotangents"]],

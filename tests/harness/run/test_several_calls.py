@@ -104,6 +104,24 @@ def test_three_calls_are_one_request(tmp_path, host_of, requests):
         assert np.array_equal(y, alone)
 
 
+def test_each_call_has_its_own_parameters(host_of):
+    """Other data of an operator that draws come with another key."""
+    host = host_of("""
+import numpy as np
+name, version, device = "told", "1", "cpu"
+def forward(op, inputs, params):
+    return inputs[0], np.full(inputs[0].shape, params["key"] % 2 == 0)
+""")
+    case = Case.parse("dropout[x=7x33;p=0.4;key=2;f32]")
+    pair = pose(case, load(case.op), Mode.FORWARD)
+    wanted = wanted_of(pair.asked, pair.outputs)
+    asked, other = Question(pair.asked, wanted), Question(pair.other, wanted, at_end=False)
+    keys = [q.posed.params["key"] for q in (other, asked, other)]
+    assert len(set(keys)) == 2
+    given = [bool(mask.all()) for _, mask in host.several((other, asked, other), 30.0)]
+    assert given == [key % 2 == 0 for key in keys]
+
+
 @pytest.mark.parametrize(
     ("text", "case"),
     [(WRITES, "relu[x=7x33;f32]"), (noted, "relu[x=700x1033;f32]"), (IN_PLACE, "relu[x=7x33;f32;inplace=x]")],
