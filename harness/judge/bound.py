@@ -30,7 +30,7 @@ STORED = 2.0
 SAVED = 5.0
 SPAN = 2.0
 #: Zero is right up to so many times the least normal number, where subnormal numbers may be flushed.
-FLUSHED = 4.0
+FLUSHED = 2.0
 
 
 @dataclass(frozen=True)
