@@ -58,7 +58,7 @@ def test_a_flushed_zero_has_the_sign_of_the_number():
 
 
 def test_zero_for_a_number_of_which_a_part_was_flushed():
-    """asin(x) as 2 atan(x / 2): half of the smallest normal numbers is below their range, those of larger ones are not."""
+    """asin(x) as 2 atan(x / 2): half of the smallest normal numbers is below their range, that of others is not."""
     x = np.array([[1.5 * TINY, 0.5, -1.9 * TINY]])
     for y, strict, verdict in [
         ([[0.0, np.arcsin(0.5), 0.0]], False, "PASS"),
