@@ -11,6 +11,7 @@ from opproof.reports._results import uncollected
 from opproof.reports._text import line, plural
 from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
+from opproof.vocabulary.verdicts import Verdict
 
 #: Seconds by which an operator must be slower in all: shorter durations are noise.
 LEAST_SECONDS = 0.25
@@ -61,7 +62,7 @@ def _changes(before: Run, after: Run, units_growth: float, rms_growth: float, sl
         else:
             was = left.pop((now.case, now.mode, names.get(now.backend, now.backend)), None)
         records.append(Changed(was, now, _change(was, now, units_growth)))
-    passing = [c for c in records if c.before is not None and _both(c, Kind.PASSED)]
+    passing = [c for c in records if c.before is not None and c.before.verdict is c.after.verdict is Verdict.PASS]
     shown, moved = grown(passing, units_growth, rms_growth)
     new = sum(c.before is None for c in records)
     notes += _set_notes(before, after, new, len(left))
@@ -87,6 +88,8 @@ def _in_step(before: Sequence[Result], after: Sequence[Result], names: Mapping[s
 
 def _change(was: Result | None, now: Result, growth: float) -> Change:
     """What became of one record; whether its error grew is for all of an operator to say."""
+    if was is not None and was.verdict is now.verdict is Verdict.PASS:  # most records, by far
+        return Change.SAME
     after = kind(now)
     if after is Kind.HARNESS_ERROR:
         return Change.HARNESS_ERROR
@@ -107,10 +110,6 @@ def _otherwise(was: Result, now: Result, growth: float) -> bool:
     if was.verdict != now.verdict or now.units is None:
         return was.verdict != now.verdict or was.units is not None
     return was.units is not None and times(Figure.UNITS, was, now) > growth
-
-
-def _both(changed: Changed, what: Kind) -> bool:
-    return changed.before is not None and kind(changed.before) is kind(changed.after) is what
 
 
 def _rules(header: Header) -> dict[str, object]:

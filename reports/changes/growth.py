@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import itemgetter
+from math import isnan
 
 from opproof.reports._kinds import allowed, severity
 from opproof.reports._record import Result
@@ -36,14 +36,19 @@ def grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int
 def _growth(what: str, figure: Figure, some: Sequence[Changed], limit: float) -> tuple[float, Changed, Moved] | None:
     """How many times larger the largest figure of `some` is, whose it is, from what to what; None within `limit`."""
     size = _SIZES[figure]
-    sized = [(size(c.before), size(c.after), c) for c in some if c.before is not None]
-    both = [(was, now, c) for was, now, c in sized if was is not None and now is not None]
-    if not both:
+    before, worst = None, None
+    most, largest = 0.0, 0.0
+    for c in some:
+        was, now = None if c.before is None else size(c.before), size(c.after)
+        if was is None or now is None:
+            continue
+        if before is None or was > most:
+            before, most = c.before, was
+        if worst is None or now > largest:
+            worst, largest = c, now
+    if before is None or worst is None:
         return None
-    before = max(both, key=itemgetter(0))[2].before
-    worst = max(both, key=itemgetter(1))[2]
     after = worst.after
-    assert before is not None
     grew = times(figure, before, after)
     if grew <= limit:
         return None
@@ -66,7 +71,10 @@ def _value(figure: Figure, result: Result) -> float:
 
 
 def _units(result: Result) -> float:
-    return _value(Figure.UNITS, result) / _per(result)
+    units = result.units
+    if not isinstance(units, float) or isnan(units):
+        units = _value(Figure.UNITS, result)
+    return units / _per(result)
 
 
 def _rms(result: Result) -> float | None:
