@@ -93,6 +93,11 @@ class Desk:
         self._questions.keep()
         return records
 
+    def keep(self) -> None:
+        """Write what is to be kept of the cases so far into the cache, for other judges too: once for several cases."""
+        if self._store is not None:
+            self._store.write()
+
     def close(self) -> None:
         """End all hosts."""
         for spec in list(self._seats):

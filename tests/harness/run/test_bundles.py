@@ -3,11 +3,13 @@
 import pytest
 
 from opproof.harness.run.bundles import MOST, SECONDS, Bundles
+from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.store import Store
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 
-CASES = [(Task("numpy", f"neg[x={n};f32]", "forward"),) for n in range(1, 201)]
+CASES = [(Task("numpy", f"neg[x=2x{n};f32]", "forward"),) for n in range(1, 201)]
 
 
 def judged(left, each):
@@ -116,3 +118,12 @@ def test_a_slow_case_does_not_hold_up_the_others(tasks):
         came = [r.case for r in pool.run(wanted)]
     assert sorted(came) == sorted(t.case for t in wanted)
     assert len(came) - came.index("twice[x=2x50;f32]") <= MOST + 1
+
+
+def test_what_is_kept_outlives_the_judges(tmp_path):
+    """They are killed at the end, and have written what was drawn by then."""
+    at = Place(tmp_path / "cache", b"k" * 32)
+    with Pool(Limits(1, 60.0, 2 << 30), at) as pool:
+        records = list(pool.run([task for case in CASES[:40] for task in case]))
+    assert {str(r.verdict) for r in records} == {"PASS"}
+    assert Store(at).info().entries == 40
