@@ -17,6 +17,7 @@ A tensor to which a layout cannot apply (a vector cannot be transposed) stays co
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from opproof.cases._case import Case, Shape
@@ -33,6 +34,7 @@ class Storage:
     strides: tuple[int, ...]
 
 
+@functools.lru_cache(maxsize=4096)  # a few shapes are asked for again and again
 def row_major(shape: Shape) -> tuple[int, ...]:
     """Strides, in elements, of a contiguous tensor."""
     strides, step = [], 1
@@ -150,6 +152,7 @@ def layouts_of(case: Case) -> dict[str, str]:
     return named
 
 
+@functools.lru_cache(maxsize=4096)
 def storage_of(shape: Shape, layout: str) -> Storage:
     """Where the elements of a tensor of `shape` lie under `layout`."""
     return LAYOUTS[layout](shape)

@@ -22,6 +22,8 @@ _LONGEST = 2**26
 
 #: Texts that thousands of records that do not pass have alike, which are once in memory.
 _OFTEN = ("message", "known")
+#: How the line of a record ends that has no evidence, which is the last field; it is left out.
+_NO_EVIDENCE = b',"evidence":null}'
 #: Bytes that are read at once.
 _BLOCK = 2**20
 
@@ -33,10 +35,11 @@ _Record = TypeVar("_Record", bound=Header | Result)
 
 def encoded(record: Header | Result) -> bytes:
     """One line of the file, with its end."""
-    fields = msgspec.to_builtins(legible(record))
-    if fields.get("evidence", "") is None:
-        del fields["evidence"]
-    return msgspec.json.encode(fields) + b"\n"
+    try:
+        line = msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        line = msgspec.json.encode(legible(record))
+    return (line[: -len(_NO_EVIDENCE)] + b"}" if line.endswith(_NO_EVIDENCE) else line) + b"\n"
 
 
 def legible(record: _Record) -> _Record:

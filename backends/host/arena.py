@@ -30,6 +30,7 @@ class Arena:
         self._descriptor = descriptor
         self._guards: set[Range] = set()
         self.memory: NDArray[np.uint8] = np.empty(0, np.uint8)
+        self._address = 0
 
     def grow(self, size: int) -> None:
         """Map at least `size` bytes. Arrays of a smaller mapping stay what they are."""
@@ -40,6 +41,7 @@ class Arena:
         else:
             mapped = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
         self.memory, self._guards = np.frombuffer(mapped, np.uint8), set()
+        self._address = self.memory.ctypes.data
 
     def guard(self, ranges: Iterable[Range], low: int = 0, high: int = sys.maxsize) -> None:
         """Make these ranges of whole pages unreadable, and all others between `low` and `high` readable.
@@ -57,7 +59,7 @@ class Arena:
     def _protect(self, start: int, end: int, how: int) -> None:
         function = _mprotect()
         if function is not None:
-            function(self.memory.ctypes.data + start, end - start, how)
+            function(self._address + start, end - start, how)
 
 
 def _pages(size: int) -> int:

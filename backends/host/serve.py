@@ -15,7 +15,7 @@ import numpy as np
 
 from opproof.backends.host.arena import Arena
 from opproof.backends.host.device import borrowed
-from opproof.backends.host.request import Place, Request, array_at, dtype_of
+from opproof.backends.host.request import Place, Request, array_at, dtype_of, name_of
 from opproof.backends.loaded import Loaded
 from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, OutOfBounds, Unsupported
 from opproof.vocabulary.arrays import Array
@@ -186,7 +186,7 @@ def _plain(array: Any) -> Array:
 
 def _described(array: Array) -> Returned:
     native = array.dtype.isnative
-    return Returned(array.dtype.name if native else f"big-endian {array.dtype.name}", array.shape)
+    return Returned(name_of(array.dtype) if native else f"big-endian {array.dtype.name}", array.shape)
 
 
 def to_metadata(given: Answer) -> dict[str, str]:

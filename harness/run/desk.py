@@ -93,6 +93,11 @@ class Desk:
         self._questions.keep()
         return records
 
+    def keep(self) -> None:
+        """Write what is to be kept of the cases so far into the cache, for other judges too: once for several cases."""
+        if self._store is not None:
+            self._store.write()
+
     def close(self) -> None:
         """End all hosts."""
         for spec in list(self._seats):
@@ -103,13 +108,13 @@ class Desk:
     def _records(self, task: Task) -> list[Result]:
         amended = self._between(task.backend)
         seat = self._seat(task.backend)
-        before = list(seat.history)
+        count = len(seat.history)
         first = self._attempt(seat, task)
-        look = _Look(first) if seat.host.about.once else self._second_look(task, first, used=bool(before))
+        look = _Look(first) if seat.host.about.once else self._second_look(task, first, used=count > 0)
         last = look.attempt
         if look.unlike is not None:
             harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
-            guilty = self._traced(task.backend, before, task)
+            guilty = self._traced(task.backend, seat.history[:count], task)
             if guilty is None:
                 last = with_verdict(look.unlike, harm.verdict, f"{harm.message}; seen once: {_UNTRACED}")
             elif guilty.suspect.task is task:  # now and then, as fast as its threads are

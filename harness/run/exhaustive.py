@@ -65,6 +65,8 @@ def ranges(results: Iterable[Result], folders: tuple[str, ...] = ()) -> list[Ran
     """The worst input of every range that records of chunks tell of, the worst range first."""
     worst: dict[tuple[str, ...], tuple[Result, int, int]] = {}
     for result in results:
+        if f"fill={EVERY}:" not in result.case:  # sooner told than read
+            continue
         case = Case.parse(result.case)
         if not is_part(case.fill) or result.units is None:
             continue

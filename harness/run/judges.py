@@ -1,4 +1,4 @@
-"""What runs in a judge's process: tasks of one case at a time. It never loads a backend, and dies with its run."""
+"""What runs in a judge's process: tasks, case by case. It never loads a backend, and dies with its run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from opproof.backends.host import keeper
 from opproof.harness.run.cache import place
@@ -47,8 +49,27 @@ def describe(spec: str) -> dict[str, str]:
     return _DESK[0].describe(spec)
 
 
-def results(tasks: Sequence[Task]) -> list[Result]:
-    """See Desk."""
+@dataclass(frozen=True)
+class Judged:
+    """The records of each of the first of some cases, and how many seconds they took."""
+
+    records: Sequence[Sequence[Result]]
+    seconds: float
+
+
+def results(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> Judged:
+    """See Desk. After so many seconds no further case is begun."""
+    begun, records = time.monotonic(), []
+    for case in cases:
+        records.append(_results(case))
+        spent = time.monotonic() - begun
+        if spent >= seconds:
+            break
+    _DESK[0].keep()
+    return Judged(records, spent)
+
+
+def _results(tasks: Sequence[Task]) -> list[Result]:
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, _LONGEST)
     try:

@@ -7,8 +7,9 @@ canary too: a crashed case that runs again so tells a step out of bounds (it sur
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ from opproof.backends.host.request import Place, Request, dtype_of, name_of
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
 from opproof.harness.run.question import Question, Wanted, cotangent_layout
 from opproof.harness.truth.data import to_dtype
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, same_bytes
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.modes import Mode
 
 Bytes = NDArray[np.uint8]
 
 CANARY = 0xC3
+_CANARIES = bytes([CANARY]) * 2**16
 #: Pages between two buffers, and where they travel to another machine and back.
 GUARD, NEAR = 16, 1
 
@@ -63,14 +65,14 @@ class Buffer:
         if self.given is not None:
             room[...] = self.given
             return
-        room[...] = CANARY
+        room[:] = CANARY
         poison(room[self.start - self.low : self.end - self.low], self.dtype)
 
     def trespass(self, now: Bytes) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
         before, after = self.start - self.low, self.end - self.low
         for side, past in ((now[after:], True), (now[:before], False)):
-            if (side == CANARY).all():
+            if _unharmed(side):
                 continue
             changed = np.flatnonzero(side != CANARY)
             where = "past its end" if past else "before its beginning"
@@ -176,11 +178,7 @@ class _Builder:
 
     def tensor(self, name: str, values: Array, storage: Storage, result: int | None) -> Place:
         """`values` laid out as `storage` says; gaps hold poison. The result of that number is to be written there."""
-        place, buffer = self._placed(name, values.shape, values.dtype, storage, result)
-        given = buffer.image
-        array: Array = np.ndarray(values.shape, values.dtype, given.data, place.offset - buffer.low, place.strides)
-        array[...] = values
-        self.buffers[-1] = replace(buffer, given=given)
+        place = self._placed(name, values.shape, values.dtype, storage, result, values)
         if result is not None:
             self._shared[result] = place
         return place
@@ -189,7 +187,7 @@ class _Builder:
         """Poisoned memory for a result, or that of the tensor which it is to be written over. Raises CaseError."""
         shared = self._shared.get(number)
         if shared is None:
-            return self._placed(wanted.name, wanted.shape, wanted.dtype, storage, number)[0]
+            return self._placed(wanted.name, wanted.shape, wanted.dtype, storage, number)
         if (shared.shape, shared.dtype) != (wanted.shape, name_of(wanted.dtype)):
             raise CaseError(
                 f"{self._question.posed.case}: {wanted.name} is {wanted.dtype.name} of shape {wanted.shape}, and "
@@ -198,18 +196,28 @@ class _Builder:
         return shared
 
     def _placed(
-        self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], storage: Storage, result: int | None
-    ) -> tuple[Place, Buffer]:
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        storage: Storage,
+        result: int | None,
+        values: Array | None = None,
+    ) -> Place:
+        """Room for an array, which holds `values` or poison."""
         item = dtype.itemsize
         strides = tuple(s * item for s in storage.strides)
-        offset = storage.offset * item
-        between = None if result is None else _between(shape, strides, offset, storage.size * item, item)
-        buffer = self._buffer(name, storage.size * item, dtype, result, between)
-        return Place(name_of(dtype), shape, strides, buffer.start + offset), buffer
+        offset, nbytes = storage.offset * item, storage.size * item
+        between = None if result is None else _between(shape, strides, offset, nbytes, item)
+        low, start, high = self._room(nbytes)
+        end = start + nbytes
+        place = Place(name_of(dtype), shape, strides, start + offset)
+        given = None if values is None else _holding(values, place, low, start, end, high)
+        self.buffers.append(Buffer(name, low, start, end, high, dtype, given, result, between))
+        return place
 
-    def _buffer(
-        self, name: str, nbytes: int, dtype: np.dtype[Any], result: int | None, between: NDArray[np.intp] | None
-    ) -> Buffer:
+    def _room(self, nbytes: int) -> tuple[int, int, int]:
+        """Where so many bytes begin, between which others that are looked at too."""
         room = -(-max(nbytes, 1) // self._alignment) * self._alignment
         inner = -(-room // PAGE) * PAGE
         start = self.size + (inner - room if self._question.at_end else 0)
@@ -218,8 +226,24 @@ class _Builder:
             low, high = low - self._guard // 2, high + self._guard // 2
         self.size += inner + self._guard
         self.guards.append((self.size - self._guard, self.size))
-        self.buffers.append(Buffer(name, low, start, start + nbytes, high, dtype, None, result, between))
-        return self.buffers[-1]
+        return low, start, high
+
+
+def _holding(values: Array, place: Place, low: int, start: int, end: int, high: int) -> Bytes:
+    """What memory from `low` to `high` is to hold, with `values` between `start` and `end`; gaps hold poison."""
+    image = np.full(high - low, CANARY, np.uint8)
+    if values.nbytes != end - start:
+        poison(image[start - low : end - low], values.dtype)
+    array: Array = np.ndarray(values.shape, values.dtype, image.data, place.offset - low, place.strides)
+    array[...] = values
+    return image
+
+
+def _unharmed(side: Bytes) -> bool:
+    """Whether a side of a buffer holds canaries alone."""
+    if side.size <= len(_CANARIES):
+        return side.tobytes() == _CANARIES[: side.size]
+    return bool((side == CANARY).all())
 
 
 def shared_result(question: Question) -> int | None:
@@ -235,7 +259,7 @@ def _between(
     shape: tuple[int, ...], strides: tuple[int, ...], offset: int, nbytes: int, item: int
 ) -> NDArray[np.intp] | None:
     """The bytes of a buffer that no element lies on; None where there are none."""
-    if int(np.prod(shape)) * item == nbytes:
+    if math.prod(shape) * item == nbytes:
         return None
     free = np.ones(nbytes, np.uint8)
     for byte in range(item):
@@ -273,5 +297,5 @@ def unwritten(array: Array) -> NDArray[np.bool_]:
 def differences(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
     """The buffers that are not what they were, with what they are; one comparison each where nothing changed."""
     for buffer, data in zip(buffers, now, strict=True):
-        if buffer.result is not None or not np.array_equal(data, buffer.image):
+        if buffer.result is not None or not same_bytes(data, buffer.image):
             yield buffer, data

@@ -14,11 +14,11 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
-from itertools import islice
 from typing import Protocol, Self
 
 from opproof.backends.host import keeper
 from opproof.harness.run import judges
+from opproof.harness.run.bundles import SECONDS, Bundles, Case
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
@@ -29,15 +29,13 @@ from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import Verdict
 
-#: Cases that lie ready for each judge, so that none waits.
-_READY = 3
+#: Bundles of cases for each judge, so that none waits: one that it is at, and the next.
+_READY = 2
 
 #: Seconds without a record after which judges are woken: a backend may have stopped one by a signal.
 _STILL = 10.0
 #: How often judges are started anew where that fails.
 _TRIES = 20
-
-Case = tuple[Task, ...]
 
 
 class Judges(Protocol):
@@ -98,54 +96,69 @@ class Pool:
             for case in cases:
                 yield from self._desk.results(case)
             return
-        left = iter(cases)
+        left = Bundles(cases, self.limits.jobs)
         while True:
             unfinished = yield from self._shared(left)
             if not unfinished:
                 return
-            _end(self._executor)
-            for case in unfinished:  # one of them killed its judge, or met somebody who did
-                yield from self._alone(case)
-            self._executor = self._new(self.limits.jobs)
+            yield from self._again(unfinished)  # one of them killed its judge, or met somebody who did
+            self._renew(self.limits.jobs)
 
-    def _shared(self, left: Iterator[Case]) -> Generator[Result, None, list[Case]]:
-        """Records of cases on all judges; returns the cases that were under way when one of these died."""
+    def _shared(self, left: Bundles) -> Generator[Result, None, list[Case]]:
+        """Records of cases on all judges; returns those without records when one of these died."""
         assert self._executor is not None
-        pending: dict[Future[list[Result]], Case] = {}
+        pending: dict[Future[judges.Judged], tuple[Case, ...]] = {}
         unfinished: list[Case] = []
         while True:
-            for case in islice(left, max(0, _READY * self.limits.jobs - len(pending))):
+            while left and len(pending) < _READY * self.limits.jobs and not unfinished:
+                some = left.take()
                 try:
-                    pending[self._executor.submit(judges.results, case)] = case
+                    pending[self._executor.submit(judges.results, some, SECONDS)] = some
                 except (BrokenProcessPool, OSError, EOFError):  # the others: the fork server was killed
-                    unfinished.append(case)
-            if not pending or unfinished:
-                break
+                    unfinished += some
+            if not pending:
+                return unfinished
             done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
             if not done:
                 _wake()
             for future in done:
-                case = pending.pop(future)
+                some = pending.pop(future)
                 try:
-                    yield from future.result()
+                    judged = future.result()
                 except BrokenProcessPool:
-                    unfinished.append(case)
-        for future, case in pending.items():
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
-                unfinished.append(case)
-        return unfinished
+                    unfinished += some
+                    continue
+                left.judged(some, len(judged.records), judged.seconds)
+                for records in judged.records:
+                    yield from records
 
-    def _alone(self, case: Case) -> Iterable[Result]:
-        executor = self._new(1)
-        try:
-            return executor.submit(judges.results, case).result()
-        except BrokenProcessPool:
+    def _again(self, cases: Iterable[Case]) -> Iterator[Result]:
+        """One after the other; what kills its judge here too, though this had no other case before, is told of it."""
+        self._renew(1)
+        used = False
+        for case in cases:
+            records = self._tried(case)
+            if records is None and used:
+                records = self._tried(case)
+            used = records is not None
             reason = "the judge's process was killed while it was at this case, twice"
-            return [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
-        finally:
-            _end(executor)  # at once, also where the run is stopped meanwhile
+            yield from records or [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
+
+    def _tried(self, case: Case) -> Sequence[Result] | None:
+        """Its records; None where it killed the judge, after which there is another."""
+        assert self._executor is not None
+        try:
+            (records,) = self._executor.submit(judges.results, [case]).result().records
+        except BrokenProcessPool:
+            self._renew(1)
+            return None
+        return records
+
+    def _renew(self, jobs: int) -> None:
+        """Other judges, so many."""
+        assert self._executor is not None
+        _end(self._executor)
+        self._executor = self._new(jobs)
 
     def _new(self, jobs: int) -> ProcessPoolExecutor:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""

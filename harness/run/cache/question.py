@@ -92,7 +92,7 @@ class Questions:
         return self.drawn[key].pair
 
     def keep(self) -> None:
-        """Leave in the store what it does not hold yet of the questions drawn, and forget them."""
+        """Leave with the store what it does not hold yet of the questions drawn, and forget them."""
         for one in self.drawn.values():
             facts = one.pair.asked.facts
             if self.store is not None and one.name is not None and facts and len(facts) > one.facts:
@@ -100,8 +100,6 @@ class Questions:
                     self.store.put(one.name, _encoded(one.pair))
                 except NotKept:
                     continue
-        if self.store is not None:
-            self.store.write()
         self.drawn.clear()
 
     def _kept(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
@@ -55,11 +55,21 @@ def _with_imports(file: Path) -> set[Path]:
         if one in seen:
             continue
         seen.add(one)
-        for node in ast.walk(ast.parse(one.read_bytes())):
-            names = _imported(node)
+        for statement in _statements(ast.parse(one.read_bytes())):
+            names = _imported(statement)
             candidates = (one.with_name(f"{n[len(_OPERATORS) :]}.py") for n in names if n.startswith(_OPERATORS))
             left += [c for c in candidates if c.exists()]
     return seen
+
+
+def _statements(module: ast.Module) -> Iterator[ast.AST]:
+    """All statements of a module, also those within others: an expression imports nothing."""
+    left: list[ast.AST] = [module]
+    while left:
+        one = left.pop()
+        yield one
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            left += getattr(one, part, ())
 
 
 def _imported(node: ast.AST) -> list[str]:
@@ -78,6 +88,7 @@ def _content(file: Path) -> bytes:
     return file.name.encode() + b"\0" + file.read_bytes()
 
 
+@functools.cache
 def _version(library: str) -> bytes:
     try:
         return f"{library} {metadata.version(library)}".encode()

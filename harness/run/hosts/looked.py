@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -75,7 +76,7 @@ def _array(described: serve.Returned, data: Bytes) -> Array | None:
     if described.dtype not in _DTYPES:
         return None
     dtype = dtype_of(described.dtype)
-    size = int(np.prod(described.shape)) * dtype.itemsize
+    size = math.prod(described.shape) * dtype.itemsize
     if size > data.size:
         return None
     return data[:size].view(dtype).reshape(described.shape)

@@ -155,6 +155,8 @@ class HostProcess:
     @property
     def alive(self) -> bool:
         """Whether it still runs, and has said nothing since its last answer."""
+        if not self._ended and not self._buffer and not self._poll.poll(0):
+            return True
         self._read_status()
         return not self._ended and self._quiet()
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """The file as its name leads to it. One that differs from the last means that something else wrote to it.
 
     No time of the last write: file systems on a network mend that afterwards. An edit that keeps the size is seen
@@ -24,7 +23,7 @@ class Look:
 def look(path: Path) -> Look | None:
     """The file now; None where there is none."""
     try:
-        status = path.lstat()
+        status = os.lstat(path)
     except OSError:
         return None
     return Look(status.st_dev, status.st_ino, status.st_size)

@@ -99,7 +99,8 @@ class ResultsFile:
                 os.ftruncate(self._descriptor, self._size)  # half a line helps nobody
             raise
         self._size += len(line)
-        self._look = disk.look(self.path)
+        if self._look is not None:
+            self._look = self._look._replace(size=self._look.size + len(line))
 
     def _restore(self) -> None:
         """Write the file again unless it holds the records, and note what was done to it."""
