@@ -131,10 +131,15 @@ class Wrong:
         return np.where(told, np.minimum(error - left, 20.0), np.where(self.failing, unlike, 0.0))
 
     def explained(self, **changes: Any) -> bool:
-        """Whether the tensor with something changed explains what is there; see `again` for the changes."""
+        """Whether the tensor with something changed explains what is there; see `again` for the changes.
+
+        Not where rounded outputs alone do: a change that changes nothing, dim=1 for dim=-1, would then be blamed.
+        """
         if self.fits(self.again(**changes)):
             return True
-        return self.mode == "gradient" and self.fits(self.again(**changes, saved=True))
+        if self.mode is not Mode.GRADIENT or not self.fits(self.again(**changes, saved=True)):
+            return False
+        return not self.fits(self.again(saved=True))
 
     def again(
         self,

@@ -162,6 +162,21 @@ def test_one_wrong_element_in_the_middle_is_left_alone():
     assert said("sin[x=7x33;f32]", change) == ""
 
 
+def test_the_same_axis_counted_from_the_front_is_no_other_axis():
+    """x / norm is subnormal in float16 before the cotangent meets it; dim=1 of a matrix is dim=-1."""
+
+    def vjp(op, inputs, params, cotangents, needs):
+        (x,), (g,) = inputs, cotangents
+        norm = np.sqrt((x.astype(np.float64) ** 2).sum(1, keepdims=True)).astype(np.float16)
+        return [x / norm * g[:, None]]
+
+    backend = Odd(lambda y: y)
+    backend.vjp = vjp
+    made = attempted(backend, "norm[x=16x4096;dim=-1;f16;layout=transposed;seed=3]", "gradient")
+    assert made.judgement.verdict == "WRONG_GRADIENT"
+    assert "dim" not in diagnose(made.posed, made.answer, made.judgement)
+
+
 @pytest.mark.parametrize(
     "text", ["topk[x=7x9;k=3;dim=-1;f64]", "sort[x=7x33;dim=-1;f64]", "split[x=7x33;sizes=(20,13);dim=1;f64]"]
 )
