@@ -19,6 +19,8 @@ from opproof.reports.bench.compare import changes, text
 from opproof.reports.bench.record import Bench, Caches, Interval, Roofline, Time
 from opproof.vocabulary.modes import Mode
 
+#: One clock of the tests' is as good at once as later.
+AT_ONCE = Effort(visits=1)
 ROOF = Roofline(1e10, 1e11, 1e11)
 CASE = "relu[x=7x33;f32]"
 
@@ -48,9 +50,9 @@ def bench_of(**intervals):
 def test_a_kernel_1_3_times_slower_is_found_and_an_equal_one_is_not(seed):
     """Between two benches on a machine that drifts by 3 % and is disturbed in a tenth of the blocks."""
     machine = Machine(seed)
-    before = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1e-4)}, Effort())
+    before = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1e-4)}, AT_ONCE)
     machine.speed = 1 + random.Random(seed).uniform(-0.03, 0.03)
-    after = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1.3e-4)}, Effort())
+    after = measure({"same": machine.kernel("same", 1e-4), "slow": machine.kernel("slow", 1.3e-4)}, AT_ONCE)
     found = changes(bench_of(**before), bench_of(**after))
     assert [c.after.backend for c in found.slower] == ["slow"]
     assert found.slower[0].factor == pytest.approx(1.3, rel=0.1)
@@ -61,7 +63,7 @@ def test_a_kernel_1_3_times_slower_is_found_and_an_equal_one_is_not(seed):
 
 def test_backends_take_turns_and_who_is_first_changes():
     machine = Machine(0)
-    measure({"a": machine.kernel("a", 1e-3), "b": machine.kernel("b", 5e-3)}, Effort(warm_up=1))
+    measure({"a": machine.kernel("a", 1e-3), "b": machine.kernel("b", 5e-3)}, Effort(warm_up=1, visits=1))
     assert machine.log[:2] == ["a", "b"]
     rounds = [machine.log[i : i + 2] for i in range(2, len(machine.log), 2)]
     assert rounds[:4] == [["a", "b"], ["b", "a"], ["a", "b"], ["b", "a"]]
@@ -69,7 +71,7 @@ def test_backends_take_turns_and_who_is_first_changes():
 
 def test_blocks_are_as_long_as_asked_and_stop_when_the_interval_is_narrow():
     asked = []
-    effort = Effort(block=0.01)
+    effort = Effort(block=0.01, visits=1)
     found = measure({"a": lambda calls: asked.append(calls) or calls * 1e-4}, effort)["a"]
     assert asked[2:] == [100] * (len(asked) - 2)
     assert found == Interval(pytest.approx(1e-4), pytest.approx(1e-4), pytest.approx(1e-4), 6)
@@ -83,9 +85,30 @@ def test_the_budget_ends_what_never_settles():
         spent.append(calls * 1e-3 * generator.expovariate(1))
         return spent[-1]
 
-    found = measure({"a": wild}, Effort(budget=0.5))["a"]
+    found = measure({"a": wild}, Effort(budget=0.5, visits=1))["a"]
     assert found.half_width > 0.02
     assert 0.4 < sum(spent) < 1.5
+
+
+def test_a_disturbance_that_lasts_a_visit_is_seen_through():
+    """A neighbour takes a third of a core while the first two visits last; every block in them is alike."""
+    made = []
+
+    def kernel(calls):
+        made.append(calls)
+        return calls * (1.3e-4 if len(made) <= 16 else 1e-4)
+
+    effort = Effort(visits=4, pause=0)
+    assert measure({"a": kernel}, effort)["a"].median == pytest.approx(1e-4)
+    assert len(made) == 4 * 8
+    made.clear()
+    assert measure({"a": kernel}, AT_ONCE)["a"].median == pytest.approx(1.3e-4)
+
+
+def test_what_takes_long_is_visited_once():
+    made = []
+    found = measure({"a": lambda calls: made.append(calls) or calls * 0.5}, Effort(budget=2, pause=0))["a"]
+    assert (found.blocks, len(made)) == (6, 8)
 
 
 def test_the_interval_holds_the_median_in_19_of_20():
