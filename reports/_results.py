@@ -122,10 +122,14 @@ def _share(records: Sequence[Result], texts: Texts, brief: bool) -> None:
                 assign(r, name, known(text, text))
         elif brief:
             assign(r, "repro", "")
-            assign(r, "worst", None)
-            assign(r, "judging", None)
-            assign(r, "finite_units", 0.0)
-            assign(r, "share", None)
+            if r.worst is not None:
+                assign(r, "worst", None)
+            if r.judging is not None:
+                assign(r, "judging", None)
+            if r.finite_units:
+                assign(r, "finite_units", 0.0)
+            if r.share is not None:
+                assign(r, "share", None)
         if brief:
             assign(r, "case", known(r.case, r.case))
             assign(r, "limit", known(r.limit, r.limit))

@@ -54,7 +54,7 @@ def command(
     """
     from opproof.harness.run.status import Exit
     from opproof.reports import bench
-    from opproof.reports._results import Texts
+    from opproof.reports._results import Texts, uncollected
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
@@ -67,30 +67,31 @@ def command(
         times = compare.changes(record.read(baseline), record.read(new))
         click.echo(compare.text(times))
         return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
-    texts = None if html_file is not None else Texts()  # a page shows all of a record
-    before, after = (read_run(path, brief=texts) for path in (baseline, new))
-    differ = unlike(before[0], after[0])
-    if differ and not anyway:
-        raise UsageError(
-            f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
-            "Make the baseline anew, or compare what they have in common with --anyway."
-        )
-    since = changes(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown)
-    if markdown_file is not None:
-        write(markdown_file, changes_text.markdown(since))
-    if html_file is not None:
-        from opproof.harness.explain.docs import docs_of
-        from opproof.harness.explain.script import scripts_of
-        from opproof.reports import html
+    with uncollected():
+        texts = None if html_file is not None else Texts()  # a page shows all of a record
+        before, after = (read_run(path, brief=texts) for path in (baseline, new))
+        differ = unlike(before[0], after[0])
+        if differ and not anyway:
+            raise UsageError(
+                f"{baseline} and {new} cannot be compared: {'; '.join(differ)}. "
+                "Make the baseline anew, or compare what they have in common with --anyway."
+            )
+        since = changes(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown)
+        if markdown_file is not None:
+            write(markdown_file, changes_text.markdown(since))
+        if html_file is not None:
+            from opproof.harness.explain.docs import docs_of
+            from opproof.harness.explain.script import scripts_of
+            from opproof.reports import html
 
-        header, results = after
-        scripts = scripts_of(header, results)
-        write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
-    for difference in differ:
-        click.echo(f"Beware: {difference}.")
-    click.echo(changes_text.text(since))
-    if not since.compared:
-        return Exit.NO_EVIDENCE
-    if since.regressions:
-        return Exit.FAILED
-    return Exit.HARNESS_ERROR if since.of(Change.HARNESS_ERROR) else Exit.PASSED
+            header, results = after
+            scripts = scripts_of(header, results)
+            write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
+        for difference in differ:
+            click.echo(f"Beware: {difference}.")
+        click.echo(changes_text.text(since))
+        if not since.compared:
+            return Exit.NO_EVIDENCE
+        if since.regressions:
+            return Exit.FAILED
+        return Exit.HARNESS_ERROR if since.of(Change.HARNESS_ERROR) else Exit.PASSED

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+import msgspec
 
 from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
-from opproof.reports._results import uncollected
 from opproof.reports._text import line, plural
 from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
@@ -47,11 +47,6 @@ def changes(
     share of its limit, by operator, dtype and mode. `rms_growth`: the same of the largest RMS and bias of arrays.
     `slowdown`: how many times slower an operator may get; None: not looked at.
     """
-    with uncollected():
-        return _changes(before, after, units_growth, rms_growth, slowdown)
-
-
-def _changes(before: Run, after: Run, units_growth: float, rms_growth: float, slowdown: float | None) -> Changes:
     names, notes = _names(before[1], after[1])
     step = _in_step(before[1], after[1], names)
     left = {(r.case, r.mode, r.backend): r for r in before[1][step:]}
@@ -69,7 +64,7 @@ def _changes(before: Run, after: Run, units_growth: float, rms_growth: float, sl
     if slowdown is not None and not any(c.before is not None and c.before.seconds for c in records):
         notes.append("The baseline holds no durations: how fast it is was not compared.")
     return Changes(
-        records=tuple(replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
+        records=tuple(msgspec.structs.replace(c, change=Change.GROWN) if id(c) in shown else c for c in records),
         vanished=tuple(left.values()),
         grown=tuple(moved),
         slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),

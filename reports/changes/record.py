@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+import msgspec
+
 from opproof.reports._record import Result
 
 
@@ -48,8 +50,7 @@ TITLES = {
 WORSE = (Change.BROKEN, Change.LOST, Change.NEW_FAILING, Change.GROWN)
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(msgspec.Struct, frozen=True, gc=False):  # there are hundreds of thousands: half the time of a dataclass
     """One record of the new run, and the same case, mode and backend in the baseline."""
 
     before: Result | None
