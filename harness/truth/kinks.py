@@ -24,6 +24,8 @@ _STEP = 2.0**-20
 _JUMP = 2.0**14
 #: Elements that are looked at one by one, where no formula has them all at once; the others only together.
 MOST = 4096
+#: Fewer where each takes an evaluation of much: so many elements, of inputs and outputs, are evaluated in all.
+_WORK = 2**25
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,10 @@ def intervals(posed: Posed, which: int, at_kink: NDArray[np.bool_]) -> Kinked:
     if Trait.POINTWISE in posed.op.traits and all(_spreads(x.shape, y.shape) for y in posed.outputs):
         left[...], right[...] = _everywhere(posed, which, -1), _everywhere(posed, which, 1)
     else:
+        elements = sum(v.size for v in (*posed.inputs, *posed.outputs) if v is not None)
+        most = min(MOST, _WORK // elements)
         for number, index in enumerate(map(tuple, np.argwhere(at_kink))):
-            if number >= MOST:
+            if number >= most:
                 unseen[index] = True
                 continue
             direction = np.zeros(x.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -28,8 +29,8 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
-#: takes less room than they do.
-LARGE = 2**13
+#: takes less room than they do. Unless it took so many seconds an element, as sorting for kinks does.
+LARGE, SLOW = 2**13, 1e-6
 
 
 class Facts(TypedDict, total=False):
@@ -69,6 +70,7 @@ class Drawn:
     pair: Pair
     name: bytes | None  # None: it is not kept
     facts: int = 0
+    seconds: float = 0.0  # that drawing took
 
 
 @dataclass
@@ -97,7 +99,7 @@ class Questions:
             facts = one.pair.asked.facts
             if self.store is not None and one.name is not None and facts and len(facts) > one.facts:
                 try:
-                    self.store.put(one.name, _encoded(one.pair))
+                    self.store.put(one.name, _encoded(one.pair, one.seconds))
                 except NotKept:
                     continue
         self.drawn.clear()
@@ -118,9 +120,12 @@ class Questions:
         return Drawn(pair, name, len(pair.asked.facts))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
+        begun = time.process_time()
         pair = self._posed(case, op, mode, memory)
+        seconds = time.process_time() - begun
         whole = pair.room is None and pair.asked.together == pair.asked.runs == RUNS
-        return Drawn(pair, _name(case, op, mode, memory) if whole and self.store is not None else None)
+        name = _name(case, op, mode, memory) if whole and self.store is not None else None
+        return Drawn(pair, name, seconds=seconds)
 
     def _posed(self, case: Case, op: Op, mode: Mode, memory: int) -> Pair:
         other = self.drawn.get((str(case), Mode.GRADIENT if mode is Mode.FORWARD else Mode.FORWARD, memory))
@@ -140,7 +145,7 @@ def _digest(source: Path, torch: bool) -> bytes | None:
     return digest(source, torch=torch)
 
 
-def _encoded(pair: Pair) -> bytes:
+def _encoded(pair: Pair, seconds: float) -> bytes:
     asked, other = pair.asked, pair.other
     facts: dict[str, dict[str, Any]] = {}
     for name, fact in asked.facts.items():
@@ -148,7 +153,8 @@ def _encoded(pair: Pair) -> bytes:
         if kind not in Facts.__annotations__:
             raise NotKept(f"the fact {name!r}")
         facts.setdefault(kind, {})[name] = fact
-    if sum(v.size for v in asked.inputs if v is not None) > LARGE:
+    elements = sum(v.size for v in asked.inputs if v is not None)
+    if elements > LARGE and seconds < SLOW * elements:
         return encoded({"facts": facts, "data": None}, asked.case.dtype)
     outputs = tuple((y.dtype.name, y.shape) for y in pair.outputs)
     data = Data(asked.inputs, other.inputs, asked.cotangents, other.cotangents, asked.needs, outputs)

@@ -6,7 +6,7 @@ import pytest
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
-from opproof.harness.truth import reference
+from opproof.harness.truth import kinks, reference
 from opproof.harness.truth.data import distances, inputs_of, to_dtype
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
@@ -191,6 +191,15 @@ def test_past_the_first_ties_too_nobody_is_no_answer():
     assert verdict(a.judged(g * first)) == "PASS"
     assert verdict(a.judged(0 * g * first)) == "WRONG_GRADIENT"
     assert verdict(a.judged(2 * g * first)) == "WRONG_GRADIENT"
+
+
+def test_of_large_arrays_fewer_are_looked_at_one_by_one(monkeypatch):
+    a = Gradients("amax[x=3x99;dim=-1;f32;fill=constant]")
+    at_kink = np.ones(a.x.shape, dtype=bool)
+    assert not kinks.intervals(a.posed, 0, at_kink).unseen.any()
+    monkeypatch.setattr(kinks, "_WORK", 10 * (a.x.size + 3))
+    assert kinks.intervals(a.posed, 0, at_kink).unseen.sum() == a.x.size - 10
+    assert verdict(a.judged(0 * a.gradients[0])) == "WRONG_GRADIENT"
 
 
 def test_shares_too_small_to_store_are_still_somebodys():

@@ -78,6 +78,14 @@ def test_of_a_large_case_only_the_data_are_drawn_again(at, monkeypatch):
     assert records(at, texts=texts) == plain
 
 
+def test_a_large_case_that_took_long_to_draw_is_kept_with_its_data(at, monkeypatch):
+    texts = ("silu[x=90x100;f16]",)
+    monkeypatch.setattr(question, "SLOW", 0.0)
+    plain = records(at, texts=texts)
+    monkeypatch.setattr(question, "pose", None)
+    assert records(at, texts=texts) == plain
+
+
 def test_a_failing_answer_fails_by_what_was_kept(at, tmp_path):
     backend = tmp_path / "wrong.py"
     backend.write_text(
