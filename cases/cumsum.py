@@ -16,6 +16,7 @@ STANDARD = [
     "x=5x17;dim=-1;fill=exact",
     "x=3x5x7;dim=1;fill=exact;layout=permuted",
     "x=4x127;dim=-1;fill=signs;layout=sliced",
+    "x=2x1031;dim=-1;fill=ties",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -43,6 +43,7 @@ STANDARD = [
     "x=65x2;dim=-1;fill=signs",
     "x=65x2;dim=-1;eps=1.0;fill=signs",
     "x=65x3;dim=-1;fill=special",
+    "x=2x1031;dim=-1;fill=ties",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

@@ -13,6 +13,7 @@ STANDARD = [
     *one_axis(concentrates=ONE_SIGN),
     *SEVERAL,
     "x=1031x3;dim=-1;layout=sliced",
+    "x=2x1031;dim=-1;fill=ties",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

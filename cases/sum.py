@@ -14,6 +14,7 @@ STANDARD = [
     "x=3x5x7;dim=(0,2);fill=exact;layout=permuted",
     "x=4x127;dim=-1;fill=signs;layout=sliced",
     "x=1031x3;dim=-1;layout=sliced",
+    "x=2x1031;dim=-1;fill=ties",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

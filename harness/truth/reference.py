@@ -277,7 +277,8 @@ def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[S
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
     stored = DELTA * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
-    return Source(Pooled(key), runs, DELTA * interior / larger, DELTA * summing / larger, tiny), stored
+    narrow = summing == COMPUTE_U["f32"]
+    return Source(Pooled(key), runs, DELTA * interior / larger, DELTA * summing / larger, tiny, narrow), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:

@@ -61,6 +61,7 @@ class Source:
     amplitude: float
     summing: float  # amplitude of one addition of a sum or contraction
     tiny: float = 0.0  # smallest normal number of interior arithmetic: below it rounding is absolute
+    narrow: bool = False  # sums are accumulated in float32, so that equal terms lean to one side
 
     def rounded(self, runs: Floats, exact: Floats) -> Floats:
         """`runs` of the values `exact`, each rounded once; exact zeros stay."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.harness.truth.noise.ties import lean, lean_of_products, lean_of_scan
+
 Floats = NDArray[Any]
 _NESTED = (list, tuple)
 
@@ -71,7 +73,12 @@ def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
     exact = np.sum(x.exact, axis=axes, keepdims=keepdims)
     runs = np.sum(x.runs, axis=tuple(a + 1 for a in axes), keepdims=keepdims)
     squares = np.sum(np.square(x.exact), axis=axes, keepdims=keepdims)
-    return x.source.summed(exact, runs, accumulated(exact, squares, _terms(x, axes)))
+    size = accumulated(exact, squares, _terms(x, axes))
+    if x.source.narrow:
+        kept = tuple(a for a in range(x.ndim) if a not in axes)
+        rows = np.transpose(x.exact, kept + axes).reshape(*(x.shape[a] for a in kept), _terms(x, axes))
+        size = np.maximum(size, np.reshape(lean(rows, np.sum(rows, axis=-1)), np.shape(exact)))
+    return x.source.summed(exact, runs, size)
 
 
 def _mean(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
@@ -98,7 +105,10 @@ def _cumsum(x: Any, axis: int = 0, **_: Any) -> Any:
     axis %= x.ndim
     exact, squares = np.cumsum(x.exact, axis=axis), np.cumsum(np.square(x.exact), axis=axis)
     runs = np.cumsum(x.runs, axis=axis + 1)
-    return x.source.summed(exact, runs, accumulated(exact, squares, _counting(x, axis)))
+    size = accumulated(exact, squares, _counting(x, axis))
+    if x.source.narrow:
+        size = np.maximum(size, lean_of_scan(x.exact, exact, axis))
+    return x.source.summed(exact, runs, size)
 
 
 def _cumprod(x: Any, axis: int = 0, **_: Any) -> Any:
@@ -147,6 +157,8 @@ def matmul(a: Any, b: Any) -> Any:
     exact = np.matmul(ea, eb)
     runs = np.matmul(aligned(a, exact.ndim), aligned(b, exact.ndim))
     size = accumulated(exact, np.matmul(np.square(ea), np.square(eb)), ea.shape[-1] if ea.shape[-1] != 1 else 2)
+    if source.narrow:
+        size = np.maximum(size, lean_of_products(ea, eb, exact))
     return source.summed(exact, runs, size)
 
 

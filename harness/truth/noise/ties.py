@@ -1,0 +1,67 @@
+"""Sums of few different numbers, whose roundings all go one way: their error grows with the number of terms.
+
+Added to partial sums of one binade, equal terms are rounded to the same side each time; the root of their number,
+which independent roundings would grow by, is too little. So such a sum is made in float32, term after term, forwards
+and backwards, and what it is off by counts where it is more than the noise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.vocabulary.dtypes import DTYPES
+
+Floats = NDArray[Any]
+
+#: Terms below which no bias is larger than the noise; how many of a row are looked at, and that many of them differ.
+_LEAST, _LOOKED, _DIFFERENT = 64, 256, 1 / 4
+#: Roundoffs of a sequential sum that make one unit: an honest sum has an RMS of 2 then.
+_UNIT = 2.0
+#: Multiplications beyond which a product of matrices is not made term after term.
+_MOST = 2**24
+_U = DTYPES["f32"].u
+
+
+def tied(terms: Floats) -> bool:
+    """Whether rows (..., n) hold few different numbers; of the first, the middle and the last row."""
+    count = terms.shape[-1]
+    if count < _LEAST or not terms.size or terms.dtype.kind != "f":
+        return False
+    rows = terms.reshape(-1, count)
+    some = (rows[i, :_LOOKED] for i in {0, len(rows) // 2, len(rows) - 1})
+    return any(len(np.unique(row)) <= _DIFFERENT * len(row) for row in some)
+
+
+def lean(terms: Floats, exact: Floats) -> Floats:
+    """Roundings that account for the error of sums (...) of rows (..., n) in float32; 0 where none are tied."""
+    if not tied(terms):
+        return np.zeros(exact.shape)
+    narrow = terms.astype(np.float32)
+    forwards, backwards = (np.add.accumulate(narrow[..., ::step], axis=-1)[..., -1] for step in (1, -1))
+    return np.asarray(np.maximum(_roundings(forwards, exact), _roundings(backwards, exact)))
+
+
+def lean_of_scan(terms: Floats, exact: Floats, axis: int) -> Floats | float:
+    """The same of every partial sum along an axis."""
+    if not tied(np.moveaxis(terms, axis, -1)):
+        return 0.0
+    return _roundings(np.add.accumulate(terms.astype(np.float32), axis=axis), exact)
+
+
+def lean_of_products(a: Floats, b: Floats, exact: Floats) -> Floats | float:
+    """The same of a product of matrices (..., m, k) and (..., k, n)."""
+    if exact.size * a.shape[-1] > _MOST or not (tied(a) and tied(np.swapaxes(b, -1, -2))):
+        return 0.0
+    left, right = a.astype(np.float32), b.astype(np.float32)
+    total = np.zeros(exact.shape, np.float32)
+    for k in range(a.shape[-1]):
+        total += left[..., :, k, None] * right[..., None, k, :]
+    return _roundings(total, exact)
+
+
+def _roundings(narrow: Floats, exact: Floats) -> Floats:
+    return np.nan_to_num(np.abs(narrow - exact) / (_U * _UNIT), nan=0.0, posinf=0.0)
+

@@ -1,0 +1,75 @@
+"""Sums of few different numbers in float32: a sum term after term leans, which is honest; one that drops a term is not."""
+
+import numpy as np
+import pytest
+from _ask import judged
+
+from opproof.harness.truth.noise.ties import lean, lean_of_products, lean_of_scan, tied
+
+
+class InTurn:
+    """Sums in float32, term after term, without the last `dropped` terms."""
+
+    def __init__(self, dropped=0):
+        self.dropped = dropped
+
+    def forward(self, op, inputs, params):
+        if op == "matmul":
+            return [self.matmul(*inputs)]
+        (x,) = inputs
+        if op == "cumsum":
+            return [np.add.accumulate(x, axis=-1) * np.float32(1 - self.dropped / x.shape[-1])]
+        if op == "sum":
+            return [self.sum(x)]
+        shares = np.exp(x - x.max(-1, keepdims=True))
+        return [shares / self.sum(shares)[..., None]]
+
+    def sum(self, x):
+        return np.add.accumulate(x, axis=-1)[..., -1 - self.dropped]
+
+    def matmul(self, a, b):
+        return self.sum(a[:, None, :] * b.T[None])
+
+
+CASES = [
+    "softmax[x=9x1031;dim=-1;f32;fill=ties]",
+    "softmax[x=9x4099;dim=-1;f32;fill=ties]",
+    "sum[x=9x4099;dim=-1;f32;fill=constant]",
+    "cumsum[x=9x4099;dim=-1;f32;fill=constant]",
+    "matmul[a=3x4099;b=4099x5;f32;fill=constant]",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_sum_in_turn_passes_and_one_without_a_few_terms_does_not(case):
+    assert judged(InTurn(), case).verdict == "PASS"
+    assert judged(InTurn(dropped=8), case).verdict == "WRONG_VALUE"
+
+
+def test_what_few_numbers_are():
+    drawn = np.random.default_rng(0)
+    assert not tied(drawn.standard_normal((3, 1000)))
+    assert not tied(np.ones((3, 63)))  # too few to lean
+    assert not tied(np.ones((0, 100)))
+    assert tied(np.ones((3, 64)))
+    assert tied(drawn.choice([1.0, 2.0, 3.0], (3, 1000)))
+    assert tied(np.stack([drawn.standard_normal(1000), np.ones(1000)]))
+
+
+def test_the_lean_is_half_of_what_the_sum_is_off_by():
+    rows = np.full((2, 4099), 0.1)
+    rows[1] = 0.5  # every partial sum is exact
+    exact = rows.sum(-1)
+    off = abs(np.add.accumulate(rows.astype("f4"), axis=-1)[:, -1] - exact) * 2**24
+    assert off[0] > 100
+    assert lean(rows, exact) == pytest.approx(off / 2)
+    scan = np.cumsum(rows, axis=-1)
+    assert lean_of_scan(rows, scan, 1)[:, -1] == pytest.approx(off / 2)
+    assert lean_of_products(rows[:1], np.ones((4099, 1)), exact[:1, None])[0, 0] == pytest.approx(off[0] / 2)
+
+
+def test_other_numbers_have_no_lean():
+    rows = np.random.default_rng(0).standard_normal((2, 4099))
+    assert not lean(rows, rows.sum(-1)).any()
+    assert lean_of_scan(rows, np.cumsum(rows, -1), 1) == 0.0
+    assert lean_of_products(rows, rows.T, rows @ rows.T) == 0.0
