@@ -1,6 +1,8 @@
 """Fold2D writes past its output where windows overlap
 
-Ledger: col2im forward
+Its backward does the same, and the heap notices at once, later, or never.
+
+Ledger: col2im forward, col2im gradient
 Expected: 0 numbers behind the output are overwritten
 """
 

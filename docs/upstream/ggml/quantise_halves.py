@@ -1,6 +1,6 @@
 """The AVX2 quantisers of q8_0 and q8_1 round halves to even, their reference quantisers away from zero
 
-Ledger: quantize forward
+Ledger: quantize forward, set_rows_quantized forward
 Expected: 1
 """
 

@@ -1,7 +1,7 @@
 """exp is 0 below -86.99, where it is still a normal number, and logistic, swish and mish with it
 
 Ledger: exp forward, exp gradient, sigmoid gradient, silu forward, gelu_quick forward, mish gradient, silu gradient,
-    logsigmoid gradient, softplus gradient
+    logsigmoid gradient, softplus gradient, gelu_quick gradient
 Expected:
     exp 1.53e-38
     gradient of exp 1.53e-08
