@@ -2,6 +2,7 @@
 
 Scatters, and the gradients of gathers, convert to no wider dtype: 4,099 ones are 2,048 in float16, 256 in bfloat16.
 
+Upstream: https://github.com/jax-ml/jax/issues/39949
 Ledger: add_id gradient, embedding gradient, gather gradient, index_add forward, index_select gradient,
     mul_mat_id gradient, scatter_add forward, take_along_dim gradient
 Expected:
