@@ -18,7 +18,8 @@ from jax import lax, nn
 
 
 def gradient(f, x, cotangent, dtype=jnp.float16):
-    return jax.vjp(f, dtype(x))[1](dtype(cotangent))[0].item()
+    _, vjp = jax.vjp(f, dtype(x))
+    return vjp(dtype(cotangent))[0].item()
 
 
 print(f"tan {gradient(jnp.tan, 1.5703, 1e-4):.3g}")
