@@ -69,7 +69,8 @@ class HostProcess:
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(status), str(memory), name, str(int(apart))]
+        told = [str(number) for number in (control, status, memory)]
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, str(int(apart))]
         try:
             self._keeper = subprocess.Popen(
                 [*keeper, *(command(requests, answers) if callable(command) else command)],

@@ -29,15 +29,16 @@ CWD = os.getcwd()
 
 def forward(op, inputs, params):
     for process in hosts():
-        for path in (f"/proc/{process}/mem", f"/proc/{process}/environ"):
-            try:
-                open(path, "rb").close()
-            except OSError:
-                continue
-            return np.zeros_like(inputs[0])
-        listed = subprocess.run(["readlink", *(f"/proc/{process}/fd/{n}" for n in range(9))], capture_output=True, text=True)
+        try:
+            open(f"/proc/{process}/mem", "rb").close()
+        except OSError:
+            pass
+        else:
+            raise RuntimeError(process)
+        links = [f"/proc/{process}/fd/{number}" for number in range(9)]
+        listed = subprocess.run(["readlink", *links], capture_output=True, text=True)
         if listed.stdout:
-            return np.zeros_like(inputs[0])
+            raise RuntimeError(listed.stdout)
     return honest(op, inputs)
 """
 
