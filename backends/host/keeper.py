@@ -85,20 +85,26 @@ def _set_apart(*, own: bool) -> None:
     the user's then, which may be sudo, nor where NVIDIA's driver has yet to make its devices by such a program. Raises
     OSError where the kernel has no Landlock.
     """
-    needed = not own or (_there("/proc/driver/nvidia") and not _there("/dev/nvidia-uvm"))
     version = _landlock(_CREATE, None, 0, 1)
-    if version < _HAS_REFER or (os.geteuid() and needed):
+    needed = not own or (_there("/proc/driver/nvidia") and not _there("/dev/nvidia-uvm"))
+    if version < _HAS_REFER or (os.geteuid() and needed) or (version < _HAS_SIGNAL and not own):
         return
-    rights = _MAKE_BLOCK | _REFER  # a domain has to be about something; and to move files is refused unless allowed
-    told = struct.pack("=QQQ", rights, 0, _SIGNAL) if version >= _HAS_SIGNAL else struct.pack("=Q", rights)
-    rules = _landlock(_CREATE, told, len(told), 0)
-    root = os.open("/", os.O_PATH)
-    _landlock(_ADD, rules, 1, struct.pack("=Qi", rights, root), 0)
+    if version >= _HAS_SIGNAL:
+        rules = _ruleset(0, 0, _SIGNAL)
+    else:  # a domain has to be about something; to move files is refused unless allowed, and mounts are always
+        rules, root = _ruleset(_MAKE_BLOCK | _REFER), os.open("/", os.O_PATH)
+        _landlock(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
+        os.close(root)
     if os.geteuid():
         _prctl(_NO_NEW_PRIVS, 1)
     _landlock(_RESTRICT, rules, 0)
-    os.close(root)
     os.close(rules)
+
+
+def _ruleset(*rights: int) -> int:
+    """Its descriptor. `rights` to files, to ports, and out of its scope, as far as the kernel knows them."""
+    told = struct.pack(f"={len(rights)}Q", *rights)
+    return _landlock(_CREATE, told, len(told), 0)
 
 
 def _there(path: str) -> bool:
