@@ -16,15 +16,16 @@ REFERENCES = "OPPROOF_REFERENCES"
 def start(spec: str, limits: Limits) -> Host:
     """A host of `spec`. Raises BackendError, also where loading it kills or hangs the process."""
     kind, _, rest = spec.partition(":")
+    references = os.environ.get(REFERENCES) == "allowed"
     if kind == filed.KIND:
         return filed.start(rest)
     if kind == "exec":
         if limits.in_process:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")
-        return foreign.start(rest, limits.memory, limits.timeout)
+        return foreign.start(rest, limits.memory, limits.timeout, references=references)
     if limits.in_process or os.name != "posix":
         return inside.start(spec)
-    return placed.start(spec, limits.memory, references=os.environ.get(REFERENCES) == "allowed")
+    return placed.start(spec, limits.memory, references=references)
 
 
 def described(spec: str, host: Host) -> dict[str, str]:
