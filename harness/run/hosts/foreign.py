@@ -24,7 +24,7 @@ from opproof.harness.run.hosts.exchange import exchanged
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.kept import check_kept
 from opproof.harness.run.hosts.placed import PROTOCOL, Placed
-from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
@@ -193,11 +193,11 @@ class Foreign:
         return arrays
 
 
-def start(text: str, memory: int, timeout: float = 30.0, *, references: bool = False) -> Foreign | Placed:
-    """The command of `exec:text`, which has said hello; with `references`, it may import these. Raises BackendError."""
+def start(text: str, memory: int, timeout: float = 30.0) -> Foreign | Placed:
+    """The command of `exec:text`, which has said hello. Raises BackendError."""
     command = command_of(text)
     own = "opproof.backends.host" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
-    process = HostProcess(command, memory, trusted=references or own)
+    process = HostProcess(command, memory, trusted=own or references_allowed())
     try:
         answer, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
         hello = _checked(answer)

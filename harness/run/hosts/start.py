@@ -6,26 +6,25 @@ import os
 
 from opproof.harness.run.hosts import filed, foreign, inside, placed
 from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import REFERENCES, references_allowed
 from opproof.harness.run.limits import Limits
 from opproof.vocabulary.errors import BackendError
 
-#: Set to "allowed" for opproof's own tests, whose faulty backends are made of the references.
-REFERENCES = "OPPROOF_REFERENCES"
+__all__ = ["REFERENCES", "described", "start"]
 
 
 def start(spec: str, limits: Limits) -> Host:
     """A host of `spec`. Raises BackendError, also where loading it kills or hangs the process."""
     kind, _, rest = spec.partition(":")
-    references = os.environ.get(REFERENCES) == "allowed"
     if kind == filed.KIND:
         return filed.start(rest)
     if kind == "exec":
         if limits.in_process:
             raise BackendError(f"{spec} is a process of its own, which --in-process cannot be; leave that out.")
-        return foreign.start(rest, limits.memory, limits.timeout, references=references)
+        return foreign.start(rest, limits.memory, limits.timeout)
     if limits.in_process or os.name != "posix":
         return inside.start(spec)
-    return placed.start(spec, limits.memory, references=references)
+    return placed.start(spec, limits.memory, references=references_allowed())
 
 
 def described(spec: str, host: Host) -> dict[str, str]:
