@@ -1,8 +1,9 @@
 """What a host's Python does not let a backend do: read the references or the cache, or signal what it did not start.
 
 A backend that answers with the references would be compared with itself. An audit hook is asked before every import,
-open and kill; it keeps functions and builtins of its own, so nothing that a backend puts in the place of Python's
-gets it round. What foreign code does (ctypes, C, other programs) it does not see; docs/method.md says what holds there.
+open, link, move and kill; it keeps functions and builtins of its own, so nothing that a backend puts in the place of
+Python's gets it round. What foreign code does (ctypes, C, other programs, SQLite's ATTACH) it does not see, and who
+takes the hook itself apart is not held by it; docs/method.md says what holds there.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from os import fsdecode, getpid, getppid, stat
-from pathlib import Path
+from collections.abc import Iterator
+from os import getpid, getppid, listdir, readlink, stat
+from pathlib import Path, PosixPath
 from types import FunctionType
 from typing import Any
 
@@ -23,66 +25,116 @@ _PACKAGES = ("opproof.reference_ops", "opproof.cases", "opproof.harness", "oppro
 def fence() -> None:
     """Raise it around this process, for good."""
     own: dict[str, Any] = {**globals(), "__builtins__": dict(vars(builtins))}
-    for name in ("_hook", "_refuse_open", "_refuse_cache", "_refuse_kill", "_parent"):
-        own[name] = FunctionType(own[name].__code__, own, name)
-    own |= {"_references": _identities(), "_caches": _folders(), "_keeper": getppid()}
+    for name, value in list(own.items()):
+        if isinstance(value, FunctionType) and value.__module__ == __name__:
+            own[name] = FunctionType(value.__code__, own, name)
+    files, folders = _of_cache()
+    own |= {"_files": _references() | files, "_caches": folders, "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 
 
-#: Device and number of every file of the references, which a link to one has too, and of the folders of the cache; and
-#: the process that ends this one.
-_references: frozenset[tuple[int, int]] = frozenset()
+#: Device and number of every file of the references and of the cache, which a link to one has too, and of the folders
+#: of the cache; and the process that ends this one.
+_files: frozenset[tuple[int, int]] = frozenset()
 _caches: frozenset[tuple[int, int]] = frozenset()
 _keeper = 0
 
 _INIT, _UNKNOWN = 1, -1
+#: Links that lead to one another, at most; and the commands of fcntl that have signals sent to a process.
+_LINKS, _OWNERS = 40, {8, 15}
 
 
-def _identities() -> frozenset[tuple[int, int]]:
+def _references() -> frozenset[tuple[int, int]]:
     folder = Path(__file__).resolve().parents[2] / "reference_ops"
     return frozenset((s.st_dev, s.st_ino) for s in map(os.stat, folder.rglob("*.py*")))
 
 
-def _folders() -> frozenset[tuple[int, int]]:
+def _of_cache() -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
+    """Files and folders."""
     try:
-        found = [caches(), *(f for f in caches().rglob("*") if f.is_dir())]
-        return frozenset((s.st_dev, s.st_ino) for s in map(os.stat, found))
+        found = [caches(), *caches().rglob("*")]
+        known = [(p.is_dir(), p.stat()) for p in found if p.exists()]
     except (OSError, RuntimeError):  # there is none, or no home
-        return frozenset()
+        return frozenset(), frozenset()
+    files = frozenset((s.st_dev, s.st_ino) for is_folder, s in known if not is_folder)
+    return files, frozenset((s.st_dev, s.st_ino) for is_folder, s in known if is_folder)
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if event in {"open", "sqlite3.connect"}:
-        _refuse_open(arguments[0])
-        _refuse_cache(arguments[0])
+        _refuse_file(arguments[0])
+    elif event in {"os.link", "os.rename"}:
+        _refuse_file(arguments[0])
+        _refuse_file(arguments[1])
     elif event == "import":
-        if arguments[0].startswith(_PACKAGES):
+        if str.startswith(arguments[0], _PACKAGES):
             raise ImportError(f"a backend cannot import {arguments[0]}: what is expected belongs to the judge")
-    elif event in {"os.kill", "os.killpg"} and arguments[1]:
-        _refuse_kill(arguments[0])
+    elif event == "resource.prlimit" or (event in {"os.kill", "os.killpg"} and arguments[1]):
+        _refuse_process(arguments[0])
+    elif event == "fcntl.fcntl" and arguments[1] in _OWNERS and isinstance(arguments[2], int):
+        _refuse_process(arguments[2])
 
 
-def _refuse_open(path: Any) -> None:
+def _refuse_file(path: Any) -> None:
+    """Of the references or the cache, or in a folder of the cache, whatever leads to it."""
+    text = _text_of(path)
+    if text is not None and any(_is_ours(name, folder) for name, folder in _ways(text)):
+        raise PermissionError(f"a backend cannot read {text}: what is expected belongs to the judge")
+
+
+def _text_of(path: Any) -> str | None:
+    """The name that the system is given; None for a descriptor. What makes one anew at every question is refused."""
+    if type(path) is PosixPath:
+        path = path.__fspath__()
+    if isinstance(path, bytes):
+        return bytes.decode(path, "utf-8", "surrogateescape")
+    if isinstance(path, str):
+        text = str.__getitem__(path, slice(None))
+        return text[5:].partition("?")[0] if text[:5] == "file:" else text  # SQLite's
+    if isinstance(path, int):
+        return None
+    raise PermissionError(f"a backend cannot open a file by a {type(path).__name__}: give its name as a text")
+
+
+def _ways(text: str) -> Iterator[tuple[str, int | None]]:
+    """The name, those of the links that it leads over, and what a relative one is in the folders that are open."""
+    name = text
+    for _ in range(_LINKS):
+        yield name, None
+        try:
+            target = readlink(name)  # noqa: PTH115 - the function that is kept
+        except (OSError, ValueError):
+            break
+        name = target if target[:1] == "/" else f"{name.rpartition('/')[0] or '.'}/{target}"
+    if text[:1] != "/":
+        for descriptor in listdir("/proc/self/fd") if _has_proc() else ():  # noqa: PTH208 - the function that is kept
+            yield text, int(descriptor)
+
+
+def _has_proc() -> bool:
     try:
-        status = stat(path)  # noqa: PTH116 - the function that is kept
-    except (OSError, ValueError, TypeError):
-        return
-    if (status.st_dev, status.st_ino) in _references:
-        raise PermissionError(f"a backend cannot read {fsdecode(path)}: what is expected belongs to the judge")
+        stat("/proc/self/fd")  # noqa: PTH116 - the function that is kept
+    except OSError:
+        return False
+    return True
 
 
-def _refuse_cache(path: Any) -> None:
-    """What lies in a folder of the cache, there or not."""
+def _is_ours(name: str, folder: int | None) -> bool:
+    """Whether it is one of the files or folders, or lies in one of the folders, there or not."""
+    found = _identity(name, folder)
+    return found in _files or found in _caches or _identity(name.rpartition("/")[0] or ".", folder) in _caches
+
+
+def _identity(name: str, folder: int | None) -> tuple[int, int] | None:
     try:
-        status = stat(fsdecode(path).rpartition("/")[0] or ".")  # noqa: PTH116 - the function that is kept
+        status = stat(name, dir_fd=folder)
     except (OSError, ValueError, TypeError):
-        return
-    if (status.st_dev, status.st_ino) in _caches:
-        raise PermissionError(f"a backend cannot open {fsdecode(path)}: what is expected belongs to the judge")
+        return None
+    return status.st_dev, status.st_ino
 
 
-def _refuse_kill(process: int) -> None:
-    """Only what the host has started is its own to signal, and the host itself."""
+def _refuse_process(process: int) -> None:
+    """Only what the host has started is its own to signal and to limit, and the host itself."""
     target = abs(process)  # of a group, its leader
     if target in {0, getpid()}:
         return

@@ -48,6 +48,8 @@ def encode(metadata: Mapping[str, str], tensors: Mapping[str, Array]) -> bytes:
 def frame_length(head: bytes, longest: int = LONGEST) -> int:
     """Bytes of the frame that begins with `head`, HEAD bytes of it, its length included. Raises FrameError."""
     length, header = struct.unpack("<QQ", head)
+    if longest < length <= LONGEST:
+        raise FrameError(f"the frame announces {length} bytes; no answer to this request has more than {longest}")
     if length > longest or length < 10:
         raise FrameError(f"expected a frame, beginning with its length as a little-endian u64; got {_shown(head)}")
     if header > length - 8:
@@ -64,7 +66,7 @@ def decode(frame: bytes) -> tuple[dict[str, str], dict[str, Array]]:
     (size,) = struct.unpack("<Q", blob[:8])
     try:
         header = json.loads(blob[8 : 8 + size])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the second: nested without end
         raise FrameError(f"the safetensors header is not JSON ({error}); it begins {_shown(blob[8:40])}") from None
     metadata = header.get("__metadata__", {}) if isinstance(header, dict) else None
     if not isinstance(metadata, dict):
@@ -98,7 +100,11 @@ def _plain(value: Any) -> Any:
 def _array(name: str, view: Mapping[str, Any]) -> Array:
     if view["dtype"] not in _DTYPES:
         raise FrameError(f"tensor {name} has dtype {view['dtype']}; the protocol has {', '.join(_DTYPES)}")
-    return np.frombuffer(bytearray(view["data"]), _DTYPES[view["dtype"]]).reshape(view["shape"])
+    flat = np.frombuffer(bytearray(view["data"]), _DTYPES[view["dtype"]])
+    try:
+        return flat.reshape(view["shape"])
+    except (ValueError, OverflowError) as error:  # so many axes, or so long ones, safetensors allows
+        raise FrameError(f"tensor {name[:100]} has a shape that no array can have: {error}") from None
 
 
 def _shown(data: bytes) -> str:

@@ -1,12 +1,16 @@
 """Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
 
-    python -I -S keeper.py CONTROL STATUS MEMORY NAME COMMAND...
+    python -I -S keeper.py CONTROL STATUS MEMORY NAME OWN COMMAND...
 
 CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
 started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
 line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
 is no limit. NAME is what this process is called by `ps`, and by reference_ops/_kept.py, which is not to be imported
-below one that is called opproof-keeper. Stands alone and imports nothing of opproof: its start is every host's.
+below one that is called opproof-keeper. OWN is 1 where COMMAND is opproof's own host. Stands alone and imports
+nothing of opproof: its start is every host's.
+
+Where the kernel has Landlock, what the host starts, in whatever language, opens no memory and no descriptors of a
+process outside of its family, another backend's host among them; and from Linux 6.12 on it signals none.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import ctypes
 import os
 import select
 import signal
+import struct
 import sys
 import time
 
@@ -25,13 +30,19 @@ _PATIENCE = 5.0  # seconds in which killed processes may die
 # <sys/prctl.h> and <linux/capability.h>
 _PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
 _CAP_SYS_PTRACE = 19
+_NO_NEW_PRIVS = 38
+
+# <linux/landlock.h>: system calls, rights, and the versions that have them
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_MAKE_BLOCK, _REFER, _SIGNAL = 1 << 11, 1 << 13, 1 << 1
+_HAS_REFER, _HAS_SIGNAL = 2, 6
 
 _PAGE = os.sysconf("SC_PAGESIZE")
 
 
 def main() -> None:
     """Keep one host."""
-    control, status, memory, name, *command = sys.argv[1:]
+    control, status, memory, name, own, *command = sys.argv[1:]
     _prctl(_NAME, name.encode())
     _prctl(_CHILD_SUBREAPER, 1)
     _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
@@ -39,13 +50,13 @@ def main() -> None:
     os.set_blocking(wakeup, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup)
-    host = _started(command, int(control), int(status))
+    host = _started(command, int(control), int(status), own=own == "1")
     line = _watched(host, int(control), deaths, int(memory))
     _kill_all(host)
     os.write(int(status), f"{line}\n".encode())
 
 
-def _started(command: list[str], control: int, status: int) -> int:
+def _started(command: list[str], control: int, status: int, *, own: bool) -> int:
     host = os.fork()
     if host:
         os.close(0)  # the pipes end with the host, not with this process
@@ -58,11 +69,56 @@ def _started(command: list[str], control: int, status: int) -> int:
     _prctl(_CAPBSET_DROP, _CAP_SYS_PTRACE)  # as root: the memory of other processes is not to be read
     os.close(control)
     os.close(status)
+    with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
+        _set_apart(own=own)
     try:
         os.execvp(command[0], command)  # noqa: S606 - the command is the user's own
     except OSError as error:
         os.write(2, f"{command[0]} could not be started: {error.strerror}\n".encode())
         os._exit(127)
+
+
+def _set_apart(*, own: bool) -> None:
+    """Make a Landlock domain of this process and all that it starts. Files stay as open to it as they were.
+
+    Who is not root gives up for it that programs with the set-user-ID bit gain anything. So it is not for a command of
+    the user's then, which may be sudo, nor where NVIDIA's driver has yet to make its devices by such a program. Raises
+    OSError where the kernel has no Landlock.
+    """
+    version = _landlock(_CREATE, None, 0, 1)
+    needed = not own or (_there("/proc/driver/nvidia") and not _there("/dev/nvidia-uvm"))
+    if version < _HAS_REFER or (os.geteuid() and needed) or (version < _HAS_SIGNAL and not own):
+        return
+    if version >= _HAS_SIGNAL:
+        rules = _ruleset(0, 0, _SIGNAL)
+    else:  # a domain has to be about something; to move files is refused unless allowed, and mounts are always
+        rules, root = _ruleset(_MAKE_BLOCK | _REFER), os.open("/", os.O_PATH)
+        _landlock(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
+        os.close(root)
+    if os.geteuid():
+        _prctl(_NO_NEW_PRIVS, 1)
+    _landlock(_RESTRICT, rules, 0)
+    os.close(rules)
+
+
+def _ruleset(*rights: int) -> int:
+    """Its descriptor. `rights` to files, to ports, and out of its scope, as far as the kernel knows them."""
+    told = struct.pack(f"={len(rights)}Q", *rights)
+    return _landlock(_CREATE, told, len(told), 0)
+
+
+def _there(path: str) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - pathlib is half of a start
+
+
+def _landlock(number: int, *arguments: int | bytes | None) -> int:
+    """A system call by its number. Raises OSError."""
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    whole = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    answer = int(call(ctypes.c_long(number), *whole))
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), "Landlock")
+    return answer
 
 
 def _watched(host: int, control: int, deaths: int, memory: int) -> str:

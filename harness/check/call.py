@@ -11,6 +11,7 @@ import numpy as np
 
 from opproof.harness.check.tensors import Tensor, as_array, to_torch
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
 
 #: A candidate: PyTorch tensors in, tensors in any nesting out.
@@ -59,7 +60,7 @@ class Reply:
 
 
 def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
-    """Call it. What it raises is the reply's `error`; KeyboardInterrupt and the like go through."""
+    """Call it. What it raises is the reply's `error`, SystemExit and a skip too; KeyboardInterrupt goes through."""
     import torch
 
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
@@ -78,10 +79,14 @@ def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
             if request.cotangents:
                 try:
                     found, declined = _gradients(torch, raw, tensors, request, pull)
-                except Exception as error:  # its values are judged all the same
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # its values are judged all the same
                     found, failed = [None] * len(tensors), _first_line(error)
                 gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
-        except Exception as error:  # of whatever kind, it is the candidate's
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of whatever kind, it is the candidate's
             return Reply(error=_first_line(error), seconds=time.perf_counter() - start)
     seconds = time.perf_counter() - start
     left = tuple(as_array(t)[0] for t in tensors)
@@ -95,8 +100,8 @@ def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:
     return tuple(i for i, (t, x) in pairs if not np.array_equal(t.values, x, equal_nan=x.dtype.kind == "f"))
 
 
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().partition("\n")[0]
+def _first_line(error: BaseException) -> str:
+    text = text_of(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}"
 
 

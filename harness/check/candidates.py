@@ -53,13 +53,15 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
         try:
             with torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
                 return candidate(*arguments.filled(made))
-        except Exception as error:  # of whatever kind: what it raises when it is judged is told then
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # of whatever kind: what it raises when it is judged is told then
             return error
 
     def drawn() -> list[Any]:
         return [to_torch(torch, t, "cpu") for t in tensors]
 
-    if not isinstance(attempt([t.requires_grad_() if t.is_floating_point() else t for t in drawn()]), Exception):
+    if not isinstance(attempt([t.requires_grad_() if t.is_floating_point() else t for t in drawn()]), BaseException):
         return False
     if attempt(drawn()) is None:  # what it updates requires no grad
         return False

@@ -29,7 +29,7 @@ def serve(file: str, name: str, how: str) -> None:
         torch.manual_seed(given["seed"])
         subject = getattr(loaded(Path(file)), name)
         subject = subject(*given["init"]) if given["init"] is not None else subject
-    except Exception as problem:
+    except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
     while True:
         try:
@@ -41,7 +41,7 @@ def serve(file: str, name: str, how: str) -> None:
         else:
             try:
                 reply = perform(as_call(in_dtype(subject, request.tensors), form), request)
-            except Exception as problem:
+            except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)
 

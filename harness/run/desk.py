@@ -8,7 +8,7 @@ an earlier case may have left behind what did it (suspects.py): then that one is
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -35,6 +35,8 @@ from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 _LOOKS, _LOOKS_AT_KEPT = 2, 16
 #: How often harm is traced back.
 _TRACES = 16
+#: How many starts in a row may fail after so many seconds: each costs a case, and a run may have thousands.
+_WAITS, _LONG = 3, 10.0
 
 #: What an earlier case's threads and timers can do to an innocent one.
 _INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
@@ -66,6 +68,7 @@ class Desk:
         self._seats: dict[str, _Seat] = {}
         self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
         self._traces = 0
+        self._waits: defaultdict[str, list[str]] = defaultdict(list)  # why the last starts failed, after a long while
         self._questions = Questions(self._store)  # of the case that is on the desk
 
     def describe(self, spec: str) -> dict[str, str]:
@@ -78,11 +81,11 @@ class Desk:
         records: list[Result] = []
         misshapen = False
         for task in tasks:
-            if misshapen and self._seat(task.backend).host.about.differentiates:
-                reason = "not asked: the forward's output has another shape"
-                records.append(settled(task, Verdict.INCONCLUSIVE, reason))
-                continue
             try:
+                if misshapen and self._seat(task.backend).host.about.differentiates:
+                    reason = "not asked: the forward's output has another shape"
+                    records.append(settled(task, Verdict.INCONCLUSIVE, reason))
+                    continue
                 records += self._records(task)
             except BackendError as error:  # it could be loaded once
                 records.append(settled(task, Verdict.CRASH, str(error)))
@@ -213,8 +216,22 @@ class Desk:
 
     def _seat(self, spec: str) -> _Seat:
         if spec not in self._seats:
-            self._seats[spec] = _Seat(start(spec, self.limits))
+            self._seats[spec] = _Seat(self._started(spec))
         return self._seats[spec]
+
+    def _started(self, spec: str) -> Host:
+        """A host. Raises BackendError, at once where the last ones took long to say that they could not be started."""
+        if len(self._waits[spec]) >= _WAITS:
+            raise BackendError(f"{self._waits[spec][-1]} It is not tried again.")
+        begun = time.monotonic()
+        try:
+            host = start(spec, self.limits)
+        except BackendError as error:
+            if time.monotonic() - begun > _LONG:
+                self._waits[spec].append(str(error))
+            raise
+        self._waits[spec].clear()
+        return host
 
     def _leave(self, spec: str) -> None:
         seat = self._seats.pop(spec, None)

@@ -11,6 +11,7 @@ from opproof.harness.ledger.known import Known
 from opproof.harness.run.colour import coloured
 from opproof.harness.run.exhaustive import lines, ranges, table
 from opproof.harness.run.extent import Extent
+from opproof.harness.run.results.disk import cleared
 from opproof.harness.run.status import Exit, status
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
@@ -70,4 +71,5 @@ def _write_reports(folder: Path, header: Header, results: Sequence[Result]) -> N
     page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results))
     texts = {"report.html": page, "report.md": markdown.render(header, results)}
     for name, text in texts.items():
+        cleared(folder / name)
         write(folder / name, text, instead=f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}.")

@@ -40,7 +40,7 @@ def exchanges(
 def _read(process: HostProcess, frame: bytes, number: str) -> tuple[dict[str, str], dict[str, Array]]:
     try:
         answer, arrays = decode(frame)
-    except (FrameError, RecursionError) as error:  # the second: JSON, nested without end
+    except FrameError as error:
         raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
     if answer.get("id") != number:
         got = plain(repr(answer.get("id")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from opproof.backends.host.frames import FrameError, decode
+from opproof.backends.host.frames import LONGEST, FrameError, decode
 from opproof.harness.golden import manifest
 from opproof.harness.golden.manifest import Manifest, Vector
 from opproof.harness.golden.vectors import digest
@@ -135,19 +136,30 @@ def _manifest(folder: Path) -> Manifest:
 def _identity(answers: Path) -> Identity:
     path = answers / ABOUT
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Identity)
+        return msgspec.json.decode(_read(path), type=Identity)
     except FileNotFoundError:
         return Identity()
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, FrameError, msgspec.DecodeError) as error:
         raise BackendError(f"{path} is not as expected: {error}; give name, version, device, compute.") from None
 
 
 def _whole(path: Path) -> bytes:
     """The bytes of a file that begins as safetensors does. Raises FrameError."""
-    blob = path.read_bytes()
+    blob = _read(path)
     if len(blob) < 8 or int.from_bytes(blob[:8], "little") > len(blob) - 8:
         raise FrameError(f"expected safetensors, got {len(blob)} bytes that end before their header does")
     return blob
+
+
+def _read(path: Path) -> bytes:
+    """All of a file: no pipe, which may never end nor begin, and no device. Raises FrameError and OSError."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123 - with flags
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise FrameError("it is no ordinary file")
+        if status.st_size > LONGEST:
+            raise FrameError(f"it has {status.st_size} bytes; no answer has more than {LONGEST}")
+        return file.read(status.st_size)
 
 
 def _dtype(array: Array) -> str:

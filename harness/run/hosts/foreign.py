@@ -8,6 +8,7 @@ machine for instance, is spoken to as such (placed.py).
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import shutil
@@ -16,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from opproof.backends.host.frames import params_text
+from opproof.backends import MADE_OF_REFERENCES
+from opproof.backends.host.frames import LONGEST, params_text
 from opproof.backends.protocol import BackendFailed, Unsupported
 from opproof.harness.run.hosts.exchange import exchanged
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.kept import check_kept
 from opproof.harness.run.hosts.placed import PROTOCOL, Placed
-from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.hosts.process import HostFault, HostProcess, references_allowed
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
@@ -35,6 +37,11 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: Seconds that a command may take to start and to say hello.
 START = 60.0
+
+#: Digits that no tensor's number has.
+_DIGITS = 10
+#: What is read of an answer: so many times the bytes that it should have, for dtypes and shapes may be wrong, and more.
+_TIMES, _MORE = 8, 1 << 26
 
 
 class Foreign:
@@ -73,14 +80,15 @@ class Foreign:
         pairs = zip(posed.names, posed.inputs, strict=True)
         inputs = [None if v is None else to_dtype(v, posed.case.dtype_of(name)) for name, v in pairs]
         cotangents = [None if g is None else to_dtype(g, native) for g in posed.cotangents]
+        longest = _longest(question, [*inputs, *cotangents])
         try:
             if posed.case.inplace:
-                arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout)
+                arrays: Sequence[Array | None] = self._in_place(question, inputs, cotangents, timeout, longest)
             elif posed.mode is Mode.FORWARD:
-                arrays = self.forward(posed.op.name, inputs, posed.params, timeout, question.threads)
+                arrays = self.forward(posed.op.name, inputs, posed.params, timeout, question.threads, longest)
             else:
-                needs, threads = posed.needs, question.threads
-                arrays = self.vjp(posed.op.name, inputs, posed.params, cotangents, needs, timeout, threads)
+                given = (posed.op.name, inputs, posed.params, cotangents, posed.needs)
+                arrays = self.vjp(*given, timeout, question.threads, longest)
         except Unsupported as reason:
             raise Settled(Verdict.UNSUPPORTED, str(reason)) from None
         except BackendFailed as failure:
@@ -89,11 +97,11 @@ class Foreign:
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], timeout: float | None = None,
-        threads: int = 0,
+        threads: int = 0, longest: int = LONGEST,
     ) -> list[Array]:  # fmt: skip
         """The outputs. Raises Unsupported, BackendFailed and HostFault."""
         metadata, tensors = _request("forward", op, inputs, params, threads)
-        arrays = _indexed(self._ask(metadata, tensors, "outputs", timeout), "output")
+        arrays = _indexed(self._ask(metadata, tensors, "outputs", timeout, longest), "output")
         missing = [i for i in range(len(arrays)) if i not in arrays]
         if missing:
             raise BackendFailed(f"the answer has no tensor output.{missing[0]}, but {_listed(arrays, 'output')}")
@@ -102,12 +110,13 @@ class Foreign:
     def vjp(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
         cotangents: Sequence[Array | None], needs: Sequence[bool], timeout: float | None = None, threads: int = 0,
+        longest: int = LONGEST,
     ) -> list[Array | None]:  # fmt: skip
         """The gradients. Raises Unsupported, BackendFailed and HostFault."""
         metadata, tensors = _request("vjp", op, inputs, params, threads)
         more, others = _of_gradient(cotangents, needs)
         metadata, tensors = metadata | more, tensors | others
-        arrays = _indexed(self._ask(metadata, tensors, "gradients", timeout), "gradient")
+        arrays = _indexed(self._ask(metadata, tensors, "gradients", timeout, longest), "gradient")
         for i, need in enumerate(needs):
             if need and i not in arrays:
                 raise BackendFailed(f"the answer has no tensor gradient.{i}, but {_listed(arrays, 'gradient')}")
@@ -119,6 +128,7 @@ class Foreign:
         inputs: Sequence[Array | None],
         cotangents: Sequence[Array | None],
         timeout: float,
+        longest: int,
     ) -> list[Array | None]:
         """The results of a call in place, whose answer brings back all else that was sent, as it is then.
 
@@ -132,7 +142,7 @@ class Foreign:
             more, others = _of_gradient(cotangents, posed.needs)
             metadata, tensors = metadata | more, tensors | others
         metadata["in_place"] = str(where)
-        answer = self._ask(metadata, tensors, "outputs" if forward else "gradients", timeout)
+        answer = self._ask(metadata, tensors, "outputs" if forward else "gradients", timeout, longest)
         overwritten = f"input.{where}" if forward else "cotangent.0"
         for name, sent in tensors.items():
             if name != overwritten:
@@ -165,11 +175,11 @@ class Foreign:
         return plain(self._process.last_line())
 
     def _ask(
-        self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None
+        self, metadata: dict[str, str], tensors: Mapping[str, Array], wanted: str, timeout: float | None, longest: int
     ) -> dict[str, Array]:
         self._count += 1
         limit = self.timeout if timeout is None else timeout
-        answer, arrays = exchanged(self._process, str(self._count), metadata, tensors, limit)
+        answer, arrays = exchanged(self._process, str(self._count), metadata, tensors, limit, longest)
         kind = answer.get("kind", "")
         if kind == "unsupported":
             raise Unsupported(plain(answer.get("reason", "")) or "the command declined, and gave no reason")
@@ -186,7 +196,8 @@ class Foreign:
 def start(text: str, memory: int, timeout: float = 30.0) -> Foreign | Placed:
     """The command of `exec:text`, which has said hello. Raises BackendError."""
     command = command_of(text)
-    process = HostProcess(command, memory)
+    own = "opproof.backends.host" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
+    process = HostProcess(command, memory, trusted=own or references_allowed())
     try:
         answer, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
         hello = _checked(answer)
@@ -276,10 +287,17 @@ def _indexed(arrays: Mapping[str, Array], word: str) -> dict[int, Array]:
     numbered = {}
     for name, array in arrays.items():
         head, _, number = name.partition(".")
-        if head != word or not (number.isascii() and number.isdigit()):
+        if head != word or not (number.isascii() and number.isdigit() and len(number) < _DIGITS):
             raise BackendFailed(f"the answer has a tensor {plain(name)!r}; expected {word}.0, {word}.1 and so on")
         numbered[int(number)] = array
     return numbered
+
+
+def _longest(question: Question, inputs: Sequence[Array | None]) -> int:
+    """Bytes of the longest frame that is read as an answer: more would be the judge's memory."""
+    wanted = sum(math.prod(w.shape) * w.dtype.itemsize for w in question.wanted if w is not None)
+    sent = sum(x.nbytes for x in inputs if x is not None)
+    return min(LONGEST, _TIMES * (wanted + sent) + _MORE)
 
 
 def _listed(numbered: Mapping[int, Array], word: str) -> str:

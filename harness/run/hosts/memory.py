@@ -29,7 +29,8 @@ class SharedMemory:
         """At least `size` bytes of it."""
         if self._memory.size < size:
             length = -(-max(size, 2 * self._memory.size, 1 << 20) // mmap.PAGESIZE) * mmap.PAGESIZE
-            os.ftruncate(self.descriptor, length)
+            if os.fstat(self.descriptor).st_size < length:  # else a host has made it larger, which nobody can undo
+                os.ftruncate(self.descriptor, length)
             self._memory = np.frombuffer(mmap.mmap(self.descriptor, length), np.uint8)
         return self._memory
 

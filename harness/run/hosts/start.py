@@ -6,11 +6,11 @@ import os
 
 from opproof.harness.run.hosts import filed, foreign, inside, placed
 from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import REFERENCES, references_allowed
 from opproof.harness.run.limits import Limits
 from opproof.vocabulary.errors import BackendError
 
-#: Set to "allowed" for opproof's own tests, whose faulty backends are made of the references.
-REFERENCES = "OPPROOF_REFERENCES"
+__all__ = ["REFERENCES", "described", "start"]
 
 
 def start(spec: str, limits: Limits) -> Host:
@@ -24,7 +24,7 @@ def start(spec: str, limits: Limits) -> Host:
         return foreign.start(rest, limits.memory, limits.timeout)
     if limits.in_process or os.name != "posix":
         return inside.start(spec)
-    return placed.start(spec, limits.memory, references=os.environ.get(REFERENCES) == "allowed")
+    return placed.start(spec, limits.memory, references=references_allowed())
 
 
 def described(spec: str, host: Host) -> dict[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,15 +51,22 @@ def write(descriptor: int, data: bytes) -> None:
 
 def moved(path: Path, data: bytes) -> int:
     """Put a file that holds `data` in the place of `path` at once, and return its descriptor, open for appending."""
-    part = path.with_name(f"{path.name}.part")
-    part.unlink(missing_ok=True)
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
     try:
         write(descriptor, data)
         os.fsync(descriptor)
+        cleared(path)
         part.replace(path)
     except BaseException:
         os.close(descriptor)
         part.unlink(missing_ok=True)
         raise
     return descriptor
+
+
+def cleared(path: Path) -> None:
+    """Move aside what stands under the name of a file and is none: a folder, a link, a pipe that nobody reads."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.rename(path.with_name(f"{path.name}.{secrets.token_hex(4)}.aside"))

@@ -54,3 +54,15 @@ def _runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), pytest.skip.Exception("not today"), GeneratorExit()], ids=repr)
+def test_an_exception_of_another_kind(error):
+    """It ends no script with status 0, and skips no test."""
+
+    def candidate(x):
+        raise error
+
+    report = opproof.check(candidate, like=lambda x: 2 * x, inputs=[(4, 8)], raises=False)
+    assert not report.ok
+    assert {r.verdict for r in report.results} == {"ERROR"}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -126,6 +127,10 @@ BROKEN = [
     (lambda p: save_file({"output.0": np.zeros((7, 33))}, p), "WRONG_DTYPE", "has dtype float64, expected float32"),
     (lambda p: save_file({}, p, {"kind": "unsupported", "reason": "no relu"}), "UNSUPPORTED", "no relu"),
     (lambda p: save_file({}, p, {"kind": "failed", "message": "it burnt"}), "ERROR", "it burnt"),
+    (lambda p: (p.unlink(), os.mkfifo(p)), "ERROR", "it is no ordinary file"),
+    (lambda p: (p.unlink(), p.symlink_to("/dev/zero")), "ERROR", "it is no ordinary file"),
+    (lambda p: os.truncate(p, 2**42), "ERROR", "no answer has more than"),
+    (lambda p: p.write_bytes((2**17).to_bytes(8, "little") + b"[" * 2**17), "ERROR", "is not JSON"),
 ]
 
 

@@ -317,6 +317,29 @@ def test_tampering_alone_fails_a_run(tmp_path, capsys):
     assert status == 1
 
 
+#: What a backend puts where the run is about to write, and the exit status of a run that is right otherwise.
+OBSTACLES = {
+    "FILE.unlink(); FILE.mkdir()": 1,
+    "FILE.unlink(); os.mkfifo(FILE)": 1,
+    "FILE.unlink(); FILE.symlink_to('/dev/full')": 1,
+    "FILE.with_name('results.jsonl.part').mkdir(); FILE.write_bytes(b'')": 1,
+    "os.mkfifo(OUT / 'report.html')": 0,
+    "(OUT / 'report.md').mkdir()": 0,
+}
+
+
+@pytest.mark.parametrize("deed", OBSTACLES)
+def test_a_backend_that_is_in_the_way(tmp_path, capsys, deed):
+    """What is no file is moved aside: no record is lost, and nothing waits for a pipe to be read."""
+    answer = "np.maximum(x, 0) if op == 'relu' else -x"
+    status, shown, err = run_of(capsys, tmp_path / "out", f"import os; {deed}", answer)
+    assert (status, err) == (OBSTACLES[deed], "")
+    header, results = read_results(tmp_path / "out")
+    assert len(results) == header.cases > 4
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert ("by something else" in shown) == (status == 1)
+
+
 def test_a_backend_that_deletes_the_folder(tmp_path, capsys, temporary):
     out = tmp_path / "out"
     status, shown, err = run_of(capsys, out, "shutil.rmtree(OUT)")
