@@ -12,7 +12,7 @@ import builtins
 import os
 import sys
 from collections.abc import Iterator
-from os import getpid, getppid, listdir, readlink, stat
+from os import DirEntry, getpid, getppid, listdir, readlink, stat
 from pathlib import Path, PosixPath
 from types import FunctionType
 from typing import Any
@@ -84,7 +84,7 @@ def _refuse_file(path: Any) -> None:
 
 def _text_of(path: Any) -> str | None:
     """The name that the system is given; None for a descriptor. What makes one anew at every question is refused."""
-    if type(path) is PosixPath:
+    if type(path) in (PosixPath, DirEntry):
         path = path.__fspath__()
     if isinstance(path, bytes):
         return bytes.decode(path, "utf-8", "surrogateescape")

@@ -54,6 +54,7 @@ DOORS = {
     "SQLite by a link": lambda: (os.symlink(ENTRIES, "e"), sqlite3.connect("e").execute("SELECT 1 FROM entries")),
     "SQLite by a URI": lambda: sqlite3.connect(f"file:{ENTRIES}?mode=ro", uri=True).execute("SELECT 1 FROM entries"),
     "a source in an open folder": lambda: within(SOURCE.parent, "neg.py"),
+    "a folder's entry": lambda: [open(e, "rb").read() for e in os.scandir(KEY.parent) if e.name == "key"],
     "a name that changes": lambda: io.FileIO(Fickle()).read(),
     "a text of its own": lambda: open(Name(KEY), "rb").read(),
     "an import by a text of its own": lambda: __import__(Name("opproof.reference_ops")),
@@ -73,7 +74,8 @@ def forward(op, inputs, params):
         opened.append(name)
     if opened:
         raise RuntimeError(", ".join(opened))
-    for path in (__file__, pathlib.Path(__file__), os.fsencode(__file__), "own"):  # what is the backend's own is open
+    (entry,) = (e for e in os.scandir(os.path.dirname(__file__)) if e.path == __file__)
+    for path in (__file__, pathlib.Path(__file__), os.fsencode(__file__), "own", entry):  # the backend's own is open
         with open(path, "ab"):
             pass
     sqlite3.connect(":memory:").close()

@@ -1,4 +1,4 @@
-"""Sums of few different numbers in float32: a sum term after term leans, which is honest; one that drops a term is not."""
+"""Sums of few different numbers: one term after term in float32 leans, which is honest; one without a term is not."""
 
 import numpy as np
 import pytest
