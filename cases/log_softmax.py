@@ -31,6 +31,7 @@ STANDARD = [
     "x=2x1031;dim=-1",
     "x=2x4099;dim=-1;f32",
     "x=65x3;dim=-1;fill=special",
+    "x=9x257;dim=-1;fill=past-exp",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
