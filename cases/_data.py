@@ -33,6 +33,9 @@ Bits = Callable[[int], NDArray[np.uint64]]
 #: The fill in which the bytes of quantised blocks run through all their values.
 EVERY_BYTE = "every-byte"
 
+#: The fill of rows whose exponentials overflow.
+PAST_EXP = "past-exp"
+
 #: Magnitudes at which published bugs appear (exp overflow, saturation, softplus thresholds).
 EXTREMES = (15.0, 50.0, 100.0, 1e4, 1e7)
 
@@ -322,7 +325,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "masked": _normal,
     "masked-special": _normal,
     "far": _limits.far,
-    "past-exp": _limits.past_exp(_normal),
+    PAST_EXP: _limits.past_exp(_normal),
     "offset-1e3": _limits.about(1e3, _normal),
     "offset-1e4": _limits.about(1e4, _normal),
     "heavy": _limits.heavy(_normal),
@@ -344,13 +347,13 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 NOT_FINITE = frozenset({"special", "special-rows", "special-columns"})
 
 #: Fills of one tensor, the first that has rows, or of "far" the mask that is added: the others are drawn as "normal".
-OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", "past-exp"})
+OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", PAST_EXP})
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
-    | {"far", "past-exp", "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet"}
+    | {"far", PAST_EXP, "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet"}
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.

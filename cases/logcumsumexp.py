@@ -12,7 +12,7 @@ STANDARD = [
     "x=9x33;dim=-1;fill=far;f32",
     "x=5x9;dim=-1;fill=constant",
     "x=4x4099;dim=-1;fill=wide;f16,bf16",
-    "x=9x257;dim=-1;fill=past-exp",
+    "x=9x129;dim=-1;fill=past-exp",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._data import EVERY_BYTE
+from opproof.cases._data import EVERY_BYTE, PAST_EXP
 from opproof.cases._every import EVERY
 from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
@@ -169,7 +169,7 @@ LIMITS = (
     Rule(
         *("past exp", "rows of over 128 numbers whose exponentials are past the largest of f32, in each dtype", 0),
         on.every(on.being(Trait.SHARES), on.being(Trait.ROWWISE)),
-        lambda case, op: [case.dtype] if case.fill == "past-exp" and past_tile(case, op) else [],
+        lambda case, op: [case.dtype] if case.fill == PAST_EXP and past_tile(case, op) else [],
         lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
     ),
     Rule(
