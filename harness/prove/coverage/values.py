@@ -183,6 +183,11 @@ LIMITS = (
         far_rows,
         lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
     ),
+    Rule(
+        *("past int32", "quotients that no whole number of 32 bits holds", 0),
+        lambda op: Trait.ROUNDING in op.traits and "scale" in op.tensors,
+        fill("past-int32"),
+    ),
     Rule("crossed", "a lower bound above the upper one", 0, on.taking("min", "max"), when(_crossed)),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
     Rule(

@@ -93,6 +93,20 @@ def test_a_fault_of_a_size_class_fails_in_each_dtype(op, dtype):
     assert "WRONG_VALUE" in verdicts
 
 
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_a_quotient_past_int32_fails_where_it_wraps(dtype):
+    def forward(op, inputs, params):
+        x, scale, zero = (v.astype(np.float32) for v in inputs)
+        low, high = (-128, 127) if params["type"] == "i8" else (0, 255)
+        with np.errstate(all="ignore"):
+            codes = np.rint(x / scale).astype(np.int64).astype(np.int32) + zero.astype(np.int32)
+        return np.clip(codes, low, high).astype(np.int16).astype(np.uint8)
+
+    wrapping = type("Wrapping", (), {"name": "w", "version": "1", "forward": staticmethod(forward)})()
+    met = [c for c in cases_of("quantize_linear", "standard") if c.fill == "past-int32" and c.dtype == dtype]
+    assert {str(attempted(wrapping, str(c)).judgement.verdict) for c in met} == {"WRONG_VALUE"}
+
+
 @pytest.mark.parametrize("op", ["dequantize_linear", "quantize_linear"])
 def test_zero_points_are_of_the_whole_range(op):
     own = load(op)
