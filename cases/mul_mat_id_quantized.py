@@ -64,6 +64,5 @@ SHORT = {
 FULL = [_row("q8_0", 2, 3, 12288, "2x2", "2x2"), _row("q4_0", 8, 2, 32, "65537x1", "65537x2", "f32")]
 WITHOUT = {
     **PRODUCTS,
-    "far rows": "no layer has thousands of experts",
     "NaN, inf": "of 32 numbers in a block some are special, and no result is finite",
 }
