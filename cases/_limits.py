@@ -84,6 +84,17 @@ def far(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return steps * _choice(bits, (*shape[:-1], 1) if shape else (), (1.0, -1.0))
 
 
+def past_exp(normal: Fill) -> Fill:
+    """Rows about 92 to 113 or their negatives: exponentials past the largest number of float32, or all 0 in it."""
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        near = _choice(bits, (*shape[:-1], 1) if shape else (), (92.0, 98.0, 105.0, 113.0))
+        sign = _choice(bits, near.shape, (1.0, -1.0))
+        return near * sign + normal(bits, shape, dtype)
+
+    return drawn
+
+
 def about(mean: float, normal: Fill) -> Fill:
     """`normal` about a mean so far from zero that squares hold little of the spread."""
     return lambda bits, shape, dtype: mean + normal(bits, shape, dtype)

@@ -34,6 +34,7 @@ STANDARD = [
     "a=3x2x7;b=4x7;ids=3x2;layout=a:sliced,b:broadcast,ids:broadcast",
     "a=3x2x7;b=4x7;ids=3x2;layout=b:gapped,ids:gapped",
     "a=4099x1x3;b=4x3;ids=4099x1;f16,bf16",
+    "a=66x1x17;b=4099x17;ids=66x1",
 ]
 LAID = [
     "a=2x3x4;b=5x4;ids=2x3;layout=cropped",

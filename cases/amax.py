@@ -36,6 +36,7 @@ STANDARD = [
     "x=5x7x9;dim=1;layout=broadcast",
     "x=1031x3;dim=-1;layout=transposed",
     "x=17x3;dim=-1;layout=offset",
+    "x=5x257;dim=-1;fill=constant",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()

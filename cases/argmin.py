@@ -38,6 +38,7 @@ STANDARD = [
     "x=5x1031;dim=-1",
     "x=5x4099;dim=-1;f32",
     "x=1031x3;dim=-1;layout=sliced",
+    "x=5x257;dim=-1;fill=ties",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

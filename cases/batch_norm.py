@@ -13,7 +13,7 @@ STANDARD = [
     "x=5x3x33;weight=3,;bias=3,;training=true;inplace=x",
     "x=5x3x17;training=true;layout=x:transposed;inplace=x",
     "x=9x5x7;weight=5,;training=true;eps=1e-12;fill=small",
-    "x=17x5x7;weight=5,;bias=5,;training=true;fill=offset-1e3;f32",
+    "x=17x5x7;weight=5,;bias=5,;training=true;fill=offset-1e3;f32,f16,bf16",
     "x=17x5x7;weight=5,;bias=5,;training=true;fill=offset-1e4;f32",
     "x=17x5x7;weight=5,;bias=5,;training=true;fill=heavy;f16",
     "x=7x25;training=true;fill=special-columns",

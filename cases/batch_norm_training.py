@@ -20,7 +20,7 @@ STANDARD = [
     _row("4x3x5", "momentum=0.0"),
     _row("4x3x5", "momentum=0.5;unbiased=false;layout=x:transposed"),
     _row("9x5x7", "eps=1e-12;fill=small"),
-    _row("17x5x7", "fill=offset-1e3;f32"),
+    _row("17x5x7", "fill=offset-1e3;f32,f16,bf16"),
     _row("17x5x7", "fill=offset-1e4;f32"),
     _row("17x5x7", "fill=heavy;f16"),
     _row("7x25", "fill=special-columns", weights=False),

@@ -15,6 +15,7 @@ STANDARD = [
     "x=6x11;min=-1.5;fill=negative;layout=transposed",
     "x=5x19;min=-0.5;max=0.5;fill=halves;layout=sliced",
     "x=6x11;min=-0.0009765625;max=0.0009765625;fill=small",
+    "x=66,;min=0.5;max=-0.5;fill=special",
 ]
 TYPED = typed(
     "float8 signed unsigned",

@@ -60,6 +60,7 @@ STANDARD = [
     "x=65x3;target=65,;reduction=none;fill=special",
     "x=2x4099;target=2,;reduction=sum;f32",
     "x=8x11;target=8,;reduction=none;fill=negative",
+    "x=9x257;target=9,;reduction=none;fill=past-exp",
 ]
 LAID = [
     "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",

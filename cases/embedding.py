@@ -37,6 +37,7 @@ STANDARD = [
     "weight=4x9;indices=6x5;padding_idx=2",
     "weight=4x9;indices=31,;padding_idx=0;layout=weight:transposed",
     "weight=3x65;indices=2x3x4;padding_idx=2;layout=indices:transposed",
+    "weight=4099x17;indices=66,",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

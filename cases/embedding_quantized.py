@@ -21,6 +21,7 @@ STANDARD = [
     "weight=9x18;indices=3x4;type=q4_0;f32;layout=indices:broadcast",
     "weight=9x18;indices=5,;type=q4_0;f32;layout=weight:broadcast",
     "weight=9x18;indices=2x3x4;type=q4_0;f32;layout=indices:permuted",
+    "weight=4099x18;indices=66,;type=q4_0;f32",
 ]
 LAID = [
     "weight=9x18;indices=2x3x4;type=q4_0;f32;layout=indices:cropped",

@@ -32,6 +32,7 @@ STANDARD = [
     "x=7x9;index=7x5;dim=1;layout=index:gapped",
     "x=2x3;index=4099x3;dim=0;f16,bf16",
     "x=5x1031;index=9x1031;dim=0;f16,bf16",
+    "x=4099x17;index=33x17;dim=0",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

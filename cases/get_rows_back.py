@@ -28,6 +28,7 @@ STANDARD = [
     "grad=5x33;indices=5,;num_rows=7;layout=indices:broadcast",
     "grad=3x4x31;indices=3x4;num_rows=5;layout=indices:gapped",
     "grad=4099x3;indices=4099,;num_rows=2;f16,bf16",
+    "grad=66x17;indices=66,;num_rows=4099",
 ]
 LAID = [
     "grad=2x3x4;indices=2x3;num_rows=5;layout=cropped",

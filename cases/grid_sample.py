@@ -3,6 +3,8 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
 
+_PADDINGS = ("zeros", "border", "reflection")
+
 SMOKE = ["x=2x3x5x7;grid=2x4x3x2"]
 STANDARD = [
     "x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode=border;fill=extreme;f32",
@@ -26,6 +28,8 @@ STANDARD = [
     "x=1x2x3x97;grid=1x3x9x2;padding_mode=border",
     "x=1x1x1x1;grid=1x1x1x2",
     "x=0x2x3x3;grid=0x2x2x2",
+    # Places on the very edge, where the cell behind the last one has the weight 0 and does not exist.
+    *(f"x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode={p};fill=signs;needs=x" for p in _PADDINGS),
     "x=1x1x2x2;grid=1x1x1031x2;f16,bf16",
     "x=1x1x2x2;grid=1x1x4099x2;f32",
 ]

@@ -13,7 +13,7 @@ STANDARD = [
     "x=2x6x33;weight=6,;bias=6,;num_groups=2;inplace=x",
     "x=2x6x5x7;num_groups=3;layout=permuted;inplace=x",
     "x=3x6x33;num_groups=2;eps=1e-12;fill=small",
-    "x=3x6x33;weight=6,;bias=6,;num_groups=2;fill=offset-1e3;f32,f16",
+    "x=3x6x33;weight=6,;bias=6,;num_groups=2;fill=offset-1e3;f32,f16,bf16",
     "x=3x6x33;weight=6,;bias=6,;num_groups=2;fill=offset-1e4;f32",
     "x=3x6x33;weight=6,;bias=6,;num_groups=2;fill=heavy;f16",
     "x=25x6;num_groups=1;fill=special-rows",

@@ -33,6 +33,7 @@ STANDARD = [
     "x=7x9;index=5,;source=5x9;dim=0;layout=x:gapped,source:sliced",
     "x=2x3;index=4099,;source=4099x3;dim=0;f16,bf16",
     "x=3x1031;index=9,;source=9x1031;dim=0;alpha=0.12554;f16,bf16",
+    "x=4099x17;index=66,;source=66x17;dim=0",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [

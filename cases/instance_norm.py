@@ -12,7 +12,7 @@ STANDARD = [
     "x=2x3x5x7;weight=3,;bias=3,;inplace=x",
     "x=2x3x33;layout=transposed;inplace=x",
     "x=3x4x33;eps=1e-12;fill=small",
-    "x=3x4x65;weight=4,;bias=4,;fill=offset-1e3;f32",
+    "x=3x4x65;weight=4,;bias=4,;fill=offset-1e3;f32,f16,bf16",
     "x=3x4x65;weight=4,;bias=4,;fill=offset-1e4;f32",
     "x=3x4x65;weight=4,;bias=4,;fill=heavy;f16",
     "x=5x5x7;fill=special-rows",

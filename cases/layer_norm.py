@@ -11,7 +11,7 @@ STANDARD = [
     "x=7x33;weight=33,;bias=33,;normalized_shape=(33);inplace=x",
     "x=3x2x65;weight=65,;bias=65,;normalized_shape=(65);layout=x:transposed;inplace=x",
     "x=9x33;weight=33,;normalized_shape=(33);eps=1e-12;fill=small",
-    "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=offset-1e3;f32,f16",
+    "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=offset-1e3;f32,f16,bf16",
     "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=offset-1e4;f32",
     "x=9x65;weight=65,;bias=65,;normalized_shape=(65);fill=heavy;f16",
     "x=25x7;weight=7,;normalized_shape=(7);fill=special-rows",

@@ -32,6 +32,7 @@ STANDARD = [
     "x=2x4099;dim=-1;f32",
     "x=65x3;dim=-1;fill=special",
     "x=2x1031;dim=-1;fill=ties",
+    "x=9x257;dim=-1;fill=past-exp",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")

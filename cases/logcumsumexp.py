@@ -13,6 +13,7 @@ STANDARD = [
     "x=5x9;dim=-1;fill=constant",
     "x=4x4099;dim=-1;fill=wide;f16,bf16",
     "x=2x1031;dim=-1;fill=ties",
+    "x=9x129;dim=-1;fill=past-exp",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")

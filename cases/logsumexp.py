@@ -45,6 +45,7 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=sliced",
     "x=17x3;dim=-1;layout=offset",
     "x=9x4099;dim=-1;fill=constant;f16",
+    "x=9x257;dim=-1;fill=past-exp",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

@@ -74,4 +74,4 @@ FULL = [
     "a=4x3x12289;b=2x2x12289;ids=2x2",
     "a=8x2x3;b=65537x1x3;ids=65537x2",
 ]
-WITHOUT = PRODUCTS
+WITHOUT = {**PRODUCTS, "far rows": "no layer has thousands of experts"}

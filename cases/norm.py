@@ -44,6 +44,7 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=sliced",
     "x=9x4099;p=2.0;dim=-1;fill=constant;f16,bf16",
     "x=33x31;p=3.0;dim=-1;fill=offset;f16,bf16",
+    "x=33x5;p=0.5;dim=-1;fill=zeros",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

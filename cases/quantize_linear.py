@@ -29,6 +29,7 @@ STANDARD = [
     "x=1x1;scale=1x1;zero_point=1x1;type=i8",
     "x=19,;scale=0d;type=f8e5m2",
     "x=3x1031;scale=3x1;type=i8",
+    *(f"x=7x33;scale=7x1;zero_point=7x1;type={kind};f32,bf16;fill=past-int32" for kind in ("i8", "u8")),
 ]
 LAID = [
     "x=2x3x5x9;scale=2x3x5x3;zero_point=2x3x5x3;type=i8;layout=cropped",

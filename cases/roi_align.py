@@ -53,6 +53,7 @@ SHORT = {"rois.1": Limit(0, "a box has four numbers")}
 WITHOUT = {
     "aligned": "a box has four numbers, and no tile covers them",
     "aligned, often": "a box has four numbers, and no tile covers them",
+    "far rows": "no batch has thousands of planes",
     "NaN, inf": "where a box lies that ends at NaN is no rule that libraries share",
 }
 PAIRED = [

@@ -27,6 +27,8 @@ STANDARD = [
     f"x=4x64;weight=9x32;scale=9x4;{_NV};layout=scale:transposed",
     f"x=2x3x96;weight=31x48;scale=31x3;{_MX}",
     f"x=31x32;weight=5x16;scale=5x2;{_NV};fill=zeros",
+    f"x=4x48;weight=9x24;scale=9x3;{_NV}",
+    f"x=3x80;weight=7x40;scale=7x5;{_NV}",
     "x=4x64;weight=9x64;scale=9x2;type=f8e4m3;scales=f8e8m0",
     "x=4x64;weight=9x64;scale=9x2;type=f8e4m3;layout=transposed",
     "x=4x64;weight=9x64;scale=9x2;type=i8;layout=x:sliced",

@@ -41,6 +41,7 @@ STANDARD = [
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=index:transposed",
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:transposed",
     "x=4x3x4x7;index=1x2x3x4;src=1x2x3x4;dim=-4;layout=src:gapped",
+    "x=4099x17;index=33x17;src=33x17;dim=0",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

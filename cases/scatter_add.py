@@ -35,6 +35,7 @@ STANDARD = [
     "x=7x9;index=7x5;src=7x5;dim=1;layout=index:gapped",
     "x=2x3;index=4099x3;src=4099x3;dim=0;f16,bf16",
     "x=3x1031;index=9x1031;src=9x1031;dim=0;f16,bf16",
+    "x=4099x17;index=33x17;src=33x17;dim=0",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = [

@@ -34,6 +34,7 @@ STANDARD = [
     "x=2x9x31;source=2x4x31;indices=2x4;layout=indices:gapped",
     "x=2x3x7x4;source=2x3x2x4;indices=2x3x2;layout=indices:permuted",
     "x=3x8x5;source=3x2x5;indices=3x2;layout=indices:broadcast",
+    "x=4099x17;source=66x17;indices=66,",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 MIXED = mixed(

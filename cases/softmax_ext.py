@@ -53,6 +53,7 @@ STANDARD = [
     "x=2x3x7x3;keep=2x1x7x3;layout=keep:sliced",
     "x=2x3x17x3;mask=2x1x17x3;fill=special",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
+    "x=3x5x257;fill=past-exp",
 ]
 MIXED = mixed(
     "mask",

@@ -34,6 +34,7 @@ STANDARD = [
     "x=2x1031;dim=-1;fill=wide",
     "x=5x13;dim=-1;fill=extreme",
     "x=9x22;dim=-1;fill=special",
+    "x=5x257;dim=-1;descending=true;fill=ties",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -9,7 +9,7 @@ SMOKE = [
     "x=33x17;dim=-1",
 ]
 STANDARD = [
-    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e3;f32,f16,bf16",
     "x=5x65;dim=-1;fill=offset-1e4;f32",
     "x=5x65;dim=-1;fill=heavy;f16",
     *one_axis(

@@ -36,6 +36,7 @@ STANDARD = [
     "x=6x9;k=5;dim=-1;fill=kink",
     "x=5x66;k=40;dim=-1;fill=zeros",
     "x=27x66;k=41;dim=-1;fill=wide",
+    "x=5x257;k=33;dim=-1;fill=ties",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim("k=3")

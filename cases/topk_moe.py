@@ -24,6 +24,7 @@ STANDARD = [
     "logits=5x66;k=40;fill=zeros",
     f"logits=271x5;k=4;scale={8 * BETWEEN};f16,bf16",
     "logits=9x32;k=4",
+    "logits=5x257;k=9;fill=ties",
 ]
 LAID = ["logits=1x1;k=1;renormalize=false;layout=offset"]
 ALIGNED = aligned(

@@ -10,7 +10,7 @@ SMOKE = [
 ]
 STANDARD = [
     *one_axis(concentrates=CONCENTRATING, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
-    "x=5x65;dim=-1;fill=offset-1e3;f32",
+    "x=5x65;dim=-1;fill=offset-1e3;f32,f16,bf16",
     "x=5x65;dim=-1;fill=offset-1e4;f32",
     *one_axis(concentrates=CONCENTRATING, drop=("x=4x1", "x=5x31", "fill=extreme", "fill=small", "x=3x768")),
     "x=5x31;dim=0;correction=0",

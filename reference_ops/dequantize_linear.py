@@ -18,7 +18,7 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum",)
-_ZEROS = {"i8": range(-20, 21), "u8": range(100, 141)}
+_ZEROS = {"i8": range(-128, 128), "u8": range(256)}
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

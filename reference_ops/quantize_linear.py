@@ -20,7 +20,7 @@ from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward",)
 TRAITS = ("rounding",)
-_ZEROS = {"i8": range(-20, 21), "u8": range(100, 141)}
+_ZEROS = {"i8": range(-128, 128), "u8": range(256)}
 #: Digits after the first of fp8, and the exponent of its smallest normal number.
 _FLOATS = {"f8e4m3": (3, -6), "f8e5m2": (2, -14)}
 

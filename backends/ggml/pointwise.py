@@ -80,6 +80,8 @@ def xielu(g: Graph, x: Tensor, *, alpha_n: float, alpha_p: float, beta: float, e
 
 def clamp(g: Graph, x: Tensor, *, min: float | None, max: float | None) -> Tensor:  # noqa: A002 - the operator's own
     """ggml_clamp writes into its input, so it gets a copy where the result does not belong there."""
+    if min is not None and max is not None and min > max:
+        raise Unsupported("of crossed bounds ggml_clamp takes the lower one, not the upper")
     low, high = -np.inf if min is None else min, np.inf if max is None else max
     return g.call("ggml_clamp", owned(g, x), float(low), float(high))
 

@@ -60,6 +60,7 @@ static Function function_of(Scope *s, const opproof_call *call) {
   if (is_text(call, "approximate", "tanh")) f.algorithm = dnnl_eltwise_gelu_tanh;
   if (input(call, 1) != NULL) decline(s, "oneDNN has no power of two tensors");
   if (f.algorithm == dnnl_eltwise_round && input(call, 0)->dtype.bits != 32) decline(s, "oneDNN rounds float32 alone");
+  if (f.algorithm == dnnl_eltwise_clip && f.alpha > f.beta) decline(s, "oneDNN's clip refuses crossed bounds");
   /* Past 20 the threshold changes nothing that a float32 could hold. */
   if (float_param(call, "threshold", 20) < 20) decline(s, "oneDNN's soft_relu has no threshold");
   return f;

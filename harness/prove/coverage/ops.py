@@ -7,6 +7,7 @@ import typing
 from collections.abc import Callable
 
 from opproof.cases import cases_of
+from opproof.harness.prove.coverage.sizes import INDICES
 from opproof.reference_ops import Op, Trait
 from opproof.vocabulary.whole import Whole
 
@@ -26,6 +27,11 @@ def taking(*params: str) -> Applies:
 def either(*conditions: Applies) -> Applies:
     """Operators that meet one of the conditions."""
     return lambda op: any(condition(op) for condition in conditions)
+
+
+def every(*conditions: Applies) -> Applies:
+    """Operators that meet all of the conditions."""
+    return lambda op: all(condition(op) for condition in conditions)
 
 
 def tensors(op: Op) -> bool:
@@ -62,6 +68,11 @@ def by_rows(op: Op) -> bool:
 def mapped(op: Op) -> bool:
     """Whether it maps the elements of one tensor of floats."""
     return unary(op) and floats(op)
+
+
+def tables(op: Op) -> bool:
+    """Whether it reads or writes rows of a table by their numbers."""
+    return Trait.INDEXED in op.traits and len(op.tensors) > 1 and not INDICES.isdisjoint(op.tensors)
 
 
 def stored(op: Op) -> bool:

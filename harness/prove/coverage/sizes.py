@@ -14,6 +14,10 @@ from opproof.reference_ops import Op
 _SIZES = ("output_size", "size", "shape", "num_classes", "num_rows", "repeats")
 
 
+#: Tensors that say by number which rows are read or written.
+INDICES = frozenset({"index", "indices", "ids"})
+
+
 def pair(value: object) -> tuple[object, ...]:
     """A number per axis as a tuple, where one stands for all too."""
     return value if isinstance(value, tuple) else (value,)
@@ -60,6 +64,24 @@ def long(case: Case, op: Op) -> list[str]:
 def longer(case: Case, op: Op) -> list[str]:
     """Whether a sum has over 4096 terms."""
     return [""] if terms(case, op) > 4096 else []
+
+
+def far_rows(case: Case, op: Op) -> list[str]:
+    """The dtype of a case that names 32 rows and more of a table past 4096 rows and 65,536 elements.
+
+    Half the numbers of such rows are none of float16, and where their elements lie is past 16 bits.
+    """
+    del op
+    named = [math.prod(shape) for name, shape in case.shapes.items() if name in INDICES]
+    tables = [shape for name, shape in case.shapes.items() if name not in INDICES and shape]
+    longest = max([*(n for shape in tables for n in shape), *_asked(case)], default=0)
+    width = min((math.prod(shape[1:]) for shape in tables if len(shape) > 1), default=0)
+    return [case.dtype] if max(named, default=0) >= 32 and longest > 4096 and longest * width > 65536 else []
+
+
+def past_tile(case: Case, op: Op) -> bool:
+    """Whether a row is longer than a tile of 128."""
+    return terms(case, op) > 128
 
 
 def leading(case: Case) -> bool:

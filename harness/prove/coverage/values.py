@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._data import EVERY_BYTE
+from opproof.cases._data import EVERY_BYTE, PAST_EXP
 from opproof.cases._every import EVERY
 from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
@@ -19,7 +19,7 @@ from opproof.harness.prove.coverage.case import (
     strided,
     when,
 )
-from opproof.harness.prove.coverage.sizes import long
+from opproof.harness.prove.coverage.sizes import far_rows, long, past_tile
 from opproof.reference_ops import Op, Trait
 
 
@@ -42,6 +42,12 @@ def _partial(case: Case) -> bool:
 def _causal(case: Case) -> object:
     """Causal, grouped heads, and other than as many queries as keys."""
     return case.kwargs.get("is_causal") and heads(case) and case.shapes["query"][2] != case.shapes["key"][2]
+
+
+def _crossed(case: Case) -> bool:
+    """Its lower bound is above its upper one."""
+    low, high = (case.kwargs.get(name) for name in ("min", "max"))
+    return isinstance(low, int | float) and isinstance(high, int | float) and low > high
 
 
 _SPECIAL_ROWS = ("special-rows", "special-columns")
@@ -160,6 +166,29 @@ LIMITS = (
         lambda case, _: [case.fill],
         lambda op, cases: ("offset-1e3", "offset-1e4"),  # noqa: ARG005
     ),
+    Rule(
+        *("past exp", "rows of over 128 numbers whose exponentials are past the largest of f32, in each dtype", 0),
+        on.every(on.being(Trait.SHARES), on.being(Trait.ROWWISE)),
+        lambda case, op: [case.dtype] if case.fill == PAST_EXP and past_tile(case, op) else [],
+        lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
+    ),
+    Rule(
+        *("ties, long", "ties in a row of over 128, where blocks' own first ones meet", 0),
+        on.every(on.being(Trait.ORDERED), on.being(Trait.ROWWISE)),
+        lambda case, op: [""] if case.fill in ("ties", "constant") and past_tile(case, op) else [],
+    ),
+    Rule(
+        *("far rows", "rows past 4096 by number, of 65,536 elements and more, in each dtype", 0),
+        on.tables,
+        far_rows,
+        lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
+    ),
+    Rule(
+        *("past int32", "quotients that no whole number of 32 bits holds", 0),
+        lambda op: Trait.ROUNDING in op.traits and "scale" in op.tensors,
+        fill("past-int32"),
+    ),
+    Rule("crossed", "a lower bound above the upper one", 0, on.taking("min", "max"), when(_crossed)),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
     Rule(
         *("branches", "both sides of where formulas switch, in f64 too", 0),

@@ -231,7 +231,17 @@ def test_every_fill_is_what_it_says():
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
-        *("special-rows", "special-columns", "masked", "masked-special", "far", "offset-1e3", "offset-1e4"),
+        *(
+            "special-rows",
+            "special-columns",
+            "masked",
+            "masked-special",
+            "far",
+            "past-exp",
+            "past-int32",
+            "offset-1e3",
+            "offset-1e4",
+        ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "every-byte"),
     }
 
@@ -243,6 +253,11 @@ def test_fills_at_limits_are_what_they_say(dtype):
     assert (far.min(axis=1) > 5e4).sum() + (far.max(axis=1) < -5e4).sum() == len(far)
     assert {*np.sign(far[:, 0])} == {-1, 1}
     assert 2 <= len({*far[0]}) <= 3
+    past = fill("past-exp", dtype)
+    assert past.max(axis=1)[past[:, 0] > 0].min() > np.log(DTYPES["f32"].max)
+    assert np.abs(past).min() > 80
+    assert {*np.sign(past[:, 0])} == {-1, 1}
+    assert dtype == "f16" or 0.3 < np.mean(np.abs(fill("past-int32", dtype)) > 2**31) < 0.7
     assert abs(fill("offset-1e3", dtype).mean() - 1e3) < 1
     assert abs(fill("offset-1e4", dtype).mean() - 1e4) < 40
     heavy = fill("heavy", dtype)
