@@ -63,4 +63,4 @@ def lean_of_products(a: Floats, b: Floats, exact: Floats) -> Floats | float:
 
 
 def _roundings(narrow: Floats, exact: Floats) -> Floats:
-    return np.nan_to_num(np.abs(narrow - exact) / (_U * _UNIT), nan=0.0, posinf=0.0)
+    return np.asarray(np.nan_to_num(np.abs(narrow - exact) / (_U * _UNIT), nan=0.0, posinf=0.0))
