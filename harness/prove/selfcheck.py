@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import NOT_FINITE, bits_of
+from opproof.cases._data import NOT_FINITE, ON_KINKS, bits_of
 from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.drawn import given_the_draw, unfair
@@ -95,7 +95,9 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     # PyTorch's backward of softmax makes NaN of an ignored row's NaN: that masks hide theirs is tested without it.
     if op.vjp is None or case.fill in NOT_FINITE or case.fill == "masked-special":
         return
-    needs = tuple(reference.needs_of(replace(case, needs=None), op, inputs, posed.outputs))
+    # A row whose numbers lie on kinks asks for the gradients that exist there, and for no others.
+    asking = case if case.fill in ON_KINKS else replace(case, needs=None)
+    needs = tuple(reference.needs_of(asking, op, inputs, posed.outputs))
     cotangents = tuple(cotangents_of(case, posed.outputs))
     posed = posed.given(mode=Mode.GRADIENT, needs=needs, cotangents=cotangents)
     gradients = reference.vjp(op, inputs, posed.params, cotangents, posed.outputs)
