@@ -26,7 +26,7 @@ libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
 
 #: Seconds after its call at which what a thread left behind does harm.
-LATE = 0.05
+LATE = 0.02
 LONG = 600
 PAGE = mmap.PAGESIZE
 

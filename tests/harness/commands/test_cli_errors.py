@@ -1,7 +1,10 @@
 """Wrong calls: one clear sentence on stderr, exit status 2, no traceback."""
 
+import errno
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from _c_build import compiled, needs_cc
@@ -177,16 +180,34 @@ def test_from_a_shell(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_folder_that_cannot_be_reported_in(capfd, tmp_path):
+def test_a_folder_in_the_place_of_a_report_is_moved_aside(capfd, tmp_path):
+    """It may be a backend's doing; what was measured stays, and the report is written."""
+    out = tmp_path / "out"
+    (out / "report.html").mkdir(parents=True)
+    (out / "results.jsonl").write_bytes(HEADER)
+    finish(out, Header(opproof="1"), [], [], quiet=True, extent=Extent.PART, complaints=["Beware."])
+    assert capfd.readouterr().out.startswith("No case ran, so nothing is known about the backend.\nBeware.\n")
+    assert (out / "report.html").is_file()
+    assert [path.is_dir() for path in out.glob("report.html.*.aside")] == [True]
+    assert (out / "results.jsonl").read_bytes() == HEADER
+
+
+def test_a_folder_that_cannot_be_reported_in(monkeypatch, capfd, tmp_path):
     """What was measured stays, and the sentence says how to report it."""
-    (tmp_path / "out" / "report.html").mkdir(parents=True)
-    (tmp_path / "out" / "results.jsonl").write_bytes(HEADER)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "results.jsonl").write_bytes(HEADER)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(UsageError) as caught:
-        finish(tmp_path / "out", Header(opproof="1"), [], [], quiet=True, extent=Extent.PART, complaints=["Beware."])
+        finish(out, Header(opproof="1"), [], [], quiet=True, extent=Extent.PART, complaints=["Beware."])
     assert capfd.readouterr().out == "No case ran, so nothing is known about the backend.\nBeware.\n"
     said = str(caught.value)
-    assert said.startswith(f"cannot write {tmp_path / 'out' / 'report.html'}: Is a directory; `opproof report ")
-    assert (tmp_path / "out" / "results.jsonl").read_bytes() == HEADER
+    assert said.startswith(f"cannot write {out / 'report.html'}: No space left on device; `opproof report ")
+    assert (out / "results.jsonl").read_bytes() == HEADER
 
 
 @pytest.mark.parametrize(
