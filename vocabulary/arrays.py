@@ -25,10 +25,3 @@ def same_bits(a: Array, b: Array) -> bool:
     x, y = bytes_of(a), bytes_of(b)
     parts = (slice(i, i + _PIECE) for i in range(0, x.size, _PIECE))
     return x.size == y.size and all(np.array_equal(x[part], y[part]) for part in parts)
-
-
-def same_bytes(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> bool:
-    """Whether two rows of bytes are the same."""
-    if a.size <= _SMALL:
-        return a.tobytes() == b.tobytes()
-    return bool(np.array_equal(a, b))

@@ -20,7 +20,7 @@ from opproof.backends.host.request import Place, Request, dtype_of, name_of
 from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
 from opproof.harness.run.question import Question, Wanted, cotangent_layout
 from opproof.harness.truth.data import to_dtype
-from opproof.vocabulary.arrays import Array, same_bytes
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.modes import Mode
 
@@ -297,5 +297,5 @@ def unwritten(array: Array) -> NDArray[np.bool_]:
 def differences(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
     """The buffers that are not what they were, with what they are; one comparison each where nothing changed."""
     for buffer, data in zip(buffers, now, strict=True):
-        if buffer.result is not None or not same_bytes(data, buffer.image):
+        if buffer.result is not None or not same_bits(data, buffer.image):
             yield buffer, data

@@ -8,6 +8,7 @@ import msgspec
 
 from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
+from opproof.reports._results import uncollected
 from opproof.reports._text import line, plural
 from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
@@ -35,6 +36,7 @@ def unlike(before: Header, after: Header) -> list[str]:
     return differences + [f"{name} was {old[name]!r} and is {new[name]!r}" for name in both if old[name] != new[name]]
 
 
+@uncollected()
 def changes(
     before: Run,
     after: Run,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
 from opproof.cases._data import EVERY_BYTE, PAST_EXP
@@ -42,6 +43,11 @@ def _partial(case: Case) -> bool:
 def _causal(case: Case) -> object:
     """Causal, grouped heads, and other than as many queries as keys."""
     return case.kwargs.get("is_causal") and heads(case) and case.shapes["query"][2] != case.shapes["key"][2]
+
+
+def _each_dtype(_: Op, cases: Sequence[Case]) -> list[str]:
+    """The dtypes of an operator's cases, of those that cases have without being told."""
+    return sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT))
 
 
 def _crossed(case: Case) -> bool:
@@ -131,7 +137,7 @@ VALUES = (
         *("every value", "every number of 16 bits, and one of each of 65536 stretches of f32", 0),
         on.mapped,
         _every,
-        lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
+        _each_dtype,
     ),
     Rule(
         *("every byte", "all 256 values of every byte of a quantised block, but of its scale", 0),
@@ -170,7 +176,7 @@ LIMITS = (
         *("past exp", "rows of over 128 numbers whose exponentials are past the largest of f32, in each dtype", 0),
         on.every(on.being(Trait.SHARES), on.being(Trait.ROWWISE)),
         lambda case, op: [case.dtype] if case.fill == PAST_EXP and past_tile(case, op) else [],
-        lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
+        _each_dtype,
     ),
     Rule(
         *("ties, long", "ties in a row of over 128, where blocks' own first ones meet", 0),
@@ -181,7 +187,7 @@ LIMITS = (
         *("far rows", "rows past 4096 by number, of 65,536 elements and more, in each dtype", 0),
         on.tables,
         far_rows,
-        lambda op, cases: sorted({case.dtype for case in cases} & set(DTYPES_BY_DEFAULT)),  # noqa: ARG005
+        _each_dtype,
     ),
     Rule(
         *("past int32", "quotients that no whole number of 32 bits holds", 0),

@@ -30,7 +30,7 @@ from opproof.harness.run.layout import (
     write,
 )
 from opproof.harness.run.question import Question, Settled
-from opproof.vocabulary.arrays import Array, same_bytes
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
@@ -168,7 +168,7 @@ class Placed:
         memory = self._memory.grown(base + layout.request.size)[base:]
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
-            if same_bytes(now, buffer.image if buffer.result is None else before):
+            if same_bits(now, buffer.image if buffer.result is None else before):
                 continue
             if written := buffer.trespass(now):
                 raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")

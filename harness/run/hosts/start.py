@@ -6,11 +6,9 @@ import os
 
 from opproof.harness.run.hosts import filed, foreign, inside, placed
 from opproof.harness.run.hosts.host import Host
-from opproof.harness.run.hosts.process import REFERENCES, references_allowed
+from opproof.harness.run.hosts.process import references_allowed
 from opproof.harness.run.limits import Limits
 from opproof.vocabulary.errors import BackendError
-
-__all__ = ["REFERENCES", "described", "start"]
 
 
 def start(spec: str, limits: Limits) -> Host:

@@ -77,7 +77,7 @@ def _sum(x: Any, axis: Any = None, *, keepdims: bool = False, **_: Any) -> Any:
     if x.source.narrow:
         kept = tuple(a for a in range(x.ndim) if a not in axes)
         rows = np.transpose(x.exact, kept + axes).reshape(*(x.shape[a] for a in kept), _terms(x, axes))
-        size = np.maximum(size, np.reshape(lean(rows, np.sum(rows, axis=-1)), np.shape(exact)))
+        size = np.maximum(size, np.reshape(lean(rows, np.reshape(exact, rows.shape[:-1])), np.shape(exact)))
     return x.source.summed(exact, runs, size)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from _attacker import case_of, passed, run, written
 
-from opproof.harness.run.hosts.start import REFERENCES
+from opproof.harness.run.hosts.process import REFERENCES
 from opproof.reports import read_results
 
 DOORS = """
