@@ -1,8 +1,9 @@
 """One task on one host: posed, asked three times, judged.
 
-The calls: other data (buffers begin at a guard), the case's data (buffers end at one), the other data again. The
-middle one is judged; the outer two must agree bit for bit, so state that survives a call is seen. No expected value
-exists before the backend has answered.
+The calls: other data, the case's data, the other data again. The middle one is judged; the outer two must agree bit for
+bit, so state that survives a call is seen. Buffers of the one data end at a guard, those of the other begin at one, and
+in an eighth of the cases the case's data come first of all: so a backend cannot tell from outside which call is judged.
+No expected value exists before the backend has answered.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from dataclasses import dataclass, replace
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
-from opproof.harness.judge.judgement import Judgement, Rules, judge
+from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.judge.slices.judge import judge_in_slices
+from opproof.harness.run.calls import arranged, by_reference, kept, same_bits
 from opproof.harness.run.determinism import dependent, unrepeated
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
@@ -29,7 +30,6 @@ from opproof.harness.truth.reference import COMPUTE_U
 from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
-from opproof.vocabulary import arrays
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.errors import OpError
@@ -99,6 +99,7 @@ def _judged(
     if task.threads and not host.about.threads:
         raise Settled(Verdict.UNSUPPORTED, UNTOLD)
     wanted = wanted_of(pair.asked, pair.outputs)
+    plan = arranged(task)
 
     def calls(*questions: Question) -> Iterator[list[Array | None]]:
         answers = host.several(questions, timeout)
@@ -114,11 +115,13 @@ def _judged(
         return next(calls(question))
 
     def judged(threads: int) -> tuple[Judgement, Answer]:
-        asked = Question(pair.asked, wanted, at_end=True, soft=soft, threads=threads)
-        other = Question(pair.other, wanted, at_end=False, soft=soft, threads=threads)
+        asked = Question(pair.asked, wanted, at_end=plan.at_end, soft=soft, threads=threads)
+        other = Question(pair.other, wanted, at_end=not plan.at_end, soft=soft, threads=threads)
         around = [] if alone else [other]
+        early = [asked] if plan.leads and around and op.deterministic else []
         first = [_forward(asked, pair.outputs)] if op.drawn_from and mode is Mode.GRADIENT else []
-        given = list(calls(*around, *first, asked, *around))
+        given = list(calls(*early, *around, *first, asked, *around))
+        leading = given.pop(0) if early else None
         answer = Answer(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
             answer = replace(answer, before=call(other))
@@ -128,10 +131,10 @@ def _judged(
         clock.answer = answer
         if by_itself:
             judgement = judge_by_self(_forward_of(host, case, op, timeout, threads), pair.asked, answer)
-        elif pair.room is not None:
-            judgement = judge_in_slices(pair.asked, answer, rules, pair.room)
         else:
-            judgement = judge(pair.asked, answer, rules)
+            judgement = by_reference(pair.asked, answer, rules, pair.room)
+        if judgement.verdict is Verdict.PASS and leading is not None:
+            judgement = replace(judgement, **kept(pair, leading, answer, rules))
         if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
             changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
             if not changed and task.batch_invariant:
@@ -186,14 +189,6 @@ def _forward_of(host: Host, case: Case, op: Op, timeout: float, threads: int):  
         return host.call(Question(pair.asked.given(inputs=tuple(inputs)), wanted, threads=threads), timeout)
 
     return forward
-
-
-def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:
-    """Whether two answers are the same, bit for bit."""
-    return all(
-        (a is None and b is None) or (a is not None and b is not None and arrays.same_bits(a, b))
-        for a, b in zip(first, second, strict=True)
-    )
 
 
 def _confession(error: BaseException, op: Op) -> str:

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from opproof.harness.ledger.known import mark
-from opproof.harness.run.attempt import Attempt, attempt, same_bits
+from opproof.harness.run.attempt import Attempt, attempt
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
+from opproof.harness.run.calls import STALE, same_bits
 from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.start import described, start
 from opproof.harness.run.limits import Limits
@@ -168,11 +169,11 @@ class Desk:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
         alone = self._fresh(task, alone=True)
         if alone.judgement.verdict is Verdict.PASS:
-            kept = with_verdict(first, Verdict.NOT_REPEATABLE, _STALE if first.judgement.stale else _SPOILT)
+            kept = with_verdict(first, Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
             again = self._fresh(task) if used else first
             return _Look(again, unlike=kept) if again.judgement.verdict is Verdict.PASS else _Look(kept)
         if first.judgement.stale and not _same_answer(first, alone):
-            return _Look(with_verdict(first, Verdict.NOT_REPEATABLE, _STALE))
+            return _Look(with_verdict(first, Verdict.NOT_REPEATABLE, STALE))
         return _Look(first)
 
     def _at_the_guard(self, task: Task, first: Attempt) -> Attempt:
@@ -241,7 +242,6 @@ class Desk:
 
 _UNTRACED = "no case before it does it again in a fresh process"
 _SPOILT = "right when called alone in a new process, wrong after a call with other data"
-_STALE = "the answer is that of the call before, which had other data"
 
 
 def _charged(guilty: Guilty, met: Harm) -> list[Result]:
@@ -254,7 +254,7 @@ def _charged(guilty: Guilty, met: Harm) -> list[Result]:
 
 def as_told_by_itself(first: Attempt) -> Attempt:
     """Without another process to ask: a wrong answer equal to the one before, not one number, was kept from there."""
-    return with_verdict(first, Verdict.NOT_REPEATABLE, _STALE) if _is_kept(first) else first
+    return with_verdict(first, Verdict.NOT_REPEATABLE, STALE) if _is_kept(first) else first
 
 
 def _is_kept(first: Attempt) -> bool:

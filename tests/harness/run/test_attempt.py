@@ -8,8 +8,11 @@ from _ask import attempted, judged
 
 from opproof.backends import BackendFailed, Unsupported
 from opproof.backends.numpy import NumPy
+from opproof.harness.run.calls import arranged
 from opproof.harness.run.desk import as_told_by_itself
+from opproof.harness.run.task import Task
 from opproof.reference_ops import load
+from opproof.vocabulary.verdicts import Verdict
 
 RELU = "relu[x=7x33;f32]"
 
@@ -102,12 +105,50 @@ class Watching(NumPy):
 
 def test_three_calls_of_which_the_middle_is_judged():
     backend = Watching()
-    found = attempted(backend, RELU)
+    found = attempted(backend, "relu[x=8x33;f32]")
     first, second, third = (c[0] for c in backend.calls)
     np.testing.assert_array_equal(first, third)
     assert not np.array_equal(first, second)
     np.testing.assert_array_equal(second, found.posed.inputs[0])
     np.testing.assert_array_equal(found.answer.arrays[0], np.maximum(second, 0))
+
+
+def test_the_judged_call_cannot_be_told_from_the_others():
+    """Among many cases its buffers end at a guard in half, and it is made first too in an eighth."""
+    drawn = [arranged(Task("x", f"relu[x={n};f32]", "forward")) for n in range(1, 2001)]
+    assert 900 < sum(d.at_end for d in drawn) < 1100
+    assert 200 < sum(d.leads for d in drawn) < 300
+    assert 80 < sum(d.at_end and d.leads for d in drawn) < 170
+
+
+def test_a_case_whose_data_come_first_too_is_judged_by_the_third_call():
+    case = next(c for n in range(7, 99) if arranged(Task("x", c := f"relu[x={n}x33;f32]", "forward")).leads)
+    backend = Watching()
+    found = attempted(backend, case)
+    before, first, second, third = (c[0] for c in backend.calls)
+    np.testing.assert_array_equal(before, second)
+    np.testing.assert_array_equal(first, third)
+    np.testing.assert_array_equal(found.answer.arrays[0], np.maximum(second, 0))
+    assert found.judgement.verdict is Verdict.PASS
+
+
+class Counting(NumPy):
+    """Right in the second call of three, nothing in the others."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def forward(self, op, inputs, params):
+        self.calls += 1
+        right = super().forward(op, inputs, params)
+        return right if self.calls % 3 == 2 else [0 * y for y in right]
+
+
+def test_a_backend_that_computes_in_the_second_call_alone_is_caught_in_an_eighth_of_the_cases():
+    cases = [f"relu[x={n}x33;f32]" for n in range(7, 47)]
+    caught = [c for c in cases if attempted(Counting(), c).judgement.verdict is not Verdict.PASS]
+    assert caught == [c for c in cases if arranged(Task("x", c, "forward")).leads]
+    assert len(caught) > 2
 
 
 def test_inputs_have_the_case_s_layout_and_dtype():

@@ -1,0 +1,60 @@
+"""What a backend cannot know of the calls of a case: which is judged, and whether its data have come before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules, judge
+from opproof.harness.judge.slices.judge import judge_in_slices
+from opproof.harness.run.task import Task
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.slices.pose import Pair
+from opproof.harness.truth.slices.room import Room
+from opproof.vocabulary import arrays
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.verdicts import WRONG, Verdict
+
+STALE = "the answer is that of the call before, which had other data"
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """How the calls of a case are made."""
+
+    at_end: bool  # the judged call's buffers end at a guard, those of the other data begin at one; else the reverse
+    leads: bool  # the judged call is made before the other data too
+
+
+def arranged(task: Task) -> Arranged:
+    """Of the case and the mode alone, so that a run repeated makes the same calls; a half, and an eighth of them."""
+    (drawn,) = hashlib.blake2b(f"{task.mode} {task.case}".encode(), digest_size=1).digest()
+    return Arranged(drawn % 2 == 0, drawn // 2 % 8 == 0)
+
+
+def kept(pair: Pair, leading: Sequence[Array | None], answer: Answer, rules: Rules) -> dict[str, Any]:
+    """What changes in a judgement where the same question was asked first of all: whether anything was kept."""
+    if not same_bits(leading, answer.arrays):
+        said = "the same call gave other bits before a call with other data"
+        return {"verdict": Verdict.NOT_REPEATABLE, "message": said}
+    if same_bits(leading, answer.before):  # two questions with one answer: right for both, or kept
+        other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
+        if other.verdict in WRONG:
+            return {"verdict": Verdict.NOT_REPEATABLE, "message": STALE, "stale": True}
+    return {}
+
+
+def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:
+    """The verdict of the reference: of the whole, or of slices as the judge's memory allows."""
+    return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+
+
+def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:
+    """Whether two answers are the same, bit for bit."""
+    return all(
+        (a is None and b is None) or (a is not None and b is not None and arrays.same_bits(a, b))
+        for a, b in zip(first, second, strict=True)
+    )
