@@ -36,13 +36,15 @@ class Low(np.ndarray):
             return low(_sum(given[0], axis, keepdims, self.name), self.name)
         if ufunc is np.add and method == "at" and given[0].dtype.kind == "f":
             return _add_at(given[0], given[1], given[2], self.name)
+        if ufunc in (np.add, np.logaddexp) and method == "accumulate" and given[0].dtype.kind == "f":
+            return low(_scan(given[0], kwargs.get("axis", 0), self.name, ufunc), self.name)
         if ufunc is np.matmul and method == "__call__" and "out" not in kwargs:
             return low(_matmul(given[0], given[1], self.name), self.name)
         return low(getattr(ufunc, method)(*given, **kwargs), self.name)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func is np.cumsum:
-            return low(_cumsum(np.asarray(args[0]), kwargs["axis"], self.name), self.name)
+            return low(_scan(np.asarray(args[0]), kwargs["axis"], self.name), self.name)
         if func is np.einsum:
             return low(_einsum(args[0], [np.asarray(x) for x in args[1:]], self.name), self.name)
         return low(super().__array_function__(func, types, args, kwargs), self.name)  # np.where makes plain arrays
@@ -61,12 +63,12 @@ def _viewed(x: Any, name: str) -> Any:
     return seen
 
 
-def _steps(terms: Array, name: str) -> Iterator[Array]:
-    """Running sums over the first axis, each rounded."""
+def _steps(terms: Array, name: str, added: np.ufunc = np.add) -> Iterator[Array]:
+    """Running sums by `added` over the first axis, each rounded."""
     kind = DTYPES[name].numpy
-    total = np.zeros(terms.shape[1:], kind)
+    total = np.full(terms.shape[1:], added.identity, kind)
     for term in terms:
-        total = (total.astype(np.float32) + term).astype(kind)
+        total = added(total.astype(np.float32), term).astype(kind)
         yield total.astype(np.float32)
 
 
@@ -110,6 +112,6 @@ def _add_at(target: Array, index: Any, values: Array, name: str) -> None:
     target[...] = total
 
 
-def _cumsum(x: Array, axis: int, name: str) -> Array:
+def _scan(x: Array, axis: int, name: str, added: np.ufunc = np.add) -> Array:
     terms = np.moveaxis(x, axis, 0)
-    return np.moveaxis(np.stack([*_steps(terms, name)]) if len(terms) else terms, 0, axis)
+    return np.moveaxis(np.stack([*_steps(terms, name, added)]) if len(terms) else terms, 0, axis)

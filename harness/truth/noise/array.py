@@ -31,6 +31,7 @@ from opproof.harness.truth.noise.rules import CREATES, DECIDED, EXACT_UFUNCS, JU
 from opproof.harness.truth.noise.sums import (
     FUNCTIONS,
     REDUCE,
+    SCANS,
     add_at,
     aligned,
     exact_of,
@@ -195,6 +196,8 @@ class Noisy(NDArrayOperatorsMixin):
             return add_at(*inputs)
         if method == "reduce" and ufunc in REDUCE:
             return REDUCE[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
+        if method == "accumulate" and ufunc in SCANS:
+            return SCANS[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
         if method != "__call__" or ufunc in JUMPS:
             raise OpError(_unruled(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")))
         if ufunc in DECIDED:

@@ -117,6 +117,22 @@ def _cumprod(x: Any, axis: int = 0, **_: Any) -> Any:
     return x.source.summed(exact, runs, np.abs(exact) * np.sqrt(_counting(x, axis) - 1))
 
 
+def _log_sums(x: Any, axis: int = 0, **_: Any) -> Any:
+    """Scans by logaddexp: every y so far was rounded, log(k) + its row's largest x too, as those who sum exp do it.
+
+    What was lost at the term j is worth exp(y_j - y_k) at k, so that of equal terms a third of the squares is left.
+    """
+    axis %= x.ndim
+    exact = np.logaddexp.accumulate(x.exact, axis=axis)
+    y = np.where(np.isfinite(exact), exact, 0)
+    lost = np.logaddexp.accumulate(np.where(np.isfinite(exact), 2 * y + np.log1p(np.square(y)), -np.inf), axis=axis)
+    top = np.where(np.isfinite(exact), np.maximum.accumulate(x.exact, axis=axis), 0)
+    size = np.sqrt(np.exp(lost - 2 * y) + np.square(top) + np.square(y - top))
+    if x.source.narrow:
+        size = np.maximum(size, lean_of_scan(x.exact, exact, axis, np.logaddexp))
+    return x.source.summed(exact, np.logaddexp.accumulate(x.runs, axis=axis + 1), size)
+
+
 def _extreme(largest: bool) -> Callable[..., Any]:
     pick = np.argmax if largest else np.argmin
 
@@ -201,6 +217,8 @@ REDUCE: dict[Any, Callable[..., Any]] = {
     np.maximum: _extreme(largest=True),
     np.minimum: _extreme(largest=False),
 }
+#: Scans by ufunc.
+SCANS: dict[Any, Callable[..., Any]] = {np.add: _cumsum, np.multiply: _cumprod, np.logaddexp: _log_sums}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
     np.mean: _mean,

@@ -44,11 +44,11 @@ def lean(terms: Floats, exact: Floats) -> Floats:
     return np.asarray(np.maximum(_roundings(forwards, exact), _roundings(backwards, exact)))
 
 
-def lean_of_scan(terms: Floats, exact: Floats, axis: int) -> Floats | float:
-    """The same of every partial sum along an axis."""
+def lean_of_scan(terms: Floats, exact: Floats, axis: int, added: np.ufunc = np.add) -> Floats | float:
+    """The same of every partial sum along an axis, by `added`."""
     if not tied(np.moveaxis(terms, axis, -1)):
         return 0.0
-    return _roundings(np.add.accumulate(terms.astype(np.float32), axis=axis), exact)
+    return _roundings(added.accumulate(terms.astype(np.float32), axis=axis), exact)
 
 
 def lean_of_products(a: Floats, b: Floats, exact: Floats) -> Floats | float:

@@ -166,6 +166,28 @@ def test_sums_grow_with_the_square_root():
     assert 14 < many / few < 18
 
 
+@pytest.mark.parametrize("shift", [-9.0, 0.0, 90.0])
+@pytest.mark.parametrize("n", [8, 256, 4096])
+def test_scans_by_logaddexp_grow_as_those_of_float32_do(n, shift):
+    """Each log so far is rounded; an absolute error, so that it is the larger the farther the logs are from zero."""
+    terms = (np.random.default_rng(n).normal(size=(64, n)) + shift).astype(np.float32)
+    exact = np.logaddexp.accumulate(terms.astype(np.float64), axis=1)
+    predicted = np.sqrt(np.mean(np.square(scale(np.logaddexp.accumulate(noisy(terms), axis=1))[:, -1])))
+    one_by_one = np.logaddexp.accumulate(terms, axis=1)
+    at_once = np.log(np.cumsum(np.exp(terms - np.float32(shift)), axis=1, dtype=np.float32)) + np.float32(shift)
+    measured = [np.sqrt(np.mean(np.square(honest - exact)[:, -1])) / U for honest in (one_by_one, at_once)]
+    assert 1 / 4 < max(measured) / predicted < 2.5
+
+
+def test_a_scan_by_logaddexp_has_no_noise_where_it_is_infinite():
+    x = noisy([[-np.inf, -np.inf, 1.0, np.inf, 2.0]])
+    y = np.logaddexp.accumulate(x, axis=1)
+    assert y.exact.tolist()[0] == [-np.inf, -np.inf, 1.0, np.inf, np.inf]
+    infinite = np.isinf(y.exact)
+    assert np.all(y.runs[:, infinite] == y.exact[infinite])
+    assert np.ptp(y.runs[:, 0, 2]) > 0
+
+
 def expected(name, *arrays, dtype="f32", declared=None, **params) -> Expected:
     tensors = ";".join(f"{k}={'x'.join(map(str, v.shape))}" for k, v in zip("ab", arrays, strict=False))
     given = "".join(f";{k}={v}" for k, v in params.items())

@@ -45,3 +45,12 @@ def test_low_sums_are_low():
         sums = [np.sum(given), np.mean(given) * 4099, given @ given.T, np.einsum("ij,kj->ik", given, given), target]
         assert [float(np.asarray(s).reshape(-1)[0]) for s in sums] == pytest.approx([total] * 5)
         assert float(np.asarray(np.cumsum(given, axis=1))[0, -1]) == total
+
+
+def test_low_scans_by_logaddexp_are_low():
+    """The log of so many ones stops growing where a further one is less than half a step of the dtype."""
+    nothing = np.zeros((1, 4099), np.float32)
+    for dtype, total in (("f16", 6.238), ("bf16", 4.156)):
+        scan = np.logaddexp.accumulate(low(nothing, dtype), axis=1)
+        assert float(np.asarray(scan)[0, -1]) == pytest.approx(total, abs=0.001)
+        assert float(np.asarray(scan)[0, -1]) < np.log(4099) - 1
