@@ -113,7 +113,7 @@ def test_branches_do_not_flip():
         np.median,
         np.nansum,
         np.gradient,
-        np.add.accumulate,
+        np.subtract.accumulate,
         np.add.outer,
         np.logaddexp.reduce,
         np.spacing,
