@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isnan
+from dataclasses import dataclass
+from math import inf
 
 from opproof.reports._kinds import allowed, severity
 from opproof.reports._record import Result
 from opproof.reports.changes.record import Changed, Figure, Moved
+from opproof.vocabulary.modes import Mode
 
 #: How many times larger an error may get.
 UNITS_GROWTH = 8.0
@@ -20,32 +22,71 @@ LEAST_UNITS = 0.5
 LEAST_RMS = 0.25
 LEAST_BIAS = 0.15
 
+_FORWARD, _GRADIENT = str(Mode.FORWARD), str(Mode.GRADIENT)
+
 
 def grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int], list[Moved]]:
     """The ids of the records to show for what grew, one an operator, dtype and mode; and all that grew of it."""
     limits = {Figure.UNITS: units, Figure.RMS: rms, Figure.BIAS: rms}
     shown: set[int] = set()
     moved: list[tuple[float, Moved]] = []
-    for what, some in grouped(passing, lambda r: f"{r.op} {r.dtype} {r.mode}").items():
-        larger = [g for figure, limit in limits.items() if (g := _growth(what, figure, some, limit)) is not None]
+    for what, some in grouped(passing, _place).items():
+        largest = _largest(some)
+        larger = [g for figure, limit in limits.items() if (g := _growth(what, figure, *largest[figure], limit))]
         shown.update(id(worst) for _, worst, _ in larger[:1])
         moved += [(by, m) for by, _, m in larger]
     return shown, [m for _, m in sorted(moved, key=lambda pair: -pair[0])]
 
 
-def _growth(what: str, figure: Figure, some: Sequence[Changed], limit: float) -> tuple[float, Changed, Moved] | None:
-    """How many times larger the largest figure of `some` is, whose it is, from what to what; None within `limit`."""
-    size = _SIZES[figure]
-    before, worst = None, None
-    most, largest = 0.0, 0.0
+def _place(r: Result) -> str:
+    mode = _FORWARD if r.mode is Mode.FORWARD else _GRADIENT  # the text of an enumeration takes its time
+    return f"{r.op} {r.dtype} {mode}"
+
+
+@dataclass(slots=True)
+class _Peak:
+    """The largest figure so far, and whose it is."""
+
+    size: float = -1.0
+    of: Changed | None = None
+
+
+def _largest(some: Sequence[Changed]) -> dict[Figure, tuple[Changed | None, Changed | None]]:
+    """Of each figure whose it was the largest before, and whose it is now; of those that have it both times.
+
+    One pass, written out: records lie scattered in memory, and to fetch hundreds of thousands thrice takes longest.
+    """
+    units, units_now, rms, rms_now, bias, bias_now = (_Peak() for _ in range(6))
     for c in some:
-        was, now = None if c.before is None else size(c.before), size(c.after)
-        if was is None or now is None:
+        before, after = c.before, c.after
+        if before is None:
             continue
-        if before is None or was > most:
-            before, most = c.before, was
-        if worst is None or now > largest:
-            worst, largest = c, now
+        if (size := _units(before)) > units.size:
+            units.size, units.of = size, c
+        if (size := _units(after)) > units_now.size:
+            units_now.size, units_now.of = size, c
+        if before.rms is not None and after.rms is not None:
+            if before.rms > rms.size:
+                rms.size, rms.of = before.rms, c
+            if after.rms > rms_now.size:
+                rms_now.size, rms_now.of = after.rms, c
+        if before.bias is not None and after.bias is not None:
+            if (size := abs(before.bias)) > bias.size:
+                bias.size, bias.of = size, c
+            if (size := abs(after.bias)) > bias_now.size:
+                bias_now.size, bias_now.of = size, c
+    return {
+        Figure.UNITS: (units.of, units_now.of),
+        Figure.RMS: (rms.of, rms_now.of),
+        Figure.BIAS: (bias.of, bias_now.of),
+    }
+
+
+def _growth(
+    what: str, figure: Figure, most: Changed | None, worst: Changed | None, limit: float
+) -> tuple[float, Changed, Moved] | None:
+    """How many times larger the largest figure is, whose it is, from what to what; None within `limit`."""
+    before = None if most is None else most.before
     if before is None or worst is None:
         return None
     after = worst.after
@@ -58,8 +99,7 @@ def _growth(what: str, figure: Figure, some: Sequence[Changed], limit: float) ->
 
 def times(figure: Figure, before: Result, after: Result) -> float:
     """How many times larger a figure is, counted from what is as good as nothing."""
-    was = max(_SIZES[figure](before) or 0.0, _least(figure, after))
-    now = _SIZES[figure](after) or 0.0
+    was, now = max(_size(figure, before), _least(figure, after)), _size(figure, after)
     return 1.0 if was == now else now / was
 
 
@@ -70,27 +110,16 @@ def _value(figure: Figure, result: Result) -> float:
     return (result.rms if figure is Figure.RMS else result.bias) or 0.0
 
 
-def _units(result: Result) -> float:
-    units = result.units
-    if not isinstance(units, float) or isnan(units):
-        units = _value(Figure.UNITS, result)
-    return units / _per(result)
+def _units(r: Result) -> float:
+    units, limit = r.units, r.limit
+    if type(units) is float and units <= inf and limit is not None:  # as nearly all have it
+        return units / (limit or 1.0)
+    return _value(Figure.UNITS, r) / _per(r)
 
 
-def _rms(result: Result) -> float | None:
-    return result.rms
-
-
-def _bias(result: Result) -> float | None:
-    return None if result.bias is None else abs(result.bias)
-
-
-#: A figure as it compares; None where the record has none.
-_SIZES: dict[Figure, Callable[[Result], float | None]] = {
-    Figure.UNITS: _units,
-    Figure.RMS: _rms,
-    Figure.BIAS: _bias,
-}
+def _size(figure: Figure, result: Result) -> float:
+    """A figure as it compares; 0 where the record has none."""
+    return _units(result) if figure is Figure.UNITS else abs(_value(figure, result))
 
 
 def _least(figure: Figure, result: Result) -> float:
