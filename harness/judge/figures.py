@@ -86,8 +86,21 @@ class Figures:
 NO_FIGURES = Figures()
 
 
-def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, alone: tuple[int, ...] = ()) -> Figures:
-    """The figures of one array, over its elements that count; slices along the axes `alone` err for themselves."""
+def figures(
+    got: Array,
+    expected: Expected,
+    comparison: Comparison,
+    dtype: str,
+    alone: tuple[int, ...] = (),
+    *,
+    repeated: bool = False,
+) -> Figures:
+    """The figures of one array, over its elements that count; slices along the axes `alone` err for themselves.
+
+    `repeated`: an input holds the same slice again and again, so that what is lost in one is lost in all, and elements
+    that differ may still be one error: of a gradient that sums such rows, each row of the result is. Of those an array
+    that errs more than independent errors would tells nothing.
+    """
     counts = np.isfinite(comparison.signed)
     signed = comparison.signed[counts]
     if signed.size < LEAST:
@@ -96,7 +109,7 @@ def figures(got: Array, expected: Expected, comparison: Comparison, dtype: str, 
     rms, bias = _moments(signed)
     if rms > RMS or abs(bias) > BIAS:  # that may be one error, where values repeat
         _, places = np.unique(np.abs(values), return_index=True)
-        if places.size < LEAST:
+        if repeated or places.size < LEAST:
             return NO_FIGURES
         rms, bias = _moments(signed[places])
     rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0

@@ -31,6 +31,19 @@ def of(text, change, rules=None):
     return judge(posed, Answer(stored), rules or Rules())
 
 
+@pytest.mark.parametrize(("layout", "verdict"), [("x:broadcast", "PASS"), ("contiguous", "WRONG_GRADIENT")])
+def test_rows_that_are_one_in_memory_share_their_errors(layout, verdict):
+    """Each row of the gradient of weight is the sum of cotangents times one row of x: nine elements, one error."""
+    case = Case.parse(f"linear[x=5x9;weight=3x9;f32;layout={layout}]")
+    posed = pose(case, load(case.op), Mode.GRADIENT).asked
+    exact = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+    expected = posed.expected()
+    off = [0 if e is None else e.scale * DTYPES["f32"].u for e in expected]
+    off[1] = off[1] * np.array([[12.0], [-1.0], [0.0]]) * np.sign(exact[1])
+    answer = Answer([None if y is None else (y + d).astype(np.float32) for y, d in zip(exact, off, strict=True)])
+    assert judge(posed, answer, Rules()).verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("text", "factor"),
     [
