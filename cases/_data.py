@@ -35,6 +35,8 @@ EVERY_BYTE = "every-byte"
 
 #: The fill of rows whose exponentials overflow.
 PAST_EXP = "past-exp"
+#: Positive numbers, cotangents too: long sums only grow, and in 16 bits they stop growing.
+GROWING = "growing"
 
 #: Magnitudes at which published bugs appear (exp overflow, saturation, softplus thresholds).
 EXTREMES = (15.0, 50.0, 100.0, 1e4, 1e7)
@@ -100,8 +102,8 @@ def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: st
 
 
 def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:
-    """A random cotangent of O(1), never ones; integers where the case's fill is exact."""
-    fill = case.fill if case.fill in ("exact", "signs") else "normal"
+    """A random cotangent of O(1), never ones; whole or positive numbers where the case's fill is such."""
+    fill = case.fill if case.fill in ("exact", "signs", GROWING) else "normal"
     bits = bits_of(f"{case}|cotangent {name}|variant={variant}")
     g = FILLS[fill](bits, shape, DTYPES[case.dtype])
     if is_every(case.fill):  # some derivatives are past the largest number, and times 0 they are no number
@@ -307,6 +309,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "small": lambda b, s, d: _normal(b, s, d) / 2**10,
     "mixed": lambda b, s, d: _every(b, s, _normal(b, s, d) / 2**10, 2, _normal(b, s, d)),
     "positive": lambda b, s, d: np.abs(_normal(b, s, d)) + 2**-4,
+    GROWING: lambda b, s, d: np.abs(_normal(b, s, d)) + 2**-4,
     "negative": lambda b, s, d: -np.abs(_normal(b, s, d)) - 2**-4,
     "extreme": _extreme,
     "special": _special,

@@ -18,6 +18,7 @@ MIXED = mixed(
     "a=4x65;b=4x65;fill=wide",
     "a=4x9;b=4x9;fill=wide",
 )
+STANDARD = [*STANDARD, "a=4099x3;b=3,;fill=growing;f16,bf16"]
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

@@ -9,6 +9,7 @@ STANDARD = [
     *rows(_TENSORS),
     "x=7x33;residual=7x33;weight=33,;inplace=residual",
     "x=5x31;residual=5x31;weight=31,;layout=residual:broadcast",
+    "x=4099x3;residual=4099x3;weight=3,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x3x5x7;residual=2x3x5x7;weight=7,;layout=cropped",

@@ -35,6 +35,7 @@ STANDARD = [
     f"x=9x131;a=9x3;b=3x131;beta={8 * BETWEEN};alpha={8 * BETWEEN};f16,bf16",
     "x=3x2;a=3x4099;b=4099x2;f32",
     "x=2x3;a=2x4099;b=4099x3;f16,bf16",
+    "x=3,;a=4099x2;b=2x3;fill=growing;f16,bf16",
 ]
 LAID = ["x=1x1;a=1x5;b=5x1;layout=x:offset", "x=1x3;a=1x1;b=1x3;layout=a:offset", "x=3x1;a=3x1;b=1x1;layout=b:offset"]
 ALIGNED = aligned(

@@ -52,6 +52,7 @@ STANDARD = [
     "x=4x3x9;weight=3,;bias=3,;training=true;fill=negative",
     "x=3x65;training=true;fill=special",
     f"x=6x5x31;training=true;eps={BETWEEN};fill=small;f16,bf16",
+    "x=4099x3;weight=3,;bias=3,;training=true;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x4x5x7;weight=4,;bias=4,;training=true;layout=cropped",

@@ -7,6 +7,7 @@ from opproof.cases._losses import full_losses, losses
 
 SMOKE = ["x=7x33;target=7x33;reduction=sum", "x=3x5;target=3x5"]
 STANDARD = [
+    "x=4099x3;target=4099x3;weight=3,;reduction=sum;fill=growing;f16,bf16",
     "x=9x33;target=9x33;reduction=none;fill=far;f32",
     *losses(drop=("small",)),
     "x=7x33;target=7x33;weight=7x33;reduction=none",

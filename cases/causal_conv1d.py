@@ -23,6 +23,7 @@ STANDARD = [
     "x=0x4x7;weight=4x4;bias=4,",
     "x=1x2x131;weight=2x4;bias=2,",
     "x=1x2x4099;weight=2x4;activation=none;f16,bf16",
+    "x=1x2x4099;weight=2x4;bias=2,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x4x9;weight=4x3;layout=cropped",

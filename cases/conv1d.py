@@ -38,6 +38,7 @@ STANDARD = [
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x9;weight=4x3x3;bias=4,;padding=1;layout=bias:offset",
     "x=1x4099x3;weight=2x4099x2;f16,bf16",
+    "x=4099x1x3;weight=2x1x2;bias=2,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x3x7;weight=4x3x2;layout=cropped",

@@ -33,6 +33,7 @@ STANDARD = [
     "x=1x3x5x99;weight=3x1x2x3;bias=3,",
     "x=2x4x7x9;weight=4x1x3x3;bias=4,;padding=1;layout=weight:broadcast,bias:sliced",
     "x=1x2x3x4099;weight=2x1x2x2;f16,bf16",
+    "x=4099x1x2x3;weight=1x1x2x2;bias=1,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x3x5x4;weight=3x1x2x3;layout=cropped",

@@ -36,6 +36,7 @@ STANDARD = [
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=weight:broadcast,bias:sliced",
     "x=2x3x4x5;weight=3x4x3x3;bias=4,;stride=2;padding=1;layout=bias:offset",
     "x=1x4099x2x2;weight=4099x2x1x2;f16,bf16",
+    "x=4099x1x1x2;weight=1x2x1x2;bias=2,;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=2x3x4x3;weight=3x2x3x2;layout=cropped",

@@ -90,3 +90,4 @@ PAIRED = [
     "x=9x7;target=9,;ignore_index=1;label_smoothing=0.2",
     "x=9x7;target=9,;ignore_index=1;label_smoothing=0.2;reduction=sum",
 ]
+WITHOUT = {"growing": "weights of classes have no gradient"}

@@ -80,6 +80,7 @@ STANDARD = [
     _row("1x3x5x33", "33x3x2x2", bias=True),
     _whole("1x128x3x4", "2x128x2x2", "f32,f16"),
     "x=1x4099x1x2;offset=1x2x1x2;weight=2x4099x1x1;f16,bf16",
+    "x=4099x1x2x2;offset=4099x2x2x2;weight=2x1x1x1;fill=growing;f16,bf16",
 ]
 LAID = [
     _whole("2x3x5x4", "4x3x2x3", "layout=cropped"),

@@ -9,6 +9,7 @@ SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
     *(row for row in binary() if "@a" not in row),
     "a=9x33;b=9x33;fill=meet",
+    "a=4099x3;b=3,;fill=growing;f16,bf16",
 ]
 LAID = laid_binary()
 LONG, LONGEST = long_binary()

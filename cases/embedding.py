@@ -38,6 +38,7 @@ STANDARD = [
     "weight=4x9;indices=31,;padding_idx=0;layout=weight:transposed",
     "weight=3x65;indices=2x3x4;padding_idx=2;layout=indices:transposed",
     "weight=4099x17;indices=66,",
+    "weight=3x5;indices=4099,;fill=growing;f16,bf16",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

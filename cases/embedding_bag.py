@@ -5,6 +5,7 @@ from opproof.cases._long import lengths
 
 SMOKE = ["weight=7x33;indices=5x3", "weight=7x33;indices=5x3;per_sample_weights=5x3;mode=sum"]
 STANDARD = [
+    "weight=3x5;indices=4099x2;mode=sum;fill=growing;f16,bf16",
     "weight=5x31;indices=3x4;fill=wide;mode=sum",
     "weight=5x31;indices=3x4;mode=max",
     "weight=4x9;indices=6x5;mode=max;padding_idx=2",

@@ -28,6 +28,7 @@ STANDARD = [
     _row("4", 33, 5, 3, "fill=zeros"),
     _row("0", 3, 4, 2),
     _row("2", 3, 1031, 3, "f16,bf16"),
+    "x=4099x2;weight1=3x2;bias1=3,;weight2=2x3;bias2=2,;fill=growing;f16,bf16",
 ]
 LAID = [
     _row("2x3", 5, 4, 6, "layout=cropped"),

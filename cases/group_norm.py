@@ -46,6 +46,7 @@ STANDARD = [
     "x=2x6x11;weight=6,;bias=6,;num_groups=2;fill=negative",
     "x=1x4x1031;num_groups=2;bf16",
     f"x=4x6x25;num_groups=3;eps={BETWEEN};fill=small;f16,bf16",
+    "x=4099x2x3;weight=2,;bias=2,;num_groups=1;fill=growing;f16,bf16",
 ]
 MIXED = mixed(
     "weight,bias",

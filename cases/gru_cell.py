@@ -5,6 +5,7 @@ from opproof.cases._cells import WITHOUT, aligned_cells, full_cells, laid_cells,
 _STATES, _GATES = "h", 3
 
 SMOKE, STANDARD = rows(_STATES, _GATES)
+STANDARD += ["x=4099x2;h=4099x1;weight_ih=3x2;weight_hh=3x1;bias_ih=3,;bias_hh=3,;fill=growing;f16,bf16"]
 LAID = laid_cells(_STATES, _GATES)
 ALIGNED = aligned_cells(_STATES, _GATES)
 LONG, LONGEST = long_cells(_STATES, _GATES)

@@ -41,6 +41,7 @@ STANDARD = [
     "x=1x2x4099;f32",
     "x=2x3x11;fill=negative",
     f"x=4x5x31;eps={BETWEEN};fill=small;f16,bf16",
+    "x=4099x2x3;weight=2,;bias=2,;fill=growing;f16,bf16",
 ]
 LAID = ["x=2x4x5x7;weight=4,;bias=4,;layout=cropped", "x=3x1x5;weight=1,;bias=1,;layout=weight:offset,bias:offset"]
 ALIGNED = aligned(

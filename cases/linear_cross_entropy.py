@@ -26,6 +26,7 @@ STANDARD = [
     f"x=519x9;weight=7x9;target=519,;label_smoothing={BETWEEN};reduction=none;f16,bf16",
     "x=1031x3;weight=4x3;target=1031,;reduction=sum;f16,bf16",
     "x=1031x3;weight=4x3;target=1031,;reduction=none",
+    "x=4099x2;weight=3x2;target=4099,;reduction=sum;fill=growing;f16,bf16",
 ]
 LAID = [
     "x=1x1;weight=5x1;target=1,;reduction=sum;layout=x:offset,target:offset",

@@ -3,7 +3,7 @@
 from opproof.cases._linear_gated import FULL, LAID, LONG, LONGEST, WITHOUT, aligned_gates, rows
 
 SMOKE = ["x=7x9;gate=5x9;up=5x9"]
-STANDARD = rows()
+STANDARD = [*rows(), "x=4099x2;gate=3x2;up=3x2;fill=growing;f16,bf16"]
 ALIGNED = aligned_gates()
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "WITHOUT"]

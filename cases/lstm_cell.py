@@ -5,6 +5,7 @@ from opproof.cases._cells import WITHOUT, aligned_cells, full_cells, laid_cells,
 _STATES, _GATES = "h c", 4
 
 SMOKE, STANDARD = rows(_STATES, _GATES)
+STANDARD += ["x=4099x2;h=4099x1;c=4099x1;weight_ih=4x2;weight_hh=4x1;bias_ih=4,;bias_hh=4,;fill=growing;f16,bf16"]
 LAID = laid_cells(_STATES, _GATES)
 ALIGNED = aligned_cells(_STATES, _GATES)
 LONG, LONGEST = long_cells(_STATES, _GATES)

@@ -41,6 +41,7 @@ STANDARD = [
     "a=7x33;b=33x5;layout=a:broadcast,b:sliced",
     "a=7x33;b=33x5;layout=a:gapped",
     "a=33x2;b=2x17;fill=special",
+    "a=4099x2;b=2x3;fill=growing;f16,bf16",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 MIXED = mixed(

@@ -16,6 +16,7 @@ STANDARD = [
     "a=2x1x2;b=2x2x1",
     "a=1x13;b=4x13;fill=exact",
     *binary(exact=True),
+    "a=4099x3;b=3,;fill=growing;f16,bf16",
 ]
 TYPED = [*typed("float8 signed unsigned", *SMOKE, *STANDARD), "a=33x65;b=33x65;f8e4m3,f8e5m2"]
 LAID = laid_binary()

@@ -65,3 +65,4 @@ LONG, LONGEST = lengths(
     dtype="f32",
 )
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]
+WITHOUT = {"growing": "weights of classes have no gradient"}

@@ -67,6 +67,7 @@ STANDARD = [
     "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=attn_mask:gapped,keep:sliced,sinks:offset",
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
+    "query=1x1x4099x2;key=1x1x3x2;value=1x1x3x2;fill=growing;f16,bf16",
 ]
 MIXED = mixed(
     "key,value",

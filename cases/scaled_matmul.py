@@ -83,4 +83,8 @@ LONG, LONGEST = lengths(
     "x=2x2;weight={n}x2;scale={n}x1;type=i8",
 )
 FULL = ["x=8x12289;weight=4x12289;scale=4x1;type=i8", "x=65537x3;weight=2x3;scale=2x1;type=f8e4m3"]
-WITHOUT = {**PRODUCTS, "NaN, inf": "a special number meets every code of a row, and no result of it is finite"}
+WITHOUT = {
+    **PRODUCTS,
+    "growing": "its weights are whole numbers, which have no gradient",
+    "NaN, inf": "a special number meets every code of a row, and no result of it is finite",
+}

@@ -29,6 +29,7 @@ STANDARD = [
     "x=2x7x8;weight=7x4;layout=weight:broadcast",
     "x=2x9x11;weight=9x2;fill=special",
     "x=1x2x4099;weight=2x4;f16,bf16",
+    "x=1x2x4099;weight=2x4;fill=growing;f16,bf16",
 ]
 LAID = ["x=2x4x9;weight=4x3;layout=cropped", "x=1x1x1;weight=1x1;layout=offset"]
 ALIGNED = aligned(

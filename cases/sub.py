@@ -10,6 +10,7 @@ SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
     *(row for row in binary(exact=True) if "@a" not in row),
     "a=9x33;b=9x33;fill=meet",
+    "a=4099x3;b=3,;fill=growing;f16,bf16",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_binary()

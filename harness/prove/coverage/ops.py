@@ -81,6 +81,11 @@ def stored(op: Op) -> bool:
     return any(map(callable, op.domain(case.shapes, **case.kwargs).values())) if op.domain else False
 
 
+def weighted(op: Op) -> bool:
+    """Whether it has weights that many rows share."""
+    return any(name.startswith("weight") for name in op.tensors)
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself; not what is left out at an index, nor what is read beyond edges."""
     return any(name.startswith("pad") for name in op.params if name not in ("padding_idx", "padding_mode"))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._data import EVERY_BYTE, PAST_EXP
+from opproof.cases._data import EVERY_BYTE, GROWING, PAST_EXP
 from opproof.cases._every import EVERY
 from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
@@ -195,6 +195,12 @@ LIMITS = (
         fill("past-int32"),
     ),
     Rule("crossed", "a lower bound above the upper one", 0, on.taking("min", "max"), when(_crossed)),
+    Rule(
+        *("growing", "weights whose gradients add up thousands of rows, all of one sign: 16 bits stop growing", 0),
+        on.every(on.weighted, lambda op: op.vjp is not None and not op.is_exact("gradient")),
+        lambda case, op: [case.dtype] if case.fill == GROWING else [],  # noqa: ARG005
+        lambda op, cases: ("f16", "bf16"),  # noqa: ARG005
+    ),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
     Rule(
         *("branches", "both sides of where formulas switch, in f64 too", 0),
