@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ class Entry:
 def entries(rows: Iterable[dict[str, Any]]) -> list[Entry]:
     """Of the rows of a ledger; a dtype is "" where the pattern names none."""
     return [
-        Entry(pattern.partition("[")[0], mode, _dtype(pattern), row["verdict"], _size(row))
+        Entry(pattern.partition("[")[0], mode, _dtype(pattern), _verdict(row), _size(row))
         for row in rows
         for pattern in row["patterns"]
         for mode in row["modes"]
@@ -57,7 +57,12 @@ def _size(row: dict[str, Any]) -> str:
         return "not finite"
     if "units" in row:
         return f"{row['units']:,} units" if row["units"] < 1e6 else "a million units and more"
-    return f"{row['share']:.0%} of the elements" if "share" in row else row["verdict"].replace("_", " ").lower()
+    return f"{row['share']:.0%} of the elements" if "share" in row else _verdict(row).replace("_", " ").lower()
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    """The first of an entry's verdicts."""
+    return str(row["verdict"] if "verdict" in row else row["verdicts"][0])
 
 
 def cause(library: str, r: upstream.Reproduction, found: Sequence[Entry]) -> str:

@@ -12,7 +12,8 @@
     always = false                        # optional; it depends on the data drawn, and may pass for some seeds
     units = 210                           # the limit: what is farther off is another failure
 
-`pattern`, `backend` and `mode` say the same of one. Limits are:
+`pattern`, `backend` and `mode` say the same of one, `verdicts` of several faults: what is read or written beyond a
+buffer shows as one or another. Limits are:
 
     units      largest error in units of honest rounding
     rms        beside units: the largest RMS of an array's units
@@ -49,6 +50,7 @@ class Known:
     backend: str = ""
     modes: tuple[Mode, ...] = ()
     mode: Mode | None = None
+    verdicts: tuple[Verdict, ...] = ()
     verdict: Verdict | None = None
     versions: tuple[str, ...] = ()
     link: str = ""
@@ -65,6 +67,7 @@ class Known:
             ("pattern", self.patterns, self.pattern),
             ("backend", self.backends, self.backend),
             ("mode", self.modes, self.mode),
+            ("verdict", self.verdicts, self.verdict),
         ):
             if several and one:
                 raise ValueError(f"{what} and {what}s are given; give one of them")
@@ -72,8 +75,12 @@ class Known:
             raise ValueError("no pattern; give patterns, a list of case ids in which * matches anything")
         if not self.reason.strip() or not all(p.strip() for p in self.globs):
             raise ValueError("pattern or reason is blank; a known failure has a cause")
-        if self.verdict is not None and self.verdict not in FAILED:
-            raise ValueError(f"verdict is {str(self.verdict)!r}; expected one of {', '.join(sorted(FAILED))}")
+        if open_ := next((v for v in self.failures if v not in FAILED), None):
+            raise ValueError(f"verdict is {str(open_)!r}; expected one of {', '.join(sorted(FAILED))}")
+        if self.verdicts and not SIZED.isdisjoint(self.verdicts):
+            raise ValueError(
+                f"verdicts are of faults; {', '.join(sorted(SIZED))} have a size, and an entry of their own"
+            )
         self.limits.check()
         if not self.is_fault:
             self._limited()
@@ -115,9 +122,14 @@ class Known:
         return Limits(self.units, self.rms, self.share, self.nonfinite, self.zeros)
 
     @property
+    def failures(self) -> tuple[Verdict, ...]:
+        """The verdicts that the entry speaks of; none for any."""
+        return self.verdicts or (() if self.verdict is None else (self.verdict,))
+
+    @property
     def is_fault(self) -> bool:
         """Whether what is known is no wrong number."""
-        return self.verdict is not None and self.verdict not in SIZED
+        return bool(self.failures) and SIZED.isdisjoint(self.failures)
 
     def covers_case(self, case: str) -> bool:
         """Whether a pattern matches the id."""
@@ -141,7 +153,7 @@ class Known:
 
     def names(self, result: Result) -> bool:
         """Whether the entry speaks of this failure, however large it is."""
-        return result.verdict in FAILED and self.verdict in (None, result.verdict) and self.covers(result)
+        return result.verdict in (self.failures or FAILED) and self.covers(result)
 
     def explains(self, result: Result) -> bool:
         """Whether the entry makes this failure a known one."""

@@ -30,6 +30,6 @@ def summary(checks: Sequence[Check], seeds: int) -> str:
 def _row(c: Check) -> tuple[str, ...]:
     f = c.finding
     more = len(f.entry.globs) - 1
-    limit = str(f.entry.verdict) if f.entry.is_fault else number(f.entry.units, 3)
+    limit = ", ".join(f.entry.failures) if f.entry.is_fault else number(f.entry.units, 3)
     counts = (f"{len(some):,}" for some in (f.covered, f.failing, f.passing))
     return line(f.entry.globs[0]) + (f" and {more} more" if more else ""), *counts, number(seen(c.own).units, 3), limit

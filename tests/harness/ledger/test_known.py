@@ -61,6 +61,13 @@ def test_a_fault_is_known_by_its_name_alone(verdict):
     assert not mark(result(), [entry(units=None, verdict=verdict)]).known
 
 
+def test_faults_that_are_one_cause():
+    """What is read beyond a buffer shows by what lies there."""
+    known = entry(units=None, verdicts=("ERROR", "OUT_OF_BOUNDS"))
+    assert known.is_fault
+    assert [v for v in sorted(FAILED) if known.explains(result(verdict=v))] == ["ERROR", "OUT_OF_BOUNDS"]
+
+
 @pytest.mark.parametrize("verdict", sorted(set(Verdict) - FAILED))
 def test_what_is_no_failure_is_not_known(verdict):
     assert mark(result(verdict=verdict), [entry()]).known == ""
@@ -207,6 +214,9 @@ BAD = {
     f"[[known]]\n{REQUIRED}until = 'soon'": "{path}, entry 1: until is 'soon'; expected a date.",
     f"[[known]]\n{REQUIRED}until = 2027-01-01T00:00:00": "{path}, entry 1: until is datetime.datetime(2027, 1, 1, ",
     f"[[known]]\n{REQUIRED}verdict = 'WRONG'": "{path}, entry 1: verdict is 'WRONG'; expected one of CRASH, ERROR, ",
+    f"[[known]]\n{REQUIRED}verdicts = ['CRASH', 'WRONG_VALUE']": "{path}, entry 1: verdicts are of faults; ",
+    f"[[known]]\n{REQUIRED}verdicts = ['CRASH', 'PASS']": "{path}, entry 1: verdict is 'PASS'; expected one of CRASH, ",
+    f"[[known]]\n{REQUIRED}verdict = 'CRASH'\nverdicts = ['ERROR']": "{path}, entry 1: verdict and verdicts are ",
     f"[[known]]\n{REQUIRED}verdict = 'PASS'": "{path}, entry 1: verdict is 'PASS'; expected one of CRASH, ERROR, ",
 }
 
@@ -242,7 +252,7 @@ def test_ledgers_of_built_in_backends(path: Path):
 
 def answers(known):
     """Of every pattern a case that it covers, as the largest failure that the entry explains."""
-    verdict = known.verdict or "WRONG_VALUE"
+    verdict = next(iter(known.failures), "WRONG_VALUE")
     mode = next((m for m in (*known.modes, known.mode) if m), "forward")
     for pattern in known.globs:
         case = pattern.replace("*", "")
