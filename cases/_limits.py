@@ -125,6 +125,15 @@ def infinite(normal: Fill) -> Fill:
     return drawn
 
 
+def brink(bits: Bits, shape: Shape, low: float, high: float, ordinary: Floats) -> Floats:
+    """The ends of a closed interval, and what is a 128th and a 512th of it away from them, beside ordinary numbers."""
+    span = high - low if math.isfinite(high - low) else 1.0
+    ends = [(end, toward) for end, toward in ((low, span), (high, -span)) if math.isfinite(end)]
+    near = [end + toward / part for end, toward in ends for part in (math.inf, math.inf, 128.0, 512.0)]
+    chosen = _choice(bits, shape, (*near, *(math.nan,) * len(near)))
+    return np.where(np.isnan(chosen), ordinary, chosen)
+
+
 #: Where implementations go from one formula to another: polynomials of exp, log, erf, tanh and atan end, sums that
 #: no longer matter are left out, exponents leave the range of f16, f32 and f64, reductions of angles become exact.
 BRANCHES = (

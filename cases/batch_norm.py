@@ -39,6 +39,7 @@ STANDARD = [
     "x=4x3x9;weight=3,;bias=3,;training=true;fill=extreme",
     "x=4x3x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;fill=small",
     "x=4x3x5;training=true;fill=zeros",
+    "x=4x17x5;running_mean=17,;running_var=17,;weight=17,;bias=17,;fill=brink",
     "x=4x3x5;training=true;fill=small;eps=0.1",
     "x=2x33;weight=33,;bias=33,;training=true;fill=ties;eps=0.1",
     "x=33x65;weight=65,;bias=65,;training=true",

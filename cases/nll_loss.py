@@ -32,6 +32,7 @@ STANDARD = [
     "x=1x7;target=1,;weight=7,",
     "x=3x1031;target=3,;f32",
     "x=6x7;target=6,;weight=7,;fill=zeros;reduction=sum",
+    "x=33x9;target=33,;weight=9,;fill=brink",
     "x=4099x3;target=4099,;reduction=sum;fill=negative;f16,bf16",
     "x=4099x3;target=4099,;weight=3,;fill=negative;f16,bf16",
     "x=0x5;target=0,;reduction=sum",

@@ -17,6 +17,7 @@ from opproof.harness.truth import reference
 from opproof.harness.truth.data import parameters
 from opproof.reference_ops import Op, gradients_of
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.several import tuple_of
@@ -42,7 +43,7 @@ def _inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
     elif isinstance(constraint, tuple):
         low, high = constraint
         with np.errstate(invalid="ignore"):
-            inside &= (x > low) & (x < high)
+            inside &= (x >= low) & (x <= high) if isinstance(constraint, Closed) else (x > low) & (x < high)
     return inside
 
 

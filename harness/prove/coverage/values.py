@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._data import EVERY_BYTE, PAST_EXP
+from opproof.cases._data import BRINK, EVERY_BYTE, PAST_EXP
 from opproof.cases._every import EVERY
 from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
@@ -195,6 +195,12 @@ LIMITS = (
         fill("past-int32"),
     ),
     Rule("crossed", "a lower bound above the upper one", 0, on.taking("min", "max"), when(_crossed)),
+    Rule(
+        *("brink", "targets, weights, gates and moments on the ends of what they may be, and close to them", 0),
+        lambda op: bool(on.closed(op)),
+        lambda case, op: on.ends(case, op) if case.fill == BRINK else [],
+        lambda op, cases: on.closed(op),  # noqa: ARG005
+    ),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
     Rule(
         *("branches", "both sides of where formulas switch, in f64 too", 0),
