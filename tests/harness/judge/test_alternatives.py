@@ -136,7 +136,7 @@ def test_a_convention_is_one_for_the_whole_array():
 def test_where_they_are_apart_elements_follow_their_own():
     rows = [[[1.0, INF, 2.0], [1.0, 2.0, INF], [1.0, 2.0, 3.0], [1.0, INF, NAN]]]
     for y, verdict in [
-        ([NAN, INF, 1.0, NAN], "PASS"),  # torch.var, which merges what eight lanes have
+        ([NAN, INF, 1.0, NAN], "PASS"),  # merged in pairs, by the place of the infinity
         ([INF, INF, 1.0, NAN], "PASS"),
         ([-INF, INF, 1.0, NAN], "WRONG_VALUE"),
         ([1.0, INF, 1.0, NAN], "WRONG_VALUE"),
