@@ -342,6 +342,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "branches": _limits.branches,
     "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
     "meet": _normal,
+    "lone": _limits.lone(_normal),
     BRINK: lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d)),
     EVERY_BYTE: _normal,
 }
@@ -362,7 +363,20 @@ OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", PAST_E
 ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
-    | {"far", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet", BRINK}
+    | {
+        "far",
+        PAST_EXP,
+        "past-int32",
+        "offset-1e3",
+        "offset-1e4",
+        "heavy",
+        "least",
+        "branches",
+        "edges",
+        "meet",
+        "lone",
+        BRINK,
+    }
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.

@@ -53,6 +53,8 @@ STANDARD = [
     "x=4x3x9;weight=3,;bias=3,;training=true;fill=negative",
     "x=3x65;training=true;fill=special",
     f"x=6x5x31;training=true;eps={BETWEEN};fill=small;f16,bf16",
+    "x=9x9;running_mean=9,;running_var=9,;weight=9,;bias=9,",
+    "x=9x9;weight=9,;bias=9,;training=true",
 ]
 LAID = [
     "x=2x4x5x7;weight=4,;bias=4,;training=true;layout=cropped",

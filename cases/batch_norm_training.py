@@ -48,6 +48,7 @@ STANDARD = [
     _row("4099x3", "f16,bf16"),
     _row("16x5x131", f"eps={512 * BETWEEN};f16,bf16"),
     _row("6x5x31", f"momentum={BETWEEN};f16,bf16"),
+    _row("9x9"),
 ]
 LAID = [
     _row("2x4x5x7", "layout=cropped"),

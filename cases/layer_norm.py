@@ -46,6 +46,7 @@ STANDARD = [
     "x=33x5;normalized_shape=(5);fill=negative",
     "x=2x1031;normalized_shape=(1031);bf16",
     f"x=9x65;normalized_shape=(65);eps={BETWEEN};fill=small;f16,bf16",
+    "x=9x9;weight=9,;bias=9,;normalized_shape=(9)",
 ]
 MIXED = mixed(
     "weight,bias",

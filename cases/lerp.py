@@ -32,6 +32,7 @@ STANDARD = [
     "a=5x1031;b=5x1031;weight=1031,",
     "a=7x33;b=7x33;weight=7x33;layout=a:broadcast,b:broadcast,weight:transposed",
     "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
+    "a=9x9;b=9x9;weight=9,",
 ]
 LAID = [
     "a=2x3x4;b=2x3x4;weight=2x3x4;layout=cropped",

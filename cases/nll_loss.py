@@ -42,6 +42,7 @@ STANDARD = [
     "x=1031x3;target=1031,;weight=3,;reduction=none;f16,bf16",
     "x=37x5;target=37,;weight=5,;reduction=none;layout=sliced",
     "x=65x3;target=65,;reduction=none;fill=special",
+    "x=9x9;target=9,;weight=9,",
 ]
 LAID = [
     "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",

@@ -40,6 +40,7 @@ STANDARD = [
     "x=2x4099;weight=4099,;f32",
     "x=65x3;fill=special",
     f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
+    "x=9x9;weight=9,",
 ]
 MIXED = mixed(
     "weight",

@@ -82,6 +82,11 @@ def stored(op: Op) -> bool:
     return any(map(callable, op.domain(case.shapes, **case.kwargs).values())) if op.domain else False
 
 
+def encodes(op: Op) -> bool:
+    """Whether it makes blocks of a quantised type of floats."""
+    return "type" in op.params and op.is_exact("forward") and floats(op) and Trait.ROUNDING not in op.traits
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself; not what is left out at an index, nor what is read beyond edges."""
     return any(name.startswith("pad") for name in op.params if name not in ("padding_idx", "padding_mode"))
