@@ -34,7 +34,7 @@ def unbounded(x: Array, dim: Dim, keepdim: bool = False) -> Array:
     In two passes, and shifted, a variance is inf - inf; merged from those of parts (Chan) it is inf. A mean is inf by
     its sum, and NaN where it is moved by every element's distance from it (Welford).
     """
-    return np.any(np.isinf(x), axis=dim, keepdims=keepdim) & ~np.any(np.isnan(x), axis=dim, keepdims=keepdim)
+    return np.any(np.isinf(x), axis=dim, keepdims=keepdim) & ~np.any(np.isnan(x), axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
 
 
 def kept(reduced: Array, x: Array, dim: Dim) -> Array:

@@ -158,7 +158,7 @@ def _sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
 
 PAIRS = (
     Rule(
-        *("square", "a vector along a matrix that is as high as it is wide: every one that is broadcast along one", 0),
+        *("equal sides", "every vector that goes along a matrix along one that is as high as it is wide", 0),
         on.being(Trait.BROADCASTS, Trait.STATISTIC),
         _along_square,
         _along_parts,

@@ -83,7 +83,7 @@ WRONG = {
     "rope_set_rows": positions_of_16_bits,
 }
 #: Rows long enough to be slow otherwise: only those of the rule are asked.
-RULED = {"sub": "square", "any": "lone", "quantize": "lone", "rope_set_rows": "far positions"}
+RULED = {"sub": "equal sides", "any": "lone", "quantize": "lone", "rope_set_rows": "far positions"}
 
 
 class Wrong:

@@ -242,7 +242,7 @@ def test_every_fill_is_what_it_says():
             "offset-1e3",
             "offset-1e4",
         ),
-        *("heavy", "least", "infinite", "branches", "edges", "meet", "brink", "every-byte"),
+        *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "every-byte"),
     }
 
 
@@ -292,6 +292,15 @@ def test_edges_stand_beside_kinks():
 def test_tensors_meet_in_half_of_their_places():
     found = values(Case.parse("maximum[a=33x64;b=33x64;f32;fill=meet]"))
     assert 0.4 < np.mean(found["a"] == found["b"]) < 0.6
+
+
+def test_lone_numbers_stand_anywhere_first_and_last():
+    rows = values(Case.parse("any[x=13x1031;dim=-1;f32;fill=lone]"))["x"]
+    counts = np.count_nonzero(rows, axis=1)
+    assert counts.tolist() == [0, 1, 1030, 1031] * 3 + [0]
+    for kind in (1, 2):
+        alone = rows[kind::4] != 0 if kind == 1 else rows[kind::4] == 0
+        assert np.argmax(alone, axis=1)[1:].tolist() == [0, 1030]
 
 
 def test_brink_has_the_ends_of_what_a_tensor_may_be():
