@@ -70,8 +70,14 @@ def positions_of_16_bits(cache, x, positions, indices, **params):
     return HONEST.forward("rope_set_rows", [cache, x, short, indices], params)[0]
 
 
+def one_by_one(*, start, end, step):
+    (y,) = HONEST.forward("arange", [], {"start": start, "end": end, "step": step})
+    return np.cumsum(np.array([start, *[step] * (len(y) - 1)], np.float32), dtype=np.float32)[: len(y)]
+
+
 WRONG = {
     "sub": column_where_it_fits,
+    "arange": one_by_one,
     "scaled_mm": columns_of_scales,
     "any": first_thousand,
     "quantize": by_reciprocal,
@@ -96,7 +102,8 @@ class Wrong:
             y = WRONG[op](*inputs, **params)
         if y is None:
             return HONEST.forward(op, inputs, params)
-        return y if y.dtype.kind in "biu" else np.asarray(y).astype(inputs[0 if op != "scaled_mm" else 2].dtype)
+        like = inputs[2 if op == "scaled_mm" else 0].dtype if inputs else np.float32
+        return y if y.dtype.kind in "biu" else np.asarray(y).astype(like)
 
 
 @pytest.mark.parametrize("op", WRONG)
