@@ -22,6 +22,7 @@ from opproof.cases._case import Case, Shape
 from opproof.cases._every import EVERY, every, is_every
 from opproof.cases._stored import is_stored, stored
 from opproof.cases._whole import WHOLE_FILLS, confined
+from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.meant import meant
@@ -37,6 +38,9 @@ EVERY_BYTE = "every-byte"
 PAST_EXP = "past-exp"
 #: Positive numbers, cotangents too: long sums only grow, and in 16 bits they stop growing.
 GROWING = "growing"
+
+#: The fill of tensors whose domain has its ends: targets of 0 and 1, weights and moments of 0, gates that are shut.
+BRINK = "brink"
 
 #: Magnitudes at which published bugs appear (exp overflow, saturation, softplus thresholds).
 EXTREMES = (15.0, 50.0, 100.0, 1e4, 1e7)
@@ -72,9 +76,9 @@ def bits_of(key: str) -> Bits:
 def draw(case: Case, constraints: Mapping[str, Any], variant: int = 0) -> dict[str, NDArray[Any]]:
     """Values of every tensor of `case`, each rounded to its dtype: float64, or int64 for index tensors.
 
-    `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to "nonzero",
-    to "definite" (symmetric matrices), to a Whole (whole numbers that are data), or to a function of raw bits and shape
-    (the bytes of a quantised tensor).
+    `constraints` maps a tensor's name to a `range` (integers), to (low, high) (floats strictly between), to Closed
+    (floats between, on whose ends the fill "brink" sits), to "nonzero", to "definite" (symmetric matrices), to a Whole
+    (whole numbers that are data), or to a function of raw bits and shape (the bytes of a quantised tensor).
     `variant` gives other data for the same case. An alias is the same array object.
     """
     if variant and case.fill in REPORTS:  # pinned values have no variants
@@ -128,6 +132,9 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         asked = {"every": True} if case.fill == EVERY_BYTE else {}
         drawn: NDArray[Any] = constraint(bits, shape, **asked)
         return drawn
+    if case.fill == BRINK and isinstance(constraint, Closed):
+        ordinary = _constrain(_normal(bits, shape, dtype), constraint)
+        return _array(round_to(_limits.brink(bits, shape, *constraint, ordinary), dtype), shape)
     fill = "normal" if case.fill in OF_ONE and name != _one(case) else case.fill
     if fill in REPORTS:
         values = np.resize(np.array(REPORTS[fill]), shape)
@@ -338,6 +345,8 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "branches": _limits.branches,
     "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
     "meet": _normal,
+    "lone": _limits.lone(_normal),
+    BRINK: lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d)),
     EVERY_BYTE: _normal,
 }
 
@@ -357,7 +366,20 @@ OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", PAST_E
 ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
-    | {"far", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least", "branches", "edges", "meet"}
+    | {
+        "far",
+        PAST_EXP,
+        "past-int32",
+        "offset-1e3",
+        "offset-1e4",
+        "heavy",
+        "least",
+        "branches",
+        "edges",
+        "meet",
+        "lone",
+        BRINK,
+    }
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.

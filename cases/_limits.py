@@ -125,6 +125,39 @@ def infinite(normal: Fill) -> Fill:
     return drawn
 
 
+def lone(normal: Fill) -> Fill:
+    """Rows in turn: zeros; zeros and one number; numbers and one zero; numbers.
+
+    What is alone stands at any place in the first turn, at the first in the second, at the last in the third.
+    """
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        values = normal(bits, shape, dtype)
+        if not values.size or not shape:
+            return values
+        rows = np.where(values == 0, 1.0, values).reshape(-1, shape[-1])
+        anywhere = (bits(len(rows)) >> np.uint64(11)) % np.uint64(shape[-1])
+        for i, row in enumerate(rows):
+            turn, kind = divmod(i, 4)
+            place = (int(anywhere[i]), 0, -1)[turn % 3]
+            number = row[place]
+            if kind in (0, 1):
+                row[:] = 0
+            row[place] = (0, number, 0, number)[kind]
+        return rows.reshape(shape)
+
+    return drawn
+
+
+def brink(bits: Bits, shape: Shape, low: float, high: float, ordinary: Floats) -> Floats:
+    """The ends of a closed interval, and what is a 128th and a 512th of it away from them, beside ordinary numbers."""
+    span = high - low if math.isfinite(high - low) else 1.0
+    ends = [(end, toward) for end, toward in ((low, span), (high, -span)) if math.isfinite(end)]
+    near = [end + toward / part for end, toward in ends for part in (math.inf, math.inf, 128.0, 512.0)]
+    chosen = _choice(bits, shape, (*near, *(math.nan,) * len(near)))
+    return np.where(np.isnan(chosen), ordinary, chosen)
+
+
 #: Where implementations go from one formula to another: polynomials of exp, log, erf, tanh and atan end, sums that
 #: no longer matter are left out, exponents leave the range of f16, f32 and f64, reductions of angles become exact.
 BRANCHES = (

@@ -36,6 +36,7 @@ _ROWS = (
     ("3x0", "sum", ""),
     ("5x9", "none", "layout=offset"),
     ("4x65", "none", "layout=gapped;f16,bf16"),
+    ("2x4x8", "mean", "layout=offset"),
 )
 
 

@@ -106,6 +106,8 @@ _BINARY = (
     ("7x33", "7x33", "inplace=b"),
     ("5x131", "131,", "layout=a:gapped;inplace=a"),
     ("33,", "5x33", "layout=b:transposed;inplace=b"),
+    ("9x9", "9,", ""),
+    ("9,", "9x9", ""),
 )
 
 

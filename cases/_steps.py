@@ -50,6 +50,11 @@ def steps(states: str, params: Iterable[str], between: Iterable[str] = ()) -> tu
     return [_row(names, "7x33", 3, p) for p in choices[:2]], rows
 
 
+def fresh(states: str, params: str) -> list[str]:
+    """A row of moments that are 0 here and there, as before the first step, beside gradients that are."""
+    return [_row(states.split(), "5x33", 2, params, "fill=brink")]
+
+
 def long_steps(states: str, params: str) -> tuple[list[str], list[str]]:
     """LONG and LONGEST rows."""
     names = states.split()

@@ -34,6 +34,7 @@ _ROWS = (
     ("7x33", "7x33", "7x33", "layout=A:broadcast,B:broadcast,C:transposed"),
     ("7x33", "7x33", "7x33", "layout=A:sliced,B:sliced"),
     ("66,", "66,", "66,", "fill=special"),
+    ("9x9", "9x9", "9,", ""),
 )
 _LAID = (
     ("2x3x4", "2x3x4", "2x3x4", "layout=cropped"),

@@ -29,6 +29,8 @@ STANDARD = [
     "x=3x0;dim=None",
     "x=2x1031;dim=0;fill=zeros",
     "x=99x2;dim=-1;fill=tiny",
+    "x=13x1031;dim=-1;fill=lone",
+    "x=13x1031;dim=-1;fill=lone;layout=transposed",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD, ends=False)
 LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]

@@ -14,6 +14,8 @@ STANDARD = [
     "start=5.0;end=1031.0;step=2.0;f32",
     "start=0.0;end=4099.0;step=1.0;f32",
     "start=100.0;end=0.0;step=-0.5;f32",
+    # Past 2^24 a sum of ones stands still, and every number of this row is met by start + i step, rounded once.
+    "start=16777208.0;end=16777308.0;step=1.0;f32",
 ]
 FULL = [
     "start=0.0;end=65537.0;step=1.0;f32",

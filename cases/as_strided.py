@@ -28,6 +28,7 @@ STANDARD = [
     "x=0x3;size=(0,2);stride=(3,1)",
     "x=4x17;size=(4099,5);stride=(0,3);f16,bf16",
     "x=1040,;size=(4,1031);stride=(3,1);f16,bf16",
+    "x=4x17;size=(4,5);stride=(0,3);storage_offset=7",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;size=(4,5);stride=(1,4);layout=cropped", "x=1,;size=(3,2);stride=(0,0);layout=offset"]

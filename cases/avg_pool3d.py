@@ -31,6 +31,7 @@ STANDARD = [
     "x=1x2x2x4099x2;kernel_size=(2,1031,1);f16,bf16",
     *ONE_SIDED_3D,
     "x=1x3x4x6x5;kernel_size=(2,3,2);stride=2;padding=(1,0,0,0,1,1);count_include_pad=false",
+    "x=1x2x4x5x6;kernel_size=2;divisor_override=5",
 ]
 LAID, ALIGNED = LAID_3D, ALIGNED_3D
 LONG, LONGEST = LONG_3D, LONGEST_3D

@@ -39,6 +39,7 @@ STANDARD = [
     "x=4x3x9;weight=3,;bias=3,;training=true;fill=extreme",
     "x=4x3x9;running_mean=3,;running_var=3,;weight=3,;bias=3,;fill=small",
     "x=4x3x5;training=true;fill=zeros",
+    "x=4x17x5;running_mean=17,;running_var=17,;weight=17,;bias=17,;fill=brink",
     "x=4x3x5;training=true;fill=small;eps=0.1",
     "x=2x33;weight=33,;bias=33,;training=true;fill=ties;eps=0.1",
     "x=33x65;weight=65,;bias=65,;training=true",
@@ -53,6 +54,8 @@ STANDARD = [
     "x=3x65;training=true;fill=special",
     f"x=6x5x31;training=true;eps={BETWEEN};fill=small;f16,bf16",
     "x=4099x3;weight=3,;bias=3,;training=true;fill=growing;f16,bf16",
+    "x=9x9;running_mean=9,;running_var=9,;weight=9,;bias=9,",
+    "x=9x9;weight=9,;bias=9,;training=true",
 ]
 LAID = [
     "x=2x4x5x7;weight=4,;bias=4,;training=true;layout=cropped",

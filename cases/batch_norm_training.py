@@ -38,6 +38,7 @@ STANDARD = [
     _row("4x3x9", "fill=extreme"),
     _row("4x3x9", "fill=negative;momentum=0.5"),
     _row("4x3x5", "fill=zeros"),
+    _row("4x17x5", "fill=brink"),
     _row("5x3x4", "fill=constant"),
     _row("2x33", "fill=ties;eps=0.1"),
     _row("33x65"),
@@ -47,6 +48,7 @@ STANDARD = [
     _row("4099x3", "f16,bf16"),
     _row("16x5x131", f"eps={512 * BETWEEN};f16,bf16"),
     _row("6x5x31", f"momentum={BETWEEN};f16,bf16"),
+    _row("9x9"),
 ]
 LAID = [
     _row("2x4x5x7", "layout=cropped"),

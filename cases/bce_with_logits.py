@@ -15,12 +15,14 @@ STANDARD = [
     "x=6x9;target=6x9;weight=6x1;pos_weight=9,;reduction=sum",
     "x=5x12;target=5x12;pos_weight=12,;reduction=none",
     "x=2x3x7;target=2x3x7;pos_weight=1,;reduction=sum;layout=permuted",
+    "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;fill=brink",
     "x=3x15;target=3x15;pos_weight=15,;reduction=none;fill=candle-2114",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:transposed,pos_weight:sliced",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:sliced,pos_weight:offset",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:gapped",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:offset",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:broadcast",
+    "x=9x9;target=9x9;weight=9,;pos_weight=9,;reduction=sum",
 ]
 LAID = [
     *laid_pairs("x", "target", "reduction=none"),

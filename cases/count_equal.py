@@ -26,6 +26,7 @@ STANDARD = [
     "a=9x5;b=9x5;f32;layout=a:gapped,b:sliced",
     "a=5x6;b=5x6;f32;layout=b:broadcast",
     "a=5x33;b=5x33;f32;fill=negative",
+    "a=65537x3;b=@a;f32",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=2x3x4;b=2x3x4;f32;layout=cropped"]

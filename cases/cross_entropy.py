@@ -50,6 +50,8 @@ STANDARD = [
     "x=6x9;target=6x9;label_smoothing=0.1;reduction=sum;needs=target",
     "x=2x5x7;target=2x5x7;weight=5,;label_smoothing=0.2;layout=x:transposed",
     "x=5,;target=5,;reduction=sum",
+    "x=33x9;target=33,;weight=9,;fill=brink",
+    "x=33x9;target=33x9;weight=9,;reduction=none;fill=brink",
     "x=8x11;target=8x11;reduction=none;fill=extreme",
     "x=0x5;target=0,;reduction=sum",
     "x=1031x3;target=1031,;reduction=sum;f16,bf16",
@@ -61,6 +63,7 @@ STANDARD = [
     "x=2x4099;target=2,;reduction=sum;f32",
     "x=8x11;target=8,;reduction=none;fill=negative",
     "x=9x257;target=9,;reduction=none;fill=past-exp",
+    "x=9x9;target=9,;weight=9,",
 ]
 LAID = [
     "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",

@@ -11,6 +11,8 @@ STANDARD = [
     "x=25x7;target=25x7;reduction=none;log_target=true;fill=special-rows",
     *losses(("", "log_target=true"), drop=("special", "extreme", "offset", "wide")),
     "x=5x9;target=5x9;reduction=batchmean",
+    "x=5x9;target=5x9;reduction=none;fill=brink;needs=x",
+    "x=9x33;target=9x33;reduction=sum;fill=brink;needs=x",
     "x=5x9;target=5x9;reduction=batchmean;log_target=true;layout=x:transposed",
     "x=5x31;target=5x31;reduction=none;fill=wide",
     "x=4x99;target=4x99;reduction=none;fill=extreme",

@@ -47,6 +47,7 @@ STANDARD = [
     "x=2x1031;normalized_shape=(1031);bf16",
     f"x=9x65;normalized_shape=(65);eps={BETWEEN};fill=small;f16,bf16",
     "x=4099x5;weight=5,;bias=5,;normalized_shape=(5);fill=growing;f16,bf16",
+    "x=9x9;weight=9,;bias=9,;normalized_shape=(9)",
 ]
 MIXED = mixed(
     "weight,bias",

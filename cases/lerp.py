@@ -33,6 +33,7 @@ STANDARD = [
     "a=7x33;b=7x33;weight=7x33;layout=a:broadcast,b:broadcast,weight:transposed",
     "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
     "a=4099x3;b=4099x3;weight=3,;fill=growing;f16,bf16",
+    "a=9x9;b=9x9;weight=9,",
 ]
 LAID = [
     "a=2x3x4;b=2x3x4;weight=2x3x4;layout=cropped",

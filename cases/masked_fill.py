@@ -32,6 +32,7 @@ STANDARD = [
     "x=5x1031;mask=5x1031;value=-inf",
     "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
     "x=2x3x4x7;mask=2x3x4x7;value=-1.5;layout=mask:permuted",
+    "x=9x9;mask=9,;value=0.5",
 ]
 TYPED = typed(
     "float8 signed unsigned",

@@ -38,6 +38,7 @@ STANDARD = [
     *in_all_types("a=16x31;b=31x17;a_zero_point=0d;b_zero_point=0d;fill=every-byte", _TYPE),
     *in_all_types("a=2x4128;b=4128x3;a_zero_point=0d;b_zero_point=0d", _TYPE),
     *of_types(_ROWS, _TYPE),
+    "a=9x33;b=33x9;b_zero_point=9,;type=u8;b_type=i8;f32",
 ]
 ALIGNED = of_types(
     bare(

@@ -32,6 +32,7 @@ STANDARD = [
     "x=1x7;target=1,;weight=7,",
     "x=3x1031;target=3,;f32",
     "x=6x7;target=6,;weight=7,;fill=zeros;reduction=sum",
+    "x=33x9;target=33,;weight=9,;fill=brink",
     "x=4099x3;target=4099,;reduction=sum;fill=negative;f16,bf16",
     "x=4099x3;target=4099,;weight=3,;fill=negative;f16,bf16",
     "x=0x5;target=0,;reduction=sum",
@@ -41,6 +42,7 @@ STANDARD = [
     "x=1031x3;target=1031,;weight=3,;reduction=none;f16,bf16",
     "x=37x5;target=37,;weight=5,;reduction=none;layout=sliced",
     "x=65x3;target=65,;reduction=none;fill=special",
+    "x=9x9;target=9,;weight=9,",
 ]
 LAID = [
     "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",

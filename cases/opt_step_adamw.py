@@ -25,6 +25,7 @@ STANDARD = [
     f"{_all('6x11')};lr=0.1;beta1=0.0;weight_decay=0.0;fill=small",
     f"{_all('6x11')};lr=0.8;eps=1.0;weight_decay=0.5;step=7;fill=offset",
     f"{_all('2x97')};lr=0.1;fill=negative",
+    f"{_all('5x33')};lr=0.1;weight_decay=0.0;fill=brink",
     f"{_all('1x1x97x1')};lr=0.01;weight_decay=0.1;step=2",
     f"{_all('0d')};lr=0.5;beta1=0.5;beta2=0.75;step=3",
     f"{_all('3x0')};lr=0.001;eps=0.1;step=1000",

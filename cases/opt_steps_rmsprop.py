@@ -1,7 +1,7 @@
 """Cases of opt_steps_rmsprop: slow and fast averages, an eps that matters, weight decay, one step and nine."""
 
 from opproof.cases._rows import BETWEEN
-from opproof.cases._steps import SHORT, full_steps, long_steps, steps
+from opproof.cases._steps import SHORT, fresh, full_steps, long_steps, steps
 from opproof.cases._without import AVERAGES
 
 _STATES = "square_avg"
@@ -16,6 +16,7 @@ SMOKE, STANDARD = steps(
     ),
     (f"lr=0.5;weight_decay={8 * BETWEEN};alpha=0.5", f"lr=0.5;eps={8 * BETWEEN};alpha=0.5"),
 )
+STANDARD += fresh(_STATES, "lr=0.1")
 LONG, LONGEST = long_steps(_STATES, "lr=0.1")
 FULL = full_steps(_STATES, "lr=0.1")
 WITHOUT = AVERAGES

@@ -26,6 +26,7 @@ STANDARD = [
     "x=2x1056;type=q8_0",
     "x=3x32;type=q4_0;layout=x:broadcast",
     "x=3x64;type=q8_0;fill=extreme",
+    *(_row(quant, 1, "13", "fill=lone") for quant in ENCODED),
 ]
 LAID = ["x=2x3x64;type=q4_0;layout=cropped"]
 ALIGNED = aligned(

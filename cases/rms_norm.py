@@ -41,6 +41,7 @@ STANDARD = [
     "x=65x3;fill=special",
     f"x=9x65;eps={BETWEEN};fill=small;f16,bf16",
     "x=4099x3;weight=3,;fill=growing;f16,bf16",
+    "x=9x9;weight=9,",
 ]
 MIXED = mixed(
     "weight",

@@ -12,6 +12,7 @@ STANDARD = [
     "x=2x3x9;weight=9,;residual=9,;layout=transposed",
     "x=5x17;weight=17,;residual=17,;needs=residual",
     "x=4099x3;weight=3,;residual=4099x3;fill=growing;f16,bf16",
+    "x=9x9;weight=9,;residual=9,",
 ]
 LAID = [
     "x=2x3x5x7;weight=7,;residual=2x3x5x7;layout=cropped",

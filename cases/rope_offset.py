@@ -20,6 +20,7 @@ STANDARD = [
     "x=0x4x2x8;n_dims=8;offset=3",
     "x=1x97x1x4;n_dims=4;offset=17",
     f"x=2x9x4x12;n_dims=12;offset=2;freq_scale={BETWEEN};freq_base={80 * BETWEEN};f16,bf16",
+    "x=1x3x2x16;n_dims=16;freq_base=1000000.0;offset=131068;f16,bf16",
 ]
 LAID = ["x=2x4x3x8;n_dims=8;offset=2;layout=cropped"]
 LONG, LONGEST = lengths(

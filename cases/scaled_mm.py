@@ -40,6 +40,8 @@ STANDARD = [
     _row(2, 4128, 3, "f8e4m3"),
     _row(2, 4128, 3, "i8", "whole"),
     _row(33, 2, 1, "i8"),
+    _row(9, 33, 9, "f8e4m3", "a"),
+    _row(9, 33, 9, "i8", "b"),
 ]
 LAID = [
     _row(4, 5, 6, "f8e4m3", "rows", "layout=cropped"),

@@ -45,6 +45,7 @@ STANDARD = [
     _row("q8_0", 130, 33, 32),
     _row("q8_0", 5, 2, 1056),
     _row("q8_0", 4099, 66, 32),
+    *(_row(quant, 15, 13, BLOCKS[quant][0], "fill=lone") for quant in ENCODED),
 ]
 LAID = [
     _row("q4_0", 5, 3, 64, "layout=cropped", batch="2x"),

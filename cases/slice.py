@@ -26,6 +26,8 @@ STANDARD = [
     "x=1x9;dim=1;step=8",
     "x=130x6;dim=0;start=1;end=129;step=127",
     "x=2x1031;dim=1;start=1",
+    "x=5x31;dim=1;start=-20;end=-2;step=3",
+    "x=17x5;dim=0;start=-9;step=4",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x4;dim=1;start=1;end=4;layout=cropped"]

@@ -45,6 +45,7 @@ STANDARD = [
     _row(2, 2, 4, 4, 2, 3, 5, "fill=offset", columns=1),
     _row(2, 2, 4, 4, 2, 3, 5, "fill=zeros", columns=1),
     _row(2, 2, 4, 4, 2, 3, 5, "fill=negative"),
+    _row(2, 2, 4, 4, 2, 3, 5, "fill=brink"),
     _row(2, 2, 4, 3, 1, 3, 5, "fill=positive"),
     _row(2, 2, 4, 4, 2, 3, 5, "needs=state,A", columns=1),
     _row(2, 2, 4, 4, 2, 3, 5, "needs=dt"),

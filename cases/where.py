@@ -33,6 +33,8 @@ STANDARD = [
     "condition=5x1031;a=1x1031;b=5x1031;f16,bf16",
     "condition=7x33;a=7x33;b=7x33;layout=condition:sliced,a:broadcast,b:broadcast",
     "condition=7x33;a=7x33;b=7x33;layout=b:transposed",
+    "condition=9,;a=9x9;b=9x9",
+    "condition=9x9;a=9x9;b=9,",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

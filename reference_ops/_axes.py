@@ -28,6 +28,15 @@ def left(shapes: Mapping[str, tuple[int, ...]], dim: Dim, keepdim: bool) -> list
     return [{"x": a, "y": a if keepdim else -len([b for b in rest if b >= a])} for a in rest]
 
 
+def unbounded(x: Array, dim: Dim, keepdim: bool = False) -> Array:
+    """Where the elements that are reduced hold an infinity and no NaN: what a moment is there depends on its formula.
+
+    In two passes, and shifted, a variance is inf - inf; merged from those of parts (Chan) it is inf. A mean is inf by
+    its sum, and NaN where it is moved by every element's distance from it (Welford).
+    """
+    return np.any(np.isinf(x), axis=dim, keepdims=keepdim) & ~np.any(np.isnan(x), axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
+
+
 def kept(reduced: Array, x: Array, dim: Dim) -> Array:
     """A reduction of x over `dim` with its axes put back at size 1, kept or not."""
     gone = axes(dim, x.ndim)

@@ -32,6 +32,7 @@ FACTS: dict[str, Any] = {
     "DETERMINISTIC": True,  # the same call gives the same bits
     "OUTPUTS": ("y",),  # names of the outputs
     "ON_REQUEST": (),  # those that libraries compute where asked: who has not got one gives None for it
+    "APART": False,  # conventions hold of each element by itself, not of the whole array
     "TRAITS": (),  # words of Trait, for what no signature tells
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
@@ -50,7 +51,8 @@ class Op:
     Where equal elements of the first tensor may change places, `ties(*tensors, **params)` numbers their groups from 0,
     in the tensor's shape: gradients inside a group may stand in any order. `settled(outputs, *tensors, **params)`
     puts the reference's own choice in place of another that is as right. `conventions(*tensors, **params)` yields the
-    answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows.
+    answers of other definitions in use, each of all outputs, where definitions differ: NaN, infinities, masked rows. An
+    array follows one of them as a whole, or, where APART, element by element.
     `hidden(*tensors, **params)` gives a mask per tensor, None where it hides nothing, of the elements that no result
     and no gradient depends on: what a mask leaves out, whatever stands there.
     `drawn(outputs, *tensors, **params)` gives the tensors with what an implementation drew, where operators draw: what
@@ -110,6 +112,11 @@ class Op:
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return tuple(self.facts["OUTPUTS"])
+
+    @property
+    def apart(self) -> bool:
+        """Whether an element may follow a convention that the one beside it does not."""
+        return bool(self.facts["APART"])
 
     @property
     def on_request(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from opproof.reference_ops._norm import affine, affine_vjp, per_channel, standardise, standardise_vjp
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 TRAITS = ("rowwise", "statistic", "long sum")
@@ -21,7 +22,7 @@ IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"running_var": (0.0, math.inf)}
+    return {"running_var": Closed(0.0, math.inf)}
 
 
 def _axes(x: Array) -> tuple[int, ...]:

@@ -4,6 +4,8 @@
 
 Shapes: x (n, c, *), running_mean, running_var, weight and bias (c,), the last two optional; outputs y as x, then
 running_mean and running_var. The batch's var is biased in y; in running_var it is that over n - 1 where unbiased.
+Of infinities its var is NaN or inf, as var's, and its mean inf or, by Welford's updates, NaN; running moments that are
+infinite stay so or, moved by momentum (moment - running), become NaN.
 Gradient: none here, running moments have none; that of y is batch_norm's in training.
 Source: Ioffe, Szegedy, Batch Normalization (2015), algorithm 2; PyTorch's documentation of BatchNorm1d.
 PyTorch: torch.nn.functional.batch_norm (training, with running moments). ONNX: BatchNormalization (training_mode = 1;
@@ -11,21 +13,25 @@ its momentum is 1 - ours, its var biased). ggml: none.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._axes import unbounded
 from opproof.reference_ops._norm import affine, standardise
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("y", "running_mean", "running_var")
+APART = True
 TRAITS = ("rowwise", "statistic", "long sum")
 IN_PLACE = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"running_var": (0.0, math.inf)}
+    return {"running_var": Closed(0.0, math.inf)}
 
 
 def forward(
@@ -39,14 +45,44 @@ def forward(
     unbiased: bool = True,
     eps: float = 1e-5,
 ) -> tuple[Array, Array, Array]:
-    axes = (0, *range(2, x.ndim))
-    n = math.prod(x.shape[a] for a in axes)
-    mean = np.mean(x, axis=axes, keepdims=True)
-    squares = np.sum((x - mean) * (x - mean), axis=axes)
-    y = affine(standardise(x, axes, eps)[0], weight, bias)
-    var = squares / (n - 1 if unbiased else n)
+    y = affine(standardise(x, _axes(x), eps)[0], weight, bias)
+    mean, var = _moments(x, unbiased)
     keep = 1 - momentum
-    return y, keep * running_mean + momentum * np.reshape(mean, (-1,)), keep * running_var + momentum * var
+    return y, keep * running_mean + momentum * mean, keep * running_var + momentum * var
+
+
+def _axes(x: Array) -> tuple[int, ...]:
+    return (0, *range(2, x.ndim))
+
+
+def _moments(x: Array, unbiased: bool) -> tuple[Array, Array]:
+    """Mean and variance of every channel, in two passes."""
+    n = math.prod(x.shape[a] for a in _axes(x))
+    mean = np.mean(x, axis=_axes(x), keepdims=True)
+    squares = np.sum((x - mean) * (x - mean), axis=_axes(x))
+    return np.reshape(mean, (-1,)), squares / (n - 1 if unbiased else n)
+
+
+def conventions(
+    x: Array,
+    running_mean: Array,
+    running_var: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    momentum: float = 0.1,
+    unbiased: bool = True,
+    eps: float = 1e-5,
+) -> Iterator[tuple[Array, Array, Array]]:
+    y, *shares = forward(
+        x, running_mean, running_var, weight, bias, momentum=momentum, unbiased=unbiased, eps=eps
+    )  # fmt: skip
+    infinite = unbounded(x, _axes(x))
+    yield y, np.where(infinite, np.nan, shares[0]), np.where(infinite, np.inf, shares[1])
+    for other in (False, True):  # moved by their distance, which is no number from an infinity that is there already
+        mean, var = _moments(x, unbiased)
+        var = np.where(infinite, np.inf, var) if other else var
+        yield y, running_mean + momentum * (mean - running_mean), running_var + momentum * (var - running_var)
 
 
 def torch(

@@ -17,12 +17,13 @@ import numpy as np
 from opproof.reference_ops._arrays import sigmoid, softplus
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 TRAITS = ("broadcasts", "rowwise", "long sum")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"target": (0.0, 1.0), "weight": (0.0, np.inf), "pos_weight": (0.0, np.inf)}
+    return {"target": Closed(0.0, 1.0), "weight": Closed(0.0, np.inf), "pos_weight": Closed(0.0, np.inf)}
 
 
 def _formula(x: Array, target: Array, pos_weight: Array | None) -> Array:

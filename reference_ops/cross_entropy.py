@@ -20,13 +20,14 @@ import numpy as np
 from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     x, target = shapes["x"], shapes["target"]
-    return {"target": (0.0, 1.0) if target == x else range(x[class_axis(x)]), "weight": (0.0, np.inf)}
+    return {"target": Closed(0.0, 1.0) if target == x else range(x[class_axis(x)]), "weight": Closed(0.0, np.inf)}
 
 
 def _log_softmax(x: Array) -> Array:

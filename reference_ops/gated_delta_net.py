@@ -20,6 +20,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")
@@ -29,7 +30,7 @@ TRAITS = ("long sum",)
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     # keys of length below 1, as the models normalise them: longer ones make the delta rule diverge
     length = 1.5 / math.sqrt(max(shapes["k"][-1], 1))
-    return {"gate": (-3.0, 0.0), "beta": (0.0, 1.0), "k": (-length, length)}
+    return {"gate": Closed(-3.0, 0.0), "beta": Closed(0.0, 1.0), "k": (-length, length)}
 
 
 def _shared(x: Array, heads: int) -> Array:

@@ -23,6 +23,7 @@ from opproof.reference_ops._recurrence import (
 )
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")
@@ -30,7 +31,7 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"gate": (0.0, 1.0)}
+    return {"gate": Closed(0.0, 1.0)}
 
 
 def forward(k: Array, v: Array, q: Array, gate: Array, state: Array, *, scale: float = 1.0) -> tuple[Array, Array]:

@@ -13,12 +13,13 @@ import numpy as np
 
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 TRAITS = ("rowwise", "long sum")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], *, log_target: bool = False, **params: Any) -> dict[str, Any]:
-    return {} if log_target else {"target": (0.0, 1.0)}
+    return {} if log_target else {"target": Closed(0.0, 1.0)}
 
 
 def forward(x: Array, target: Array, *, reduction: str = "mean", log_target: bool = False) -> Array:

@@ -14,12 +14,13 @@ import numpy as np
 from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 TRAITS = ("rowwise", "long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"target": range(shapes["x"][class_axis(shapes["x"])]), "weight": (0.0, np.inf)}
+    return {"target": range(shapes["x"][class_axis(shapes["x"])]), "weight": Closed(0.0, np.inf)}
 
 
 def forward(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 TRAITS = ("pointwise",)
@@ -23,7 +24,7 @@ IN_PLACE = ("param",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"exp_avg_sq": (0.0, np.inf)}
+    return {"exp_avg_sq": Closed(0.0, np.inf)}
 
 
 def forward(

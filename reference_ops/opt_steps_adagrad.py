@@ -17,13 +17,14 @@ import numpy as np
 
 from opproof.reference_ops._torch import stepped, widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("param", "state_sum")
 IN_PLACE = ("param",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"state_sum": (0.0, np.inf)}
+    return {"state_sum": Closed(0.0, np.inf)}
 
 
 def forward(

@@ -18,13 +18,14 @@ import numpy as np
 from opproof.reference_ops import opt_step_adamw
 from opproof.reference_ops._torch import stepped, widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("param", "exp_avg", "exp_avg_sq")
 IN_PLACE = ("param",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"exp_avg_sq": (0.0, np.inf)}
+    return {"exp_avg_sq": Closed(0.0, np.inf)}
 
 
 def forward(

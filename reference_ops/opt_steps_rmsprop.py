@@ -17,13 +17,14 @@ import numpy as np
 
 from opproof.reference_ops._torch import stepped, widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 OUTPUTS = ("param", "square_avg")
 IN_PLACE = ("param",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"square_avg": (0.0, np.inf)}
+    return {"square_avg": Closed(0.0, np.inf)}
 
 
 def forward(

@@ -19,6 +19,7 @@ from opproof.reference_ops._arrays import sigmoid, unbroadcast
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")
@@ -26,7 +27,7 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"A": (-4.0, 0.0), "ids": range(shapes["state"][0])}
+    return {"A": Closed(-4.0, 0.0), "ids": range(shapes["state"][0])}
 
 
 def _softplus(x: Array) -> Array:

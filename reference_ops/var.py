@@ -1,19 +1,22 @@
 """var: the variance over `dim`, sum (x - mean)² / (n - correction), in two passes.
 
 Shapes: x any; y as x without `dim` (one axis, several, or all where None), or with them of size 1 where keepdim.
+Of infinities it is NaN, or inf where it is merged from the variances of parts.
 Gradient: 2 g (x - mean) / (n - correction).
 Source: Chan, Golub, LeVeque, Algorithms for computing the sample variance (1983).
 PyTorch: torch.var. ONNX: none. ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import Dim, count, kept, left
+from opproof.reference_ops._axes import Dim, count, kept, left, unbounded
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
+APART = True
 TRAITS = ("rowwise", "statistic", "long sum")
 NEIGHBOURS = ("std",)
 
@@ -25,6 +28,11 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
     centred = x - np.mean(x, axis=dim, keepdims=True)
     return np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0)  # type: ignore[no-any-return]
+
+
+def conventions(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Iterator[Array]:
+    y = forward(x, dim=dim, correction=correction, keepdim=keepdim)
+    yield np.where(unbounded(x, dim, keepdim), np.inf, y)  # merged from parts
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:

@@ -23,6 +23,7 @@ from opproof.reference_ops._recurrence import (
 )
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")
@@ -30,7 +31,7 @@ TRAITS = ("long sum",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"td": (0.0, 1.0)}
+    return {"td": Closed(0.0, 1.0)}
 
 
 def forward(k: Array, v: Array, r: Array, tf: Array, td: Array, state: Array) -> tuple[Array, Array]:

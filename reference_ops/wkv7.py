@@ -17,6 +17,7 @@ import numpy as np
 from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 OUTPUTS = ("y", "state")
@@ -26,7 +27,7 @@ TRAITS = ("long sum",)
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     # a and b short enough that the state does not grow without bound
     length = 1.5 / math.sqrt(max(shapes["r"][-1], 1))
-    return {"w": (0.0, 1.0), "a": (-length, length), "b": (-length, length)}
+    return {"w": Closed(0.0, 1.0), "a": (-length, length), "b": (-length, length)}
 
 
 def _next(state: Array, w: Array, k: Array, v: Array, a: Array, b: Array) -> Array:

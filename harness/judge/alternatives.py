@@ -10,6 +10,7 @@ import numpy as np
 from opproof.harness.judge.bound import Comparison, compare
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected, quiet
+from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind
 from opproof.vocabulary.modes import Mode
@@ -27,8 +28,8 @@ def excusing(
 ) -> Comparisons:
     """`comparisons`, the elements right that an alternative makes right; evaluated only where something fails.
 
-    Of flushed zeros every element by itself, in dtypes that anybody flushes; a convention is one for the whole array,
-    but for what flushing has made right already.
+    Of flushed zeros every element by itself, in dtypes that anybody flushes; a convention is one for the whole array
+    (but for what flushing has made right already) unless the operator says that elements follow theirs apart.
     """
     flushes, plain = DTYPES[posed.case.dtype].kind is Kind.FLOAT, comparisons
     if flushes and not strict_subnormals and _fails(comparisons):
@@ -44,11 +45,18 @@ def excusing(
         for answer in answers:
             others = _against(answer, posed, arrays, expected)
             comparisons = [
-                c if o is None or c is None or p is None or not (o.passed | (c.passed & ~p.passed)).all()
-                else c.excusing(~c.passed)
+                c if c is None or p is None or o is None else _by_convention(posed.op, c, p, o)
                 for c, p, o in zip(comparisons, plain, others, strict=True)
-            ]  # fmt: skip
+            ]
     return comparisons
+
+
+def _by_convention(op: Op, c: Comparison, plain: Comparison, other: Comparison) -> Comparison:
+    """`c`, right where the convention that `other` is compared with makes it so; `plain` is without flushed zeros."""
+    if op.apart:
+        return c.excusing(~c.passed & other.passed)
+    whole = (other.passed | (c.passed & ~plain.passed)).all()
+    return c.excusing(~c.passed) if whole else c
 
 
 def _fails(comparisons: Comparisons) -> bool:

@@ -61,10 +61,13 @@ class Judgement:
     stale: bool = False  # the answer is, bit for bit, that of the call before, which had other data
 
 
-def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None = None) -> Judgement:
+def judge(
+    posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None = None, *, whole: bool = True
+) -> Judgement:
     """Judge an answer of the right number, shapes and dtypes.
 
-    `expected` saves the reference's work where many answers to one question are judged.
+    `expected` saves the reference's work where many answers to one question are judged. Where not `whole`, nothing is
+    asked of the figures of whole arrays.
     """
     unfair = ""
     if posed.op.drawn_from:
@@ -77,7 +80,8 @@ def judge(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expecte
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared)
-    objection = compared.objection or unfair or next(filter(None, (_of_the_whole(j, rules) for j in tensors)), "")
+    of_arrays = (_of_the_whole(j, rules) for j in tensors if whole)
+    objection = compared.objection or unfair or next(filter(None, of_arrays), "")
     failing = [j for j in tensors if not j.comparison.right]
     judgement = measured(tensors, failing)
     if left_out:

@@ -17,9 +17,13 @@ from opproof.harness.truth import reference
 from opproof.harness.truth.data import parameters
 from opproof.reference_ops import Op, gradients_of
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.several import tuple_of
+
+#: Sizes of cotangents, none of which that is drawn is larger than the last.
+SIZES = 2.0 ** (np.arange(9) / 4)
 
 
 def where_defined(case: Case, op: Op, values: dict[str, Array]) -> dict[str, Array]:
@@ -42,7 +46,7 @@ def _inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
     elif isinstance(constraint, tuple):
         low, high = constraint
         with np.errstate(invalid="ignore"):
-            inside &= (x > low) & (x < high)
+            inside &= (x >= low) & (x <= high) if isinstance(constraint, Closed) else (x > low) & (x < high)
     return inside
 
 
@@ -71,16 +75,27 @@ def where_computable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -
             overflown &= np.isfinite(round_to(exact, DTYPES[case.dtype]))
         else:  # so may the output that a backward has saved
             overflown |= ~np.isfinite(round_to(_result(op, Mode.FORWARD, x, params), DTYPES[case.dtype]))
+            overflown |= _overflows_on_the_way(case, op, x, params)
     return {name: _replaced(x, ~overflown)} if overflown.shape == x.shape else values
+
+
+def _overflows_on_the_way(case: Case, op: Op, x: Array, params: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Where some cotangent makes a product overflow whose gradient would fit: 2ˣ g log 2 does where 2ˣ g may not."""
+    found = np.zeros(x.shape, dtype=bool)
+    for size in SIZES:
+        exact, computed = (_result(op, Mode.GRADIENT, x.astype(t), params, size) for t in (np.float64, _computes(case)))
+        if exact.shape == x.shape:
+            found |= np.isfinite(round_to(exact, DTYPES[case.dtype])) & ~np.isfinite(computed)
+    return found
 
 
 def _computes(case: Case) -> type[np.floating[Any]]:
     return np.float64 if case.dtype == "f64" else np.float32
 
 
-def _result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any]) -> Array:
-    """The output, or the gradient of x for a cotangent of ones."""
+def _result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any], cotangent: float = 1.0) -> Array:
+    """The output, or the gradient of x for cotangents that all are `cotangent`."""
     outputs = tuple_of(op.forward(x, **params))
     if mode is Mode.FORWARD or op.vjp is None:
         return np.asarray(outputs[0])
-    return np.asarray(gradients_of(op, [np.ones_like(outputs[0])], outputs, [x], params)[0])
+    return np.asarray(gradients_of(op, [np.full_like(outputs[0], cotangent)], outputs, [x], params)[0])

@@ -74,20 +74,24 @@ class Slice:
         return replace(self.judgement, worst=replace(worst, index=index), tensors=())
 
 
-def by_its_noise(asked: Asked, block: Block, name: str) -> Slice:
-    """`block` judged by noise of its own: the result `name`, and all others that are complete there."""
+def by_its_noise(asked: Asked, block: Block, name: str, *, suspect: bool = False) -> Slice:
+    """`block` judged by noise of its own: the result `name`, and all others that are complete there.
+
+    A `suspect` was chosen for its error, and all of a row may share one: that it is large on average says nothing of
+    the whole, which the slices that are drawn tell. Its elements are judged as any are.
+    """
     few = asked.room.noise[name]
-    first = _by_noise(asked, block, few)
+    first = _by_noise(asked, block, few, suspect)
     if first.judgement.verdict is Verdict.PASS or few.runs == RUNS:
         return first
-    return _by_noise(asked, block, replace(few, runs=RUNS))  # of few runs it may be too little
+    return _by_noise(asked, block, replace(few, runs=RUNS), suspect)  # of few runs it may be too little
 
 
-def _by_noise(asked: Asked, block: Block, noise: Noise) -> Slice:
+def _by_noise(asked: Asked, block: Block, noise: Noise, suspect: bool) -> Slice:
     complete = {n for n, shape in asked.shapes.items() if cover(asked.room.axes, block, n, shape) == block}
     needs = [n in complete for n in asked.names]
     expected = expected_in(asked.posed, asked.room, block, noise, needs, asked.rules.declared)
-    return _judged(asked, block, expected)
+    return _judged(asked, block, expected, whole=not suspect)
 
 
 def by_other_scales(asked: Asked, block: Block, name: str, scale: Scales) -> Slice:
@@ -99,7 +103,7 @@ def by_other_scales(asked: Asked, block: Block, name: str, scale: Scales) -> Sli
     return _judged(asked, block, expected)
 
 
-def _judged(asked: Asked, block: Block, expected: Sequence[Expected | None]) -> Slice:
+def _judged(asked: Asked, block: Block, expected: Sequence[Expected | None], *, whole: bool = True) -> Slice:
     axes = asked.room.axes
     places = {n: region(axes, block, n, shape) for n, shape in asked.shapes.items()}
     expected = [e if n in asked.arrays else None for n, e in zip(asked.names, expected, strict=True)]
@@ -110,6 +114,6 @@ def _judged(asked: Asked, block: Block, expected: Sequence[Expected | None]) -> 
     arrays = [
         None if e is None else np.array(asked.arrays[n][places[n]]) for n, e in zip(asked.names, expected, strict=True)
     ]
-    judgement = judge(piece, Answer(arrays), asked.rules, expected)
+    judgement = judge(piece, Answer(arrays), asked.rules, expected, whole=whole)
     found = {n: e for n, e in zip(asked.names, expected, strict=True) if e is not None}
     return Slice(judgement, found, {n: tuple(s.start for s in place) for n, place in places.items()})

@@ -132,7 +132,7 @@ def _suspected(asked: Asked, screens: Mapping[str, Screen], wide: Mapping[str, S
             judged[block, name] = by_other_scales(asked, block, name, wide[name])
             break  # that settles it
         else:
-            judged[block, name] = by_its_noise(asked, block, name)
+            judged[block, name] = by_its_noise(asked, block, name, suspect=True)
     return list(judged.values()), unsettled
 
 

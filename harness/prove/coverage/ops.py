@@ -6,9 +6,10 @@ import types
 import typing
 from collections.abc import Callable
 
-from opproof.cases import cases_of
+from opproof.cases import Case, cases_of
 from opproof.harness.prove.coverage.sizes import INDICES
 from opproof.reference_ops import Op, Trait
+from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.whole import Whole
 
 Applies = Callable[[Op], bool]
@@ -86,6 +87,11 @@ def weighted(op: Op) -> bool:
     return any(name.startswith("weight") for name in op.tensors)
 
 
+def encodes(op: Op) -> bool:
+    """Whether it makes blocks of a quantised type of floats."""
+    return "type" in op.params and op.is_exact("forward") and floats(op) and Trait.ROUNDING not in op.traits
+
+
 def padded(op: Op) -> bool:
     """Whether it pads, for windows or for itself; not what is left out at an index, nor what is read beyond edges."""
     return any(name.startswith("pad") for name in op.params if name not in ("padding_idx", "padding_mode"))
@@ -114,6 +120,19 @@ def computed(op: Op) -> bool:
 def edged(op: Op) -> bool:
     """Whether it goes from one formula to another where its gradient has a kink."""
     return op.kinks is not None and Trait.POINTWISE in op.traits
+
+
+def closed(op: Op) -> list[str]:
+    """Tensors whose domain has its ends, in some case."""
+    if op.domain is None:
+        return []
+    return sorted({name for case in cases_of(op.name, "standard") for name in ends(case, op)})
+
+
+def ends(case: Case, op: Op) -> list[str]:
+    """Tensors of the case whose domain has its ends."""
+    drawn = op.domain(case.shapes, **{**op.params, **case.kwargs}) if op.domain else {}
+    return [name for name in case.shapes if isinstance(drawn.get(name), Closed)]
 
 
 def compared(op: Op) -> bool:

@@ -9,7 +9,7 @@ from itertools import combinations
 from opproof.cases import Case
 from opproof.harness.prove.coverage import ops as on
 from opproof.harness.prove.coverage.case import Rule, not_involution, when
-from opproof.harness.prove.coverage.sizes import pair
+from opproof.harness.prove.coverage.sizes import INDICES, pair
 from opproof.harness.prove.coverage.windows import spread
 from opproof.reference_ops import Op, Trait
 
@@ -128,12 +128,41 @@ def _sided(case: Case, op: Op) -> list[str]:
     return [f"{mode}, {kind}" for kind, met in kinds.items() if met]
 
 
+def _along_square(case: Case, op: Op) -> list[str]:
+    """Vectors that go along a matrix as high as it is wide: only the rule of broadcasting says along which axis."""
+    plane = _plane(case)
+    return [name for name in _vectors(case, op) if case.shapes[name] == plane[:1] == plane[1:]]
+
+
+def _along_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+    """Vectors that are as long as an axis of a matrix beside them."""
+    return {name for case in cases for name in _vectors(case, op) if case.shapes[name][0] in _plane(case)}
+
+
+def _vectors(case: Case, op: Op) -> list[str]:
+    """Tensors of one axis, not of one element, nor of places, beside a matrix."""
+    del op
+    shapes = case.shapes.items() if _plane(case) else ()
+    return [name for name, shape in shapes if len(shape) == 1 < shape[0] and name not in INDICES]
+
+
+def _plane(case: Case) -> tuple[int, ...]:
+    """The shape of the first matrix, none where there is none."""
+    return next((shape for shape in case.shapes.values() if len(shape) == 2), ())
+
+
 def _sided_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     modes = sorted({str(case.kwargs.get("mode", op.params["mode"])) for case in cases})
     return [f"{mode}, {kind}" for mode in modes for kind in ("before", "behind", "negative")]
 
 
 PAIRS = (
+    Rule(
+        *("equal sides", "every vector that goes along a matrix along one that is as high as it is wide", 0),
+        on.being(Trait.BROADCASTS, Trait.STATISTIC),
+        _along_square,
+        _along_parts,
+    ),
     Rule(
         *("pairs", "every two parameters away from their defaults together", 0),
         lambda op: len(_optional(op)) > 1,

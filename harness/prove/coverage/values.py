@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._data import EVERY_BYTE, GROWING, PAST_EXP
+from opproof.cases._data import BRINK, EVERY_BYTE, GROWING, PAST_EXP
 from opproof.cases._every import EVERY
 from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
@@ -75,6 +75,11 @@ def _every(case: Case, op: Op) -> list[str]:
     """The dtype of which the case holds every number, or one of every stretch."""
     whole = case.fill == EVERY and math.prod(case.shapes[op.tensors[0]]) >= 2**16
     return [case.dtype] if whole else []
+
+
+def _encoded(case: Case) -> str:
+    """The quantised type that a row of floats becomes, none where it stays what it is."""
+    return str(case.kwargs.get("type", ""))
 
 
 def _every_byte(case: Case, op: Op) -> list[str]:
@@ -200,6 +205,24 @@ LIMITS = (
         on.every(on.weighted, lambda op: op.vjp is not None and not op.is_exact("gradient")),
         lambda case, op: [case.dtype] if case.fill == GROWING else [],  # noqa: ARG005
         lambda op, cases: ("f16", "bf16"),  # noqa: ARG005
+    ),
+    Rule(
+        *("brink", "targets, weights, gates and moments on the ends of what they may be, and close to them", 0),
+        lambda op: bool(on.closed(op)),
+        lambda case, op: on.ends(case, op) if case.fill == BRINK else [],
+        lambda op, cases: on.closed(op),  # noqa: ARG005
+    ),
+    Rule(
+        *("lone", "rows of zeros, of one number among over 1024 zeros, of one zero; or blocks of them", 0),
+        on.either(on.every(on.being(Trait.JUMPS_AT_ZERO), on.being(Trait.ROWWISE)), on.encodes),
+        lambda case, op: [_encoded(case)] if case.fill == "lone" and (on.encodes(op) or past_tile(case, op)) else [],
+        lambda op, cases: {_encoded(case) for case in cases},  # noqa: ARG005
+    ),
+    Rule(
+        *("far positions", "positions of 131071, in each dtype: 16 bits count to 256 or 2048 by one", 0),
+        on.taking("freq_base"),
+        lambda case, op: [case.dtype] if float(str(case.kwargs.get("freq_base", 0))) >= 1e5 else [],  # noqa: ARG005
+        _each_dtype,
     ),
     Rule("heavy", "sums past the largest number of f16 whose mean fits", 0, on.summing, fill("heavy")),
     Rule(

@@ -98,6 +98,8 @@ CONVENTIONS = [
     ("argmin[x=2x3;dim=-1;f32]", [[[1.0, NAN, 3.0], [5.0, 7.0, 4.0]]], [[1, 2]], [[0, 2]]),
     ("argsort[x=1x4;dim=-1;f32]", [[[3.0, NAN, 1.0, 2.0]]], [[[2, 3, 0, 1]]], [[[1, 2, 3, 0]]]),
     ("softmax[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, 0.0]]], [[[NAN, NAN], [0.5, 0.5]]], [[[0, 0], [0.5, 0.5]]]),
+    ("var[x=2x3;dim=-1;f32]", [[[1.0, INF, 2.0], [1.0, 2.0, 3.0]]], [[NAN, 1.0]], [[INF, 1.0]]),
+    ("std[x=2x3;dim=-1;f32]", [[[1.0, -INF, 2.0], [1.0, 2.0, 3.0]]], [[NAN, 1.0]], [[INF, 1.0]]),
     ("logsumexp[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, -INF]]], [[-INF, 0.0]], [[NAN, 0.0]]),
     (
         "bce_with_logits[x=2,;target=2,;reduction=none;f32]",
@@ -129,6 +131,34 @@ def test_a_convention_is_one_for_the_whole_array():
     assert answered("argsort[x=1x4;dim=-1;f32]", [[[3.0, NAN, 1.0, 2.0]]], np.array([[2, 0, 1, 3]])) == "WRONG_VALUE"
     rows = [[[3.0, NAN, 1.0], [3.0, NAN, 1.0]]]
     assert answered("argsort[x=2x3;dim=-1;f32]", rows, np.array([[2, 0, 1], [1, 2, 0]])) == "WRONG_VALUE"
+
+
+def test_where_they_are_apart_elements_follow_their_own():
+    rows = [[[1.0, INF, 2.0], [1.0, 2.0, INF], [1.0, 2.0, 3.0], [1.0, INF, NAN]]]
+    for y, verdict in [
+        ([NAN, INF, 1.0, NAN], "PASS"),  # merged in pairs, by the place of the infinity
+        ([INF, INF, 1.0, NAN], "PASS"),
+        ([-INF, INF, 1.0, NAN], "WRONG_VALUE"),
+        ([1.0, INF, 1.0, NAN], "WRONG_VALUE"),
+        ([INF, INF, INF, NAN], "WRONG_VALUE"),  # of numbers there is one variance
+        ([INF, INF, 1.0, INF], "WRONG_VALUE"),  # and of NaN
+    ]:
+        assert answered("var[x=4x3;dim=-1;f32]", rows, np.array(y)) == verdict, y
+
+
+def test_running_moments_of_infinities():
+    """By Welford's updates a mean is NaN after an infinity that is not the last."""
+    x, zeros = [[1.0, INF, 2.0, NAN], [INF, 2.0, 4.0, INF]], np.zeros(4)
+    y = np.array([[NAN, NAN, -1.0, NAN], [NAN, NAN, 1.0, NAN]])
+    for mean, var, verdict in [
+        ([INF, NAN, 3.0, NAN], [NAN, INF, 2.0, NAN], "PASS"),
+        ([-INF, NAN, 3.0, NAN], [NAN, INF, 2.0, NAN], "WRONG_VALUE"),
+        ([INF, NAN, NAN, NAN], [NAN, INF, 2.0, NAN], "WRONG_VALUE"),
+        ([INF, NAN, 3.0, INF], [NAN, INF, 2.0, NAN], "WRONG_VALUE"),
+        ([INF, 1.0, 3.0, NAN], [NAN, INF, 2.0, NAN], "WRONG_VALUE"),
+    ]:
+        text = "batch_norm_training[x=2x4;running_mean=4,;running_var=4,;momentum=1.0;f32;eps=1e-12]"
+        assert answered(text, [x, zeros, zeros], y, np.array(mean), np.array(var)) == verdict, (mean, var)
 
 
 @pytest.mark.parametrize("name", [n for n in names() if load(n).conventions is not None])

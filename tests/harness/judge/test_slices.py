@@ -150,6 +150,19 @@ def test_elements_that_are_nearly_out_have_noise_of_their_own(share, verdict):
     assert sliced.units > 10
 
 
+def test_an_error_that_one_row_shares_is_held_against_its_elements_alone():
+    """The row is judged because it is the farthest out: that all of it is off says nothing of the others."""
+    case = "softmax[x=300x500;dim=-1;f32]"
+
+    def off(units):
+        row = np.arange(300)[:, None] == 123
+        return Changed(lambda arrays: [np.where(row, a * np.float32(1 + units * 2.0**-24), a) for a in arrays])
+
+    for units, verdict in [(60, "PASS"), (320, "WRONG_VALUE")]:
+        whole, sliced = judged(off(units), case), in_slices(off(units), case, "forward", 16)
+        assert whole.verdict == sliced.verdict == verdict
+
+
 WHOLE = {
     "a factor": (lambda a: (a * 1.004).astype(a.dtype), MATMUL.format("f16"), "WRONG_VALUE"),
     "zeros": (np.zeros_like, MATMUL.format("f16"), "WRONG_VALUE"),

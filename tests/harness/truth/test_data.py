@@ -242,7 +242,7 @@ def test_every_fill_is_what_it_says():
             "offset-1e3",
             "offset-1e4",
         ),
-        *("heavy", "least", "infinite", "branches", "edges", "meet", "every-byte"),
+        *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "every-byte"),
     }
 
 
@@ -292,6 +292,32 @@ def test_edges_stand_beside_kinks():
 def test_tensors_meet_in_half_of_their_places():
     found = values(Case.parse("maximum[a=33x64;b=33x64;f32;fill=meet]"))
     assert 0.4 < np.mean(found["a"] == found["b"]) < 0.6
+
+
+def test_lone_numbers_stand_anywhere_first_and_last():
+    rows = values(Case.parse("any[x=13x1031;dim=-1;f32;fill=lone]"))["x"]
+    counts = np.count_nonzero(rows, axis=1)
+    assert counts.tolist() == [0, 1, 1030, 1031] * 3 + [0]
+    for kind in (1, 2):
+        alone = rows[kind::4] != 0 if kind == 1 else rows[kind::4] == 0
+        assert np.argmax(alone, axis=1)[1:].tolist() == [0, 1030]
+
+
+def test_brink_has_the_ends_of_what_a_tensor_may_be():
+    rows = "r=2x5x2x9;w=2x5x2x9;k=2x5x2x9;v=2x5x2x9;a=2x5x2x9;b=2x5x2x9;state=2x2x9x9"
+    found = values(Case.parse(f"wkv7[{rows};f32;fill=brink]"))
+    gates = found["w"]
+    assert (gates == 0).sum() > 8
+    assert (gates == 1).sum() > 8
+    assert ((gates > 0) & (gates < 0.01)).sum() > 8
+    assert ((gates > 0.99) & (gates < 1)).sum() > 8
+    assert 0.3 < np.mean((gates > 0.05) & (gates < 0.95)) < 0.7
+    assert 0.3 < np.mean(found["r"] == 0) < 0.7
+    assert np.abs(found["a"]).max() < 0.5  # which may not lie on its ends
+    weight = values(Case.parse("nll_loss[x=5x65;target=5,;weight=65,;f32;fill=brink]"))["weight"]
+    assert weight.min() == 0
+    assert ((weight > 0) & (weight < 0.01)).any()
+    assert (weight > 0.5).any()
 
 
 def test_far_is_the_mask_that_is_added():
