@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.against import errors
-from opproof.harness.check.call import Pull, Reply, Request, perform
+from opproof.harness.check.call import Kept, Pull, Reply, Request, perform
 from opproof.harness.check.derivatives import derived
 from opproof.harness.check.isolated import Located, isolated
 from opproof.harness.check.records import records
+from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
+from opproof.harness.check.sizes import Size, joined, sizes
+from opproof.harness.check.sizes import names_of as numbers_of
 from opproof.harness.check.stretched import steps, stretched
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import Tensor
@@ -76,7 +79,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
-        found = _tried(reference, ask, drawn, by_shape, manner, wish)
+        found = _tried(reference, ask, drawn, by_shape, manner, wish, own=callable(inputs))
     report = _report(found, reference, name, other_name, wish, in_process=not apart)
     if not wish.modes:
         return report
@@ -117,9 +120,11 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
             found = vjp(gs[0] if len(gs) == 1 else tuple(gs), *tensors)
             return found if isinstance(found, tuple | list) else (found,)
 
+    kept = Kept()
+
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull)
+        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull, kept)
 
     return ask
 
@@ -131,15 +136,22 @@ def _tried(
     by_shape: bool,
     manner: Manner,
     wish: Wish,
+    *,
+    own: bool,
 ) -> list[Tried]:
+    """Every variant within the budget; `own`: a factory's, each of which then has data of its own."""
     start, found, took = time.monotonic(), list[Tried](), 0.0
     names = []
     first = drawn(wish.seed)
-    rounds = [variants(drawn(seed), drawn(seed + 1), resized=by_shape) for seed in _seeds(wish)]
-    for same in zip(*rounds, strict=True):
+    others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
+    rounds = [_variants(drawn(seed), drawn(seed + 1), by_shape, others) for seed in _seeds(wish)]
+    for i, some in enumerate(zip(*rounds, strict=True)):
+        same = (*some[i % AGAIN :], *some[: i % AGAIN]) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
+            continue
+        if same[0].group and any(t.variant.group == same[0].group and not t.declined for t in found):
             continue
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
             break
@@ -155,9 +167,23 @@ def _tried(
         errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
         if errors_first or sum(map(_fails, found)) >= FAILING:
             break
+    if found and wish.neighbours and wish.only is None and not any(map(_fails, found)):
+        found[0] = unrepeated(found[0], ask, time.monotonic() - start)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return found
+
+
+def _variants(
+    asked: tuple[Tensor, ...], other: tuple[Tensor, ...], by_shape: bool, others: Sequence[Size]
+) -> Iterator[Variant]:
+    """Those of every kind of inputs, and a factory's in `others`, sizes and what is tried in their places."""
+    first, *rest = variants(asked, other, resized=by_shape)
+    yield first
+    for size in others:
+        one, two = joined((asked, other), size), joined((other, asked), size)
+        yield Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group)
+    yield from rest
 
 
 def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
@@ -188,7 +214,8 @@ def _report(
     for i, one in enumerate(found):
         where = one.variant.name
         if one.declined:
-            not_judged.append(f"{where}: {one.declined}")
+            if not one.variant.group:  # sizes are guesses: that the reference has none of them is no news
+                not_judged.append(f"{where}: {one.declined}")
             continue
         forward = one.judgements[Mode.FORWARD]
         if i and forward.verdict is Verdict.ERROR and where not in LAYOUTS:

@@ -16,7 +16,7 @@ def serve(file: str, name: str, how: str) -> None:
     from torch.utils._pytree import treespec_loads
 
     from opproof.harness.check import frames
-    from opproof.harness.check.call import Reply, perform
+    from opproof.harness.check.call import Kept, Reply, perform
     from opproof.harness.check.subject import Arguments, Form, as_call, in_dtype
 
     answers = os.fdopen(os.dup(1), "wb")
@@ -31,6 +31,7 @@ def serve(file: str, name: str, how: str) -> None:
         subject = subject(*given["init"]) if given["init"] is not None else subject
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
+    kept = Kept()
     while True:
         try:
             request = frames.request_in(sys.stdin.buffer)
@@ -40,7 +41,7 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
-                reply = perform(as_call(in_dtype(subject, request.tensors), form), request)
+                reply = perform(as_call(in_dtype(subject, request.tensors), form), request, kept=kept)
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)

@@ -11,6 +11,8 @@ from opproof.harness.check.call import Answered, Reply
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
+from opproof.harness.check.partly import judged as wrong_part
+from opproof.harness.check.partly import parts
 from opproof.harness.check.sensitive import undecided
 from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.taken import unknown
@@ -63,6 +65,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     objection = _fault(replies, asked)
     if objection is not None:
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
+    some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
     question = _question(reference, asked, manner)
     try:
         known = truth(question)
@@ -81,6 +84,11 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
     if why := unsettled(variant, known, judgements):
         return Tried(variant, None, None, Reply(), {}, why)
+    part = None if _fails(judgements) else wrong_part(
+        some, lambda p: _forward(p.asked, known, p.reply), lambda p: _gradient(p.asked, known, p.reply)
+    )  # fmt: skip
+    if part is not None:
+        return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
     stale = _stale(replies)
     return Tried(
         variant,
@@ -117,9 +125,12 @@ def _fault(replies: Sequence[Reply], asked: Facts) -> Judgement | None:
         return Judgement(
             Verdict.INPUT_CHANGED, f"{names[changed[0]]} was modified, which the reference leaves as it is"
         )
-    if not _alike(first.outputs, last.outputs):
+    if (again := max(judged.overwritten, last.overwritten)) >= 0:
+        text = f"y{again} of the call before was overwritten: its memory is used again while somebody holds it"
+        return Judgement(Verdict.NOT_REPEATABLE, text)
+    if not alike(first.outputs, last.outputs):
         return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other outputs the second time")
-    if not _alike(first.gradients, last.gradients):
+    if not alike(first.gradients, last.gradients):
         return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other gradients the second time")
     return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
 
@@ -156,7 +167,8 @@ def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequenc
     return None
 
 
-def _alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+    """Whether two replies have the same bits."""
     pairs = zip(a, b, strict=True) if len(a) == len(b) else []
     same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
     return len(a) == len(b) and all(same)
@@ -241,4 +253,4 @@ def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: 
 
 def _stale(replies: Sequence[Reply]) -> bool:
     """Whether the judged call answered exactly what the call before it did."""
-    return bool(replies[1].outputs) and _alike(replies[0].outputs, replies[1].outputs)
+    return bool(replies[1].outputs) and alike(replies[0].outputs, replies[1].outputs)
