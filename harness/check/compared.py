@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.against import errors
 from opproof.harness.check.call import Kept, Pull, Reply, Request, perform
@@ -80,7 +82,9 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
         found = _tried(reference, ask, drawn, by_shape, manner, wish, own=callable(inputs))
+    same = _unvaried(drawn, wish) if callable(inputs) and wish.neighbours and wish.only is None else ()
     report = _report(found, reference, name, other_name, wish, in_process=not apart)
+    report = replace(report, not_judged=(*report.not_judged, *same))
     if not wish.modes:
         return report
     if apart:
@@ -151,7 +155,7 @@ def _tried(
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
             continue
-        if same[0].group and any(t.variant.group == same[0].group and not t.declined for t in found):
+        if {same[0].group, same[0].unless} & {t.variant.group for t in found if not t.declined} - {""}:
             continue
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
             break
@@ -160,7 +164,7 @@ def _tried(
             one = _of_ones(reference, first, variant, manner) or tried(reference, ask, variant, manner)
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
-        took = time.monotonic() - begun
+        took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
@@ -174,6 +178,14 @@ def _tried(
     return found
 
 
+def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[str, ...]:
+    """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
+    draws = zip(*(drawn(seed) for seed in _seeds(wish)), strict=True)
+    some = [d for d in draws if not d[0].kind and not d[0].param]
+    same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
+    return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)
+
+
 def _variants(
     asked: tuple[Tensor, ...], other: tuple[Tensor, ...], by_shape: bool, others: Sequence[Size]
 ) -> Iterator[Variant]:
@@ -182,7 +194,7 @@ def _variants(
     yield first
     for size in others:
         one, two = joined((asked, other), size), joined((other, asked), size)
-        yield Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group)
+        yield Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group, size.unless)
     yield from rest
 
 
@@ -211,6 +223,7 @@ def _report(
     not_judged: list[str] = []
     judged: list[str] = []
     named: dict[str, str] = {}
+    unsupported: dict[str, list[str]] = {}
     for i, one in enumerate(found):
         where = one.variant.name
         if one.declined:
@@ -225,9 +238,11 @@ def _report(
         explain = sum(r.verdict in FAILED for r in results) < EXPLAINED
         for r in records(one, reference, name, candidate, in_process=in_process, explain=explain):
             if r.verdict is Verdict.UNSUPPORTED:
-                not_judged.append(f"{where}, {r.mode}: {r.message}")
+                unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
             results.append(r)
             named[r.case] = where
+    for text, some in unsupported.items():
+        not_judged.append(text if some == judged else f"{', '.join(some)}, {text}")
     first = found[0]
     if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
         not_judged.append("gradients: the reference has none of these inputs")

@@ -12,7 +12,7 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: Calls at most, and seconds, of which it may take a share of what the check took so far.
 CALLS = 200
-SECONDS, SHARE = 1.0, 0.2
+SECONDS, SHARE = 1.0, 0.1
 
 
 def unrepeated(first: Tried, ask: Ask, took: float) -> Tried:

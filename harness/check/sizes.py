@@ -8,7 +8,7 @@ ends of sequences, a table of pages) the axes that they have and the sizes that 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -19,6 +19,8 @@ from opproof.harness.check.tensors import Tensor
 
 #: Even sizes below are too few to say anything of tiles; odd ones are taps.
 _LEAST_EVEN, _LEAST_ODD = 4, 9
+#: Less counts heads or taps.
+_TILE = 8
 #: The root of 4 is 2, which says nothing; that of 64 in a reference is the scale of its scores.
 _ROOTS = 16
 #: Sorted or permuted numbers are so many at least: two may be so by chance.
@@ -27,16 +29,19 @@ _TELLING = 3
 
 @dataclass(frozen=True)
 class Size:
-    """Axes that get another size: by tensor and axis. Of one group the first is enough that the reference takes."""
+    """Axes that get other sizes, by tensor and axis.
+
+    Of one group the first is enough that the reference takes, and none where it took one of `unless`.
+    """
 
     name: str
     group: str
-    places: frozenset[tuple[int, int]]
-    new: int
+    new: Mapping[tuple[int, int], int]
+    unless: str = ""
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
-    """What to try: every size ragged, wherever it stands; what one shape has twice, along one axis; last, sizes of 1.
+    """What to try: every size ragged, all at once or else each; what one shape has twice, along one axis; sizes of 1.
 
     Sizes of 1 where nothing but numbers is given: no label points past them.
     """
@@ -47,22 +52,40 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         for n in dict.fromkeys(n for s in shapes for n in s)
         if n not in left and n >= (_LEAST_EVEN if n % 2 == 0 else _LEAST_ODD) and not _named(n, named)
     ]
-    everywhere = {n: frozenset((i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n) for n in found}
+    places = {n: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n] for n in found}
     used = {n for s in shapes for n in s}
 
     def ragged(n: int) -> list[int]:
         return [m for m in ((n + 1, n + 2) if n % 2 == 0 else (n + 2, n + 1)) if m not in used]
 
-    made = [Size(f"{n} as {m}", f"{n}", everywhere[n], m) for n in found for m in ragged(n)]
+    some = [n for n in found if ragged(n)]
+    together = [{n: ragged(n)[pick] for n in some} for pick in (0, -1)] + _in_proportion(found)
+    made = [
+        Size(
+            " and ".join(f"{n} as {m}" for n, m in other.items()),
+            "all",
+            {p: m for n, m in other.items() for p in places[n]},
+        )
+        for other in together
+        if len(other) > 1
+    ]
+    made += [Size(f"{n} as {m}", f"{n}", dict.fromkeys(places[n], m), "all") for n in found for m in ragged(n)]
     for shape in dict.fromkeys(s for s in shapes if any(s.count(n) > 1 for n in found)):
         n = next(n for n in found if shape.count(n) > 1)
         for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
-            places = frozenset((i, axis) for i, s in enumerate(shapes) if s == shape)
+            alone = [(i, axis) for i, s in enumerate(shapes) if s == shape]
             text = "x".join(map(str, shape))
-            made += [Size(f"axis {axis} of {text} as {m}", text, places, m) for m in ragged(n)]
+            made += [Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m)) for m in ragged(n)]
     if all(t.kind and not t.marks for t in tensors if not t.param):
-        made += [Size(f"{n} as 1", "", everywhere[n], 1) for n in found if 1 not in used]
+        made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1)) for n in found if 1 not in used]
     return made
+
+
+def _in_proportion(found: Sequence[int]) -> list[dict[int, int]]:
+    """All sizes that are no mere count larger by one share, so that a half stays half: 8 as 9 with 16 as 18."""
+    some = [n for n in found if n >= _TILE]
+    share = math.gcd(*some)
+    return [{n: n + n // share for n in some}] if share > 1 else []
 
 
 def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...] | None:
@@ -73,9 +96,9 @@ def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...] 
             return None
         values = t.values
         for axis in range(len(t.shape)):
-            if (i, axis) in size.places:
+            if (new := size.new.get((i, axis))) is not None:
                 both = np.concatenate([values, _widened(more.values, values, axis)], axis)
-                values = both.take(range(size.new), axis)
+                values = both.take(range(new), axis)
         made.append(t if values is t.values else t.holding(values))
     return tuple(made)
 
@@ -138,8 +161,10 @@ def _pointed(tensor: Tensor) -> set[int]:
 
 
 def _widened(more: Any, like: Any, axis: int) -> Any:
-    """`more` with the other axes of `like`, repeated from its beginning where they have grown."""
+    """`more` with the other axes of `like`, mirrored where they have grown, and begun elsewhere along each axis."""
     for other, n in enumerate(like.shape):
         if other != axis and more.shape[other] != n:
-            more = more.take(np.arange(n) % more.shape[other], other)
-    return more
+            size = more.shape[other]
+            places = np.arange(n)
+            more = more.take(np.where(places < size, places, 2 * size - 1 - places) % size, other)
+    return np.roll(more, -axis, axis)

@@ -43,6 +43,7 @@ class Variant:
     asked: tuple[Tensor, ...]
     other: tuple[Tensor, ...]
     group: str = ""  # of which one is enough: the first that the reference takes
+    unless: str = ""  # the group of which it is not needed either
 
 
 def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) -> Iterator[Variant]:
