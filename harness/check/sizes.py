@@ -59,17 +59,10 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         return [m for m in ((n + 1, n + 2) if n % 2 == 0 else (n + 2, n + 1)) if m not in used]
 
     some = [n for n in found if ragged(n)]
-    together = [{n: ragged(n)[pick] for n in some} for pick in (0, -1)] + _in_proportion(found)
-    made = [
-        Size(
-            " and ".join(f"{n} as {m}" for n, m in other.items()),
-            "all",
-            {p: m for n, m in other.items() for p in places[n]},
-        )
-        for other in together
-        if len(other) > 1
-    ]
+    both = [{n: ragged(n)[pick] for n in some} for pick in (0, -1)] if len(some) > 1 else []
+    made = [Size(_text(new), "all", _at(places, new)) for new in both]
     made += [Size(f"{n} as {m}", f"{n}", dict.fromkeys(places[n], m), "all") for n in found for m in ragged(n)]
+    made += [Size(_text(new), "share", _at(places, new), "all") for new in _in_proportion(found) if len(new) > 1]
     for shape in dict.fromkeys(s for s in shapes if any(s.count(n) > 1 for n in found)):
         n = next(n for n in found if shape.count(n) > 1)
         for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
@@ -79,6 +72,14 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1)) for n in found if 1 not in used]
     return made
+
+
+def _text(new: Mapping[int, int]) -> str:
+    return " and ".join(f"{n} as {m}" for n, m in new.items())
+
+
+def _at(places: Mapping[int, Sequence[tuple[int, int]]], new: Mapping[int, int]) -> dict[tuple[int, int], int]:
+    return {p: m for n, m in new.items() for p in places[n]}
 
 
 def _in_proportion(found: Sequence[int]) -> list[dict[int, int]]:

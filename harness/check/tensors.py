@@ -17,6 +17,7 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 #: Of complex dtypes those of their parts: a last axis of two numbers, real and imaginary, holds their values here.
 PARTS = {"complex64": "f32", "complex128": "f64"}
 
+CONTIGUOUS = "contiguous"
 #: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
 _MARKS = 4
 _MASKING = -1e4

@@ -16,7 +16,7 @@ from opproof.harness.check.partly import parts
 from opproof.harness.check.sensitive import undecided
 from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.taken import unknown
-from opproof.harness.check.tensors import PARTS, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, PARTS, kind_of
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.unsaved import unsaved
 from opproof.harness.check.unsettled import unsettled
@@ -84,6 +84,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
     if why := unsettled(variant, known, judgements):
         return Tried(variant, None, None, Reply(), {}, why)
+    judgements = _of_strides(ask, asked, known, judgements)
     part = None if _fails(judgements) else wrong_part(
         some, lambda p: _forward(p.asked, known, p.reply), lambda p: _gradient(p.asked, known, p.reply)
     )  # fmt: skip
@@ -179,6 +180,19 @@ def _judgements(asked: Facts, known: Truth, reply: Reply) -> dict[Mode, Judgemen
     if asked.request.cotangents:
         judgements[Mode.GRADIENT] = _gradient(asked, known, reply)
     return judgements
+
+
+def _of_strides(ask: Ask, asked: Facts, known: Truth, judgements: dict[Mode, Judgement]) -> dict[Mode, Judgement]:
+    """The judgements; a gradient that is wrong says so where it is right for a contiguous cotangent."""
+    wrong = judgements.get(Mode.GRADIENT)
+    request = asked.request
+    if wrong is None or wrong.verdict not in (Verdict.WRONG_GRADIENT, Verdict.ERROR) or request.layout == CONTIGUOUS:
+        return judgements
+    reply = ask(replace(request, layout=CONTIGUOUS))
+    if reply.error or _gradient(asked, known, reply).verdict in (*WRONG, Verdict.ERROR):
+        return judgements
+    text = "the strides of the gradient that comes in are not heeded: for a contiguous one it is right"
+    return {**judgements, Mode.GRADIENT: replace(wrong, message=f"{wrong.message}: {text}" if wrong.message else text)}
 
 
 def _fails(judgements: dict[Mode, Judgement]) -> bool:

@@ -46,6 +46,8 @@ def _only(g: Array, axes: Sequence[int], end: int) -> Array:
 def swapped_inputs(w: Wrong) -> str | None:
     present = [i for i, v in enumerate(w.inputs) if v is not None]
     for i, j in combinations(present, 2):
+        if (w.inputs[i].size == 1) != (w.inputs[j].size == 1):  # a number for an array is no swap
+            continue
         if w.mode == "gradient" and w.which in (i, j):
             other = j if w.which == i else i
             if w.explained(which=other):

@@ -108,3 +108,7 @@ def test_one_call_in_fifty():
     report = judged(raced)
     assert told(report) == {("as given", "NOT_REPEATABLE", "forward")}
     assert "gave other outputs" in str(report)
+
+
+def test_a_gradient_that_is_right_for_a_contiguous_one_says_so():
+    assert "the strides of the gradient that comes in are not heeded" in str(judged(scaled("strides"), only="sliced"))
