@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from opproof.harness.check.kept import Kept
 from opproof.harness.check.tensors import Tensor, as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
@@ -61,33 +62,6 @@ class Reply:
     draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
 
 
-@dataclass
-class Kept:
-    """What a caller holds from call to call: the memory of its inputs, which it fills anew, and the last outputs."""
-
-    inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    outputs: list[tuple[Any, Array]] = field(default_factory=list)
-
-    def taken(self, place: int, made: Any) -> Any:
-        """`made` in the memory that the tensor at this place had in the call before, where it fits."""
-        key = (place, made.dtype, tuple(made.shape), made.stride())
-        own = self.inputs.get(key)
-        if own is None or 0 in made.stride():
-            self.inputs = {k: v for k, v in self.inputs.items() if k[0] != place} | {key: made}
-            return made.detach()
-        own.copy_(made)
-        return own.detach()
-
-    def overwritten(self, raw: Sequence[Any], inputs: Sequence[Any]) -> int:
-        """The first of the last outputs that no longer holds what it held, -1 for none; then `raw` are the last."""
-        same = (np.array_equal(as_array(y)[0], held, equal_nan=held.dtype.kind == "f") for y, held in self.outputs)
-        found = next((i for i, s in enumerate(same) if not s), -1)
-        places = {t.untyped_storage().data_ptr() for t in inputs}
-        own = (y.detach() for y in raw if y.untyped_storage().data_ptr() not in places)
-        self.outputs = [(y, as_array(y)[0]) for y in own]
-        return found
-
-
 def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept | None = None) -> Reply:
     """Call it. What it raises is the reply's `error`, SystemExit and a skip too; KeyboardInterrupt goes through.
 
@@ -125,8 +99,8 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     seconds = time.perf_counter() - start
     left = tuple(as_array(t)[0] for t in tensors)
     changed = changed_of(request, left)
-    found = Reply(outputs, gradients, changed, left, declined=declined, failed=failed, seconds=seconds)
-    return found if kept is None else replace(found, overwritten=kept.overwritten(raw, tensors))
+    overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
+    return Reply(outputs, gradients, changed, left, "", Verdict.ERROR, declined, failed, overwritten, seconds)
 
 
 def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:

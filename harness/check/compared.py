@@ -12,9 +12,10 @@ import numpy as np
 
 from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.against import errors
-from opproof.harness.check.call import Kept, Pull, Reply, Request, perform
+from opproof.harness.check.call import Pull, Reply, Request, perform
 from opproof.harness.check.derivatives import derived
 from opproof.harness.check.isolated import Located, isolated
+from opproof.harness.check.kept import Kept
 from opproof.harness.check.records import records
 from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report

@@ -16,7 +16,8 @@ def serve(file: str, name: str, how: str) -> None:
     from torch.utils._pytree import treespec_loads
 
     from opproof.harness.check import frames
-    from opproof.harness.check.call import Kept, Reply, perform
+    from opproof.harness.check.call import Reply, perform
+    from opproof.harness.check.kept import Kept
     from opproof.harness.check.subject import Arguments, Form, as_call, in_dtype
 
     answers = os.fdopen(os.dup(1), "wb")

@@ -21,8 +21,8 @@ from opproof.harness.check.tensors import Tensor
 _LEAST_EVEN, _LEAST_ODD = 4, 9
 #: Less counts heads or taps.
 _TILE = 8
-#: The root of 4 is 2, which says nothing; that of 64 in a reference is the scale of its scores.
-_ROOTS = 16
+#: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
+_DERIVED = 16
 #: Sorted or permuted numbers are so many at least: two may be so by chance.
 _TELLING = 3
 
@@ -140,8 +140,8 @@ def _number(value: Any) -> bool:
 
 
 def _named(n: int, named: frozenset[float]) -> bool:
-    roots = (math.sqrt(n), 1 / math.sqrt(n)) if n >= _ROOTS else ()
-    forms = (n, 1 / n, n - 1, *roots)
+    derived = (n - 1, math.sqrt(n), 1 / math.sqrt(n)) if n >= _DERIVED else ()
+    forms = (n, 1 / n, *derived)
     return any(math.isclose(form, c, rel_tol=1e-6) for form in forms for c in named)
 
 

@@ -25,7 +25,7 @@ def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextMan
     torch = noise.torch
     named = (torch.logsumexp, torch.Tensor.logsumexp)
 
-    class Part(torch.autograd.Function):  # type: ignore[misc]
+    class Part(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
         def forward(ctx: Any, x: Any, y: Any, dim: Any, keepdim: bool) -> Any:
             ctx.save_for_backward(x, y)
