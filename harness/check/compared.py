@@ -192,11 +192,12 @@ def _variants(
 ) -> Iterator[Variant]:
     """Those of every kind of inputs, and a factory's in `others`, sizes and what is tried in their places."""
     first, *rest = variants(asked, other, resized=by_shape)
-    yield first
+    made = []
     for size in others:
         one, two = joined((asked, other), size), joined((other, asked), size)
-        yield Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group, size.unless)
-    yield from rest
+        made.append(Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group, size.unless))
+    ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
+    yield from (first, *made[:ragged], *rest, *made[ragged:])
 
 
 def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
