@@ -60,9 +60,9 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
 
     some = [n for n in found if ragged(n)]
     both = [{n: ragged(n)[pick] for n in some} for pick in (0, -1)] if len(some) > 1 else []
-    made = [Size(_text(new), "all", _at(places, new)) for new in both]
-    made += [Size(f"{n} as {m}", f"{n}", dict.fromkeys(places[n], m), "all") for n in found for m in ragged(n)]
-    made += [Size(_text(new), "share", _at(places, new), "all") for new in _in_proportion(found) if len(new) > 1]
+    made = [Size(_text(new), "together", _at(places, new)) for new in both]
+    made += [Size(f"{n} as {m}", f"{n}", dict.fromkeys(places[n], m), "together") for n in found for m in ragged(n)]
+    made += [Size(_text(new), "share", _at(places, new), "together") for new in _in_proportion(found) if len(new) > 1]
     for shape in dict.fromkeys(s for s in shapes if any(s.count(n) > 1 for n in found)):
         n = next(n for n in found if shape.count(n) > 1)
         for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
