@@ -162,7 +162,7 @@ def _tried(
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = _of_ones(reference, first, variant, manner) or tried(reference, ask, variant, manner)
+            one = _of_ones(reference, first, variant, manner) or _made_for(tried(reference, ask, variant, manner))
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
@@ -200,6 +200,15 @@ def _variants(
     yield from (first, *made[:ragged], *rest, *made[ragged:])
 
 
+def _made_for(one: Tried) -> Tried:
+    """A variant; declined where a factory's sizes are others and the candidate shows that it is made for those."""
+    forward = one.judgements.get(Mode.FORWARD)
+    if not one.variant.group or forward is None or forward.verdict not in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+        return one
+    why = f"the candidate is made for the sizes given: {forward.message}"
+    return Tried(one.variant, None, None, Reply(), {}, why)
+
+
 def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
     """What to say where sizes became 1 and the reference then stretches what it does not as given; None elsewhere."""
     pairs = zip(given, variant.asked, strict=True)
@@ -229,7 +238,7 @@ def _report(
     for i, one in enumerate(found):
         where = one.variant.name
         if one.declined:
-            if not one.variant.group:  # sizes are guesses: that the reference has none of them is no news
+            if not (one.variant.group and one.declined.startswith("the reference")):  # sizes are guesses: no news
                 not_judged.append(f"{where}: {one.declined}")
             continue
         forward = one.judgements[Mode.FORWARD]

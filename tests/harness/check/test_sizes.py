@@ -206,3 +206,12 @@ def test_whole_numbers_that_are_the_same_in_every_draw_are_told():
     report = judged(lambda x, i: x[:, i], lambda x, i: x[:, i], inputs)
     assert report.ok
     assert "other values of i: inputs() gives the same for every seed" in report.not_judged
+
+
+def test_a_kernel_that_is_made_for_one_size_says_so_by_its_shape():
+    report = judged(lambda x: summed(x)[:8], summed, made((8, 32)))
+    assert report.ok, report
+    assert any(
+        text.startswith("8 as 9 and 32 as 33: the candidate is made for the sizes given: y0 has shape (8,)")
+        for text in report.not_judged
+    )
