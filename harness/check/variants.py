@@ -12,6 +12,7 @@ from opproof.harness.check.tensors import Tensor
 #: The name of the inputs as they came.
 GIVEN = "as given"
 TIES = "ties"
+NEGATIVE = "negative values"
 LAYOUTS = ("transposed", "sliced", "offset", "broadcast")
 #: How values are changed: a factor and an offset.
 FILLS = {
