@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.tensors import Tensor, as_array, to_torch
+from opproof.harness.check.kept import Kept
+from opproof.harness.check.tensors import Tensor, as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
@@ -30,6 +31,7 @@ class Request:
     after: tuple[int, ...] = ()
     seed: int = 0
     device: str = "cpu"
+    layout: str = "contiguous"  # of the cotangents
 
 
 @dataclass(frozen=True)
@@ -55,15 +57,21 @@ class Reply:
     cause: Verdict = Verdict.ERROR  # of the error
     declined: str = ""  # why there are no gradients
     failed: str = ""  # what asking for gradients raised
+    overwritten: int = -1  # the output of the call before that no longer holds what it was
     seconds: float = 0.0
     draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
 
 
-def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
-    """Call it. What it raises is the reply's `error`, SystemExit and a skip too; KeyboardInterrupt goes through."""
+def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept | None = None) -> Reply:
+    """Call it. What it raises is the reply's `error`, SystemExit and a skip too; KeyboardInterrupt goes through.
+
+    With `kept` inputs come in the memory of the call before, as a caller's do, so that who keeps results by address is
+    found out, and who uses the memory of an answer again.
+    """
     import torch
 
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
+    tensors = tensors if kept is None else [kept.taken(i, t) for i, t in enumerate(tensors)]
     wanted = bool(request.cotangents) and pull is None
     if wanted:
         tensors = [t.requires_grad_() if n else t for t, n in zip(tensors, request.needs, strict=True)]
@@ -91,7 +99,8 @@ def perform(call: Call, request: Request, pull: Pull | None = None) -> Reply:
     seconds = time.perf_counter() - start
     left = tuple(as_array(t)[0] for t in tensors)
     changed = changed_of(request, left)
-    return Reply(outputs, gradients, changed, left, declined=declined, failed=failed, seconds=seconds)
+    overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
+    return Reply(outputs, gradients, changed, left, "", Verdict.ERROR, declined, failed, overwritten, seconds)
 
 
 def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:
@@ -112,7 +121,7 @@ def _gradients(
     cotangents = request.cotangents[: len(request.cotangents) - len(request.after)]
     if len(raw) != len(cotangents):
         return [None] * len(tensors), f"{len(raw)} outputs came for {len(cotangents)} cotangents"
-    gs = [None if g is None else _cotangent(torch, g, y) for y, g in zip(raw, cotangents, strict=True)]
+    gs = [None if g is None else _cotangent(torch, g, y, request.layout) for y, g in zip(raw, cotangents, strict=True)]
     if pull is not None:
         found = [*pull(gs, tensors)]
         return found + [None] * (len(tensors) - len(found)), ""
@@ -125,10 +134,10 @@ def _gradients(
     return [next(results) if n else None for n in request.needs], ""
 
 
-def _cotangent(torch: Any, g: Array, y: Any) -> Any:
+def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:
     made = torch.from_numpy(g)
     made = torch.view_as_complex(made) if y.is_complex() else made
-    return made.to(y.dtype).to(y.device)
+    return laid(torch, made.to(y.dtype).to(y.device), layout)
 
 
 def flat(outputs: Any) -> list[Any]:

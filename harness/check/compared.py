@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from opproof.harness.check import inputs as given_inputs
 from opproof.harness.check.against import errors
 from opproof.harness.check.call import Pull, Reply, Request, perform
 from opproof.harness.check.derivatives import derived
 from opproof.harness.check.isolated import Located, isolated
+from opproof.harness.check.kept import Kept
 from opproof.harness.check.records import records
+from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
+from opproof.harness.check.sizes import Size, joined, sizes
+from opproof.harness.check.sizes import names_of as numbers_of
 from opproof.harness.check.stretched import steps, stretched
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import Tensor
@@ -76,8 +82,10 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
-        found = _tried(reference, ask, drawn, by_shape, manner, wish)
+        found = _tried(reference, ask, drawn, by_shape, manner, wish, own=callable(inputs))
+    same = _unvaried(drawn, wish) if callable(inputs) and wish.neighbours and wish.only is None else ()
     report = _report(found, reference, name, other_name, wish, in_process=not apart)
+    report = replace(report, not_judged=(*report.not_judged, *same))
     if not wish.modes:
         return report
     if apart:
@@ -117,9 +125,11 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
             found = vjp(gs[0] if len(gs) == 1 else tuple(gs), *tensors)
             return found if isinstance(found, tuple | list) else (found,)
 
+    kept = Kept()
+
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull)
+        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull, kept)
 
     return ask
 
@@ -131,33 +141,72 @@ def _tried(
     by_shape: bool,
     manner: Manner,
     wish: Wish,
+    *,
+    own: bool,
 ) -> list[Tried]:
+    """Every variant within the budget; `own`: a factory's, each of which then has data of its own."""
     start, found, took = time.monotonic(), list[Tried](), 0.0
     names = []
     first = drawn(wish.seed)
-    rounds = [variants(drawn(seed), drawn(seed + 1), resized=by_shape) for seed in _seeds(wish)]
-    for same in zip(*rounds, strict=True):
+    others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
+    rounds = [_variants(drawn(seed), drawn(seed + 1), by_shape, others) for seed in _seeds(wish)]
+    for i, some in enumerate(zip(*rounds, strict=True)):
+        same = (*some[i % AGAIN :], *some[: i % AGAIN]) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
+            continue
+        if {same[0].group, same[0].unless} & {t.variant.group for t in found if not t.declined} - {""}:
             continue
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = _of_ones(reference, first, variant, manner) or tried(reference, ask, variant, manner)
+            one = _of_ones(reference, first, variant, manner) or _made_for(tried(reference, ask, variant, manner))
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
-        took = time.monotonic() - begun
+        took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
         errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
         if errors_first or sum(map(_fails, found)) >= FAILING:
             break
+    if found and wish.neighbours and wish.only is None and not any(map(_fails, found)):
+        found[0] = unrepeated(found[0], ask, time.monotonic() - start)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return found
+
+
+def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[str, ...]:
+    """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
+    draws = zip(*(drawn(seed) for seed in _seeds(wish)), strict=True)
+    some = [d for d in draws if not d[0].kind and not d[0].param]
+    same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
+    return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)
+
+
+def _variants(
+    asked: tuple[Tensor, ...], other: tuple[Tensor, ...], by_shape: bool, others: Sequence[Size]
+) -> Iterator[Variant]:
+    """Those of every kind of inputs, and a factory's in `others`, sizes and what is tried in their places."""
+    first, *rest = variants(asked, other, resized=by_shape)
+    made = []
+    for size in others:
+        one, two = joined((asked, other), size), joined((other, asked), size)
+        made.append(Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group, size.unless))
+    ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
+    yield from (first, *made[:ragged], *rest, *made[ragged:])
+
+
+def _made_for(one: Tried) -> Tried:
+    """A variant; declined where a factory's sizes are others and the candidate shows that it is made for those."""
+    forward = one.judgements.get(Mode.FORWARD)
+    if not one.variant.group or forward is None or forward.verdict not in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+        return one
+    why = f"the candidate is made for the sizes given: {forward.message}"
+    return Tried(one.variant, None, None, Reply(), {}, why)
 
 
 def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
@@ -185,10 +234,12 @@ def _report(
     not_judged: list[str] = []
     judged: list[str] = []
     named: dict[str, str] = {}
+    unsupported: dict[str, list[str]] = {}
     for i, one in enumerate(found):
         where = one.variant.name
         if one.declined:
-            not_judged.append(f"{where}: {one.declined}")
+            if not (one.variant.group and one.declined.startswith("the reference")):  # sizes are guesses: no news
+                not_judged.append(f"{where}: {one.declined}")
             continue
         forward = one.judgements[Mode.FORWARD]
         if i and forward.verdict is Verdict.ERROR and where not in LAYOUTS:
@@ -198,9 +249,11 @@ def _report(
         explain = sum(r.verdict in FAILED for r in results) < EXPLAINED
         for r in records(one, reference, name, candidate, in_process=in_process, explain=explain):
             if r.verdict is Verdict.UNSUPPORTED:
-                not_judged.append(f"{where}, {r.mode}: {r.message}")
+                unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
             results.append(r)
             named[r.case] = where
+    for text, some in unsupported.items():
+        not_judged.append(text if some == judged else f"{', '.join(some)}, {text}")
     first = found[0]
     if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
         not_judged.append("gradients: the reference has none of these inputs")

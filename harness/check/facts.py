@@ -39,7 +39,8 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
         laid = reference.native(replace(request, tensors=tensors))
         if not _same(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
-    cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed) + (None,) * len(after)
+    layout = next((t.layout for t in tensors if t.layout != "contiguous"), "contiguous")
+    cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed, layout) + (None,) * len(after)
     asked = replace(
         request, cotangents=cotangents, needs=tuple(bool(t.kind) and not t.buffer and not t.marks for t in tensors)
     )
@@ -51,7 +52,7 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
             reply = reference.native(asked) if any(asked.needs) else reply
         needs = tuple(d is not None for d in reply.gradients)
         if not (reply.error or reply.declined or reply.failed) and any(needs):
-            return Facts(replace(asked, tensors=tensors, needs=needs), reply, first.outputs)
+            return Facts(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
 
 
@@ -80,12 +81,15 @@ def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
     return tuple(not (r.error or r.declined or r.failed) for r in alone)
 
 
-def _cotangents(outputs: Sequence[Answered], seed: int) -> tuple[Array | None, ...]:
-    """Normal numbers, rounded to the dtype of each output of floats."""
+def _cotangents(outputs: Sequence[Answered], seed: int, layout: str) -> tuple[Array | None, ...]:
+    """Normal numbers, rounded to the dtype of each output of floats; equal along the first axis where it is stretched.
+
+    What follows a kernel gives its backward gradients in any layout: those of a sum have strides of 0.
+    """
     rng = np.random.default_rng([seed, 4])
-    return tuple(
-        np.asarray(round_to(rng.standard_normal(y.values.shape), DTYPES[kind_of(y.dtype)]))
-        if kind_of(y.dtype)
-        else None
-        for y in outputs
-    )
+
+    def drawn(y: Answered) -> Array:
+        g = np.asarray(round_to(rng.standard_normal(y.values.shape), DTYPES[kind_of(y.dtype)]))
+        return np.array(np.broadcast_to(g[:1], g.shape)) if layout == "broadcast" and g.ndim else g
+
+    return tuple(drawn(y) if kind_of(y.dtype) else None for y in outputs)

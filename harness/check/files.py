@@ -32,6 +32,7 @@ def pair(reference: Path, candidate: Path, seed: int) -> Pair:
     for file in (reference, candidate):
         if not file.is_file():
             raise UsageError(f"there is no file {file}: give a reference and a candidate, two Python files.")
+    withheld = None if reference.resolve() == candidate.resolve() else reference.resolve()
     try:
         module = loaded(reference)
     except Exception as error:
@@ -40,9 +41,11 @@ def pair(reference: Path, candidate: Path, seed: int) -> Pair:
         init = tuple(getattr(module, "get_init_inputs", list)())
         torch.manual_seed(seed)
         like = module.Model(*init)
-        return Pair(like, Located(candidate.resolve(), "ModelNew", init), lambda: list(module.get_inputs()))
+        return Pair(
+            like, Located(candidate.resolve(), "ModelNew", init, withheld=withheld), lambda: list(module.get_inputs())
+        )
     if hasattr(module, "reference") and hasattr(module, "inputs"):
-        return Pair(module.reference, Located(candidate.resolve(), "candidate"), module.inputs)
+        return Pair(module.reference, Located(candidate.resolve(), "candidate", withheld=withheld), module.inputs)
     raise UsageError(
         f"{reference} has neither form: expected reference and inputs, or Model, get_inputs and get_init_inputs."
     )

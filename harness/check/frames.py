@@ -46,7 +46,7 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
-              "device": request.device}  # fmt: skip
+              "device": request.device, "layout": request.layout}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -59,7 +59,7 @@ def request_in(stream: IO[bytes]) -> Request:
         for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
-    return Request(tensors, tuple(arrays[count:]), needs, after, header["seed"], header["device"])
+    return Request(tensors, tuple(arrays[count:]), needs, after, header["seed"], header["device"], header["layout"])
 
 
 def reply_out(stream: IO[bytes], reply: Reply) -> None:
@@ -71,6 +71,7 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
         "error": reply.error,
         "declined": reply.declined,
         "failed": reply.failed,
+        "overwritten": reply.overwritten,
         "seconds": reply.seconds,
     }
     write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
@@ -94,5 +95,6 @@ def reply_in(stream: IO[bytes]) -> Reply:
         error=str(header["error"]),
         declined=str(header["declined"]),
         failed=str(header["failed"]),
+        overwritten=int(header["overwritten"]),
         seconds=float(header["seconds"]),
     )

@@ -23,12 +23,16 @@ from opproof.vocabulary.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Located:
-    """Where a candidate stands: a file and a name in it; `init`: what a class is made with."""
+    """Where a candidate stands: a file and a name in it; `init`: what a class is made with.
+
+    `withheld`: the file of the reference, which answers for no candidate.
+    """
 
     file: Path
     label: str
     init: tuple[Any, ...] | None = None
     seconds: float = 60.0  # a call may take
+    withheld: Path | None = None
 
     @property
     def __name__(self) -> str:
@@ -77,6 +81,7 @@ def _how(located: Located, reference: Reference, seed: int) -> str:
     how = {
         "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
+        "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip
     try:
         return json.dumps(how)

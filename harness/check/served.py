@@ -17,6 +17,7 @@ def serve(file: str, name: str, how: str) -> None:
 
     from opproof.harness.check import frames
     from opproof.harness.check.call import Reply, perform
+    from opproof.harness.check.kept import Kept
     from opproof.harness.check.subject import Arguments, Form, as_call, in_dtype
 
     answers = os.fdopen(os.dup(1), "wb")
@@ -26,11 +27,14 @@ def serve(file: str, name: str, how: str) -> None:
     form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
     error, subject = "", None
     try:
+        if given["withheld"]:
+            withhold(Path(given["withheld"]))
         torch.manual_seed(given["seed"])
         subject = getattr(loaded(Path(file)), name)
         subject = subject(*given["init"]) if given["init"] is not None else subject
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
+    kept = Kept()
     while True:
         try:
             request = frames.request_in(sys.stdin.buffer)
@@ -40,10 +44,25 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
-                reply = perform(as_call(in_dtype(subject, request.tensors), form), request)
+                reply = perform(as_call(in_dtype(subject, request.tensors), form), request, kept=kept)
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)
+
+
+def withhold(file: Path) -> None:
+    """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
+    names = {file.name, Path(importlib.util.cache_from_source(str(file))).name}
+    places = {file.resolve(), Path(importlib.util.cache_from_source(str(file.resolve())))}
+
+    def told(event: str, given: tuple[Any, ...]) -> None:
+        if event != "open" or not isinstance(given[0], str | bytes):
+            return
+        path = Path(os.fsdecode(given[0]))
+        if path.name in names and path.resolve() in places:
+            raise PermissionError(f"{file.name} is the reference: a candidate may not read it")
+
+    sys.addaudithook(told)
 
 
 def loaded(file: Path) -> Any:

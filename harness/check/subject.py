@@ -15,6 +15,8 @@ from opproof.vocabulary.errors import UsageError
 
 #: How far parameters are moved from where they begin: of ones and zeros, a weight that is ignored shows in nothing.
 _PERTURBED = 0.25
+#: Buffers that PyTorch's norms begin with zeros and ones, and update.
+_STATISTICS = ("running_mean", "running_var")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def name_of(subject: Any) -> str:
 def state_of(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
     """A module's parameters, moved from where they began, then its buffers as they are; floats in `dtype`."""
     rng = np.random.default_rng([seed, 2])
-    return tuple(t if t.buffer or not t.kind else _moved(t, rng) for t in owned_by(module, dtype))
+    return tuple(_moved(t, rng) if _moves(t) else t for t in owned_by(module, dtype))
 
 
 def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
@@ -72,7 +74,14 @@ def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
     )
 
 
+def _moves(tensor: Tensor) -> bool:
+    """Whether it has other values as well: parameters, and running statistics, not a table or a mask."""
+    return bool(tensor.kind) and (not tensor.buffer or tensor.name.endswith(_STATISTICS))
+
+
 def _moved(tensor: Tensor, rng: np.random.Generator) -> Tensor:
+    if tensor.name.endswith(_STATISTICS[1]) and tensor.buffer:
+        return tensor.holding(tensor.values * (1 + _PERTURBED * rng.uniform(-1, 1, tensor.values.shape)))
     size = float(np.sqrt(np.mean(np.square(tensor.values)))) if tensor.values.size else 0.0
     return tensor.holding(tensor.values + _PERTURBED * (size or 0.5) * rng.standard_normal(tensor.values.shape))
 

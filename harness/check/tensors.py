@@ -17,6 +17,7 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 #: Of complex dtypes those of their parts: a last axis of two numbers, real and imaginary, holds their values here.
 PARTS = {"complex64": "f32", "complex128": "f64"}
 
+CONTIGUOUS = "contiguous"
 #: Labels and masks have so many elements at least; and what is added to scores to mask them is no larger.
 _MARKS = 4
 _MASKING = -1e4
@@ -111,17 +112,21 @@ def to_torch(torch: Any, tensor: Tensor, device: str) -> Any:
     """The tensor for a call: a leaf in its dtype and layout, with memory of its own."""
     plain = torch.from_numpy(np.array(tensor.values, order="C"))
     plain = torch.view_as_complex(plain) if tensor.dtype in PARTS else plain
-    plain = plain.to(getattr(torch, tensor.dtype)).to(device)
-    if tensor.layout == "transposed" and plain.dim() >= 2:
+    return laid(torch, plain.to(getattr(torch, tensor.dtype)).to(device), tensor.layout)
+
+
+def laid(torch: Any, plain: Any, layout: str) -> Any:
+    """A contiguous tensor in another layout."""
+    if layout == "transposed" and plain.dim() >= 2:
         return plain.transpose(-1, -2).contiguous().transpose(-1, -2)
-    if tensor.layout == "sliced" and plain.dim():
-        wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=device).to(plain.dtype)
+    if layout == "sliced" and plain.dim():
+        wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=plain.device).to(plain.dtype)
         wide[..., ::2] = plain
         return wide[..., ::2]
-    if tensor.layout == "offset":
-        room = torch.full((plain.numel() + 3,), 77, device=device).to(plain.dtype)
+    if layout == "offset":
+        room = torch.full((plain.numel() + 3,), 77, device=plain.device).to(plain.dtype)
         room[3:] = plain.reshape(-1)
         return room[3:].view(plain.shape)
-    if tensor.layout == "broadcast" and plain.dim():
+    if layout == "broadcast" and plain.dim():
         return plain[:1].expand(plain.shape)
     return plain

@@ -11,10 +11,12 @@ from opproof.harness.check.call import Answered, Reply
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
+from opproof.harness.check.partly import judged as wrong_part
+from opproof.harness.check.partly import parts
 from opproof.harness.check.sensitive import undecided
 from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.taken import unknown
-from opproof.harness.check.tensors import PARTS, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, PARTS, kind_of
 from opproof.harness.check.trivial import no_evidence
 from opproof.harness.check.unsaved import unsaved
 from opproof.harness.check.unsettled import unsettled
@@ -63,6 +65,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     objection = _fault(replies, asked)
     if objection is not None:
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
+    some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
     question = _question(reference, asked, manner)
     try:
         known = truth(question)
@@ -81,6 +84,12 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
     if why := unsettled(variant, known, judgements):
         return Tried(variant, None, None, Reply(), {}, why)
+    judgements = _of_strides(ask, asked, known, judgements)
+    part = None if _fails(judgements) else wrong_part(
+        some, lambda p: _forward(p.asked, known, p.reply), lambda p: _gradient(p.asked, known, p.reply)
+    )  # fmt: skip
+    if part is not None:
+        return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
     stale = _stale(replies)
     return Tried(
         variant,
@@ -117,9 +126,12 @@ def _fault(replies: Sequence[Reply], asked: Facts) -> Judgement | None:
         return Judgement(
             Verdict.INPUT_CHANGED, f"{names[changed[0]]} was modified, which the reference leaves as it is"
         )
-    if not _alike(first.outputs, last.outputs):
+    if (again := max(judged.overwritten, last.overwritten)) >= 0:
+        text = f"y{again} of the call before was overwritten: its memory is used again while somebody holds it"
+        return Judgement(Verdict.NOT_REPEATABLE, text)
+    if not alike(first.outputs, last.outputs):
         return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other outputs the second time")
-    if not _alike(first.gradients, last.gradients):
+    if not alike(first.gradients, last.gradients):
         return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other gradients the second time")
     return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
 
@@ -156,7 +168,8 @@ def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequenc
     return None
 
 
-def _alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+    """Whether two replies have the same bits."""
     pairs = zip(a, b, strict=True) if len(a) == len(b) else []
     same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
     return len(a) == len(b) and all(same)
@@ -167,6 +180,19 @@ def _judgements(asked: Facts, known: Truth, reply: Reply) -> dict[Mode, Judgemen
     if asked.request.cotangents:
         judgements[Mode.GRADIENT] = _gradient(asked, known, reply)
     return judgements
+
+
+def _of_strides(ask: Ask, asked: Facts, known: Truth, judgements: dict[Mode, Judgement]) -> dict[Mode, Judgement]:
+    """The judgements; a gradient that is wrong says so where it is right for a contiguous cotangent."""
+    wrong = judgements.get(Mode.GRADIENT)
+    request = asked.request
+    if wrong is None or wrong.verdict not in (Verdict.WRONG_GRADIENT, Verdict.ERROR) or request.layout == CONTIGUOUS:
+        return judgements
+    reply = ask(replace(request, layout=CONTIGUOUS))
+    if reply.error or _gradient(asked, known, reply).verdict in (*WRONG, Verdict.ERROR):
+        return judgements
+    text = "the strides of the gradient that comes in are not heeded: for a contiguous one it is right"
+    return {**judgements, Mode.GRADIENT: replace(wrong, message=f"{wrong.message}: {text}" if wrong.message else text)}
 
 
 def _fails(judgements: dict[Mode, Judgement]) -> bool:
@@ -241,4 +267,4 @@ def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: 
 
 def _stale(replies: Sequence[Reply]) -> bool:
     """Whether the judged call answered exactly what the call before it did."""
-    return bool(replies[1].outputs) and _alike(replies[0].outputs, replies[1].outputs)
+    return bool(replies[1].outputs) and alike(replies[0].outputs, replies[1].outputs)

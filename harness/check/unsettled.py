@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from opproof.harness.check.variants import GIVEN, TIES, Variant
+from opproof.harness.check.variants import GIVEN, NEGATIVE, TIES, Variant
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.modes import Mode
@@ -25,10 +25,11 @@ def unsettled(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgemen
 def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> bool:
     """Whether values are wrong where the reference has others if it takes the last of equals, as a cut of top-p does.
 
-    Who keeps all that are equal is right as well, and divides by another sum.
+    Who keeps all that are equal is right as well, and divides by another sum. In 16 bits many
+    numbers about -100 are equal too.
     """
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
-    return variant.name == TIES and chosen and judgements[Mode.FORWARD].verdict in WRONG
+    return variant.name in (TIES, NEGATIVE) and chosen and judgements[Mode.FORWARD].verdict in WRONG
 
 
 def _of_nothing(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:

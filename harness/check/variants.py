@@ -12,9 +12,18 @@ from opproof.harness.check.tensors import Tensor
 #: The name of the inputs as they came.
 GIVEN = "as given"
 TIES = "ties"
+NEGATIVE = "negative values"
 LAYOUTS = ("transposed", "sliced", "offset", "broadcast")
 #: How values are changed: a factor and an offset.
-FILLS = {"small": (2.0**-9, 0.0), "wide": (6.0, 0.0), "offset": (1.0, 10.0), "large": (100.0, 0.0)}
+FILLS = {
+    "small": (2.0**-9, 0.0),
+    "wide": (6.0, 0.0),
+    "offset": (1.0, 10.0),
+    "large": (100.0, 0.0),
+    "negative": (1.0, -100.0),
+}
+#: Every second tensor small, and then the others: among small weights small values no longer decide.
+SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
 #: Sizes in place of n: odd, 1, none, another, aligned.
 _NEW: tuple[Callable[[int], int], ...] = (
     lambda n: n + 1 if n % 2 == 0 else n + 2,
@@ -34,6 +43,8 @@ class Variant:
     layout: str
     asked: tuple[Tensor, ...]
     other: tuple[Tensor, ...]
+    group: str = ""  # of which one is enough: the first that the reference takes
+    unless: str = ""  # the group of which it is not needed either
 
 
 def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) -> Iterator[Variant]:
@@ -43,6 +54,9 @@ def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) ->
         yield Variant(
             f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)
         )
+    floats = sum(map(_varies, asked))
+    for i, (name, fill) in enumerate(SOME.items() if floats > 1 else ()):
+        yield Variant(name, fill, "contiguous", _partly_small(asked, i), _partly_small(other, i))
     yield Variant("values of both signs", "signs", "contiguous", _signed(asked), _signed(other))
     yield Variant(TIES, "ties", "contiguous", _tied(asked), _tied(other))
     for layout in LAYOUTS:
@@ -62,6 +76,12 @@ def _varies(tensor: Tensor) -> bool:
 
 def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> tuple[Tensor, ...]:
     return tuple(t.holding(t.values * factor + offset) if _varies(t) else t for t in tensors)
+
+
+def _partly_small(tensors: Sequence[Tensor], first: int) -> tuple[Tensor, ...]:
+    small = [i for i, t in enumerate(tensors) if _varies(t)][first::2]
+    factor = FILLS["small"][0]
+    return tuple(t.holding(t.values * factor) if i in small else t for i, t in enumerate(tensors))
 
 
 def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:

@@ -45,7 +45,10 @@ def _only(g: Array, axes: Sequence[int], end: int) -> Array:
 
 def swapped_inputs(w: Wrong) -> str | None:
     present = [i for i, v in enumerate(w.inputs) if v is not None]
+    alone = {i for i, v in enumerate(w.inputs) if v is not None and v.size == 1}
     for i, j in combinations(present, 2):
+        if (i in alone) != (j in alone):  # a number for an array is no swap
+            continue
         if w.mode == "gradient" and w.which in (i, j):
             other = j if w.which == i else i
             if w.explained(which=other):

@@ -13,6 +13,8 @@ import numpy as np
 from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
+from opproof.harness.truth.torch.formulas import roundoff
+from opproof.harness.truth.torch.largest import through_largest
 from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
@@ -128,7 +130,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         warnings.simplefilter("ignore")
         torch.manual_seed(question.seed)
         noise.draws = list(question.draws)
-        with noisy(noise):
+        with noisy(noise), through_largest(noise, roundoff):
             outputs = list(question.outputs(*leaves))
         arrays = [_array(y) for y in outputs]
         if not asked:

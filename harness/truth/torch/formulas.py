@@ -26,7 +26,7 @@ def sigmoid_backward(noise: Arithmetic, func: Any, g: Any, y: Any) -> Any:
     """sigmoid_backward; by way of the complement y has a roundoff of 1, where it is small as where it is not."""
     del func
     if not noise.exact and noise.way is Way.OTHER:
-        y = y + _roundoff(noise, lambda: noise.torch.ones_like(y))
+        y = y + roundoff(noise, lambda: noise.torch.ones_like(y))
     return g * ((1 - y) * y)
 
 
@@ -74,17 +74,23 @@ def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
         return y
     z = y + y * _saved(noise, x, dim)
     two = bool(y.dim()) and y.shape[dim] == 2
-    return z + _roundoff(noise, lambda: noise.torch.ones_like(y)) if two else z
+    return z + roundoff(noise, lambda: noise.torch.ones_like(y)) if two else z
 
 
 def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
-    """_softmax_backward_data; of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1."""
+    """_softmax_backward_data, with what goes through a largest element that was subtracted.
+
+    Of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1.
+    """
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, y, dim, *rest)
-    if noise.exact or noise.way is not Way.OTHER or not y.dim() or y.shape[dim] != 2:
+    if noise.exact or noise.way is not Way.OTHER or not y.numel() or not y.dim():
         return d
-    return d + _roundoff(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
+    d = d + _subtracted(noise, y, dim, lambda: (g * y).abs() + y * (g * y).sum(dim, keepdim=True).abs())
+    if y.shape[dim] != 2:
+        return d
+    return d + roundoff(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
 
 
 def log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
@@ -102,15 +108,29 @@ def log_softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int,
     d = decomposition_table[func](g, y, dim, *rest)
     if noise.exact or noise.way is not Way.OTHER or not y.numel():
         return d
-    return d + d * _roundoff(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
+    d = d + _subtracted(noise, y, dim, lambda: g.abs() + y.exp() * g.sum(dim, keepdim=True).abs())
+    return d + d * roundoff(noise, lambda: y.detach().nan_to_num(0.0, 0.0, 0.0).abs().amax(dim, keepdim=True))
+
+
+def _subtracted(noise: Arithmetic, y: Any, dim: int, terms: Callable[[], Any]) -> Any:
+    """At the largest element of `y` along `dim` the roundoffs of `terms`, elsewhere 0.
+
+    Autograd through x - amax(x) sends there what it sends to all, negated and summed: 0, but for what was rounded.
+    """
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        plain = y.detach()
+        off = roundoff(noise, lambda: terms().detach()).sum(dim, keepdim=True)
+        return noise.torch.zeros_like(plain).scatter(dim, plain.argmax(dim, keepdim=True), off)
 
 
 def _saved(noise: Arithmetic, x: Any, dim: int) -> Any:
     """The roundoff of a logsumexp along `dim`."""
-    return _roundoff(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
+    return roundoff(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
 
 
-def _roundoff(noise: Arithmetic, made: Callable[[], Any]) -> Any:
+def roundoff(noise: Arithmetic, made: Callable[[], Any]) -> Any:
     """What rounding a tensor changes; 0 where it is no number. `made` is evaluated without noise."""
     from torch.utils._python_dispatch import _disable_current_modes
 

@@ -6,6 +6,8 @@ The noise of `truth` is that of the formula in which the reference is written. A
   logsumexp is in all shares of the row alike, and their sum stands where 1 stood;
 - softmax of two by s = sigmoid(a - b) and 1 - s, which has a roundoff of 1 where a share is small; so has its
   backward;
+- softmax of x - max(x) by autograd, which goes through the largest element too: there the roundoffs of a whole row
+  come together, in a row of equal shares n times what one of them has;
 - sigmoid by its complement, so that y (1 - y) has a roundoff of 1 at either end;
 - a backward in other steps. y (g - sum(g y)) of a saturated row cancels where another formula has nothing to cancel, so
   an element may be off by a roundoff of what its terms amount to. How much that is, a backward tells in which every

@@ -186,6 +186,14 @@ def all_likely(x, most=0.8):
     return kept / kept.sum(-1, keepdim=True)
 
 
+def test_numbers_that_16_bits_make_equal_decide_too():
+    given = {"like": most_likely, "inputs": [(6, 40)], "dtype": "bf16", "raises": False}
+    report = opproof.check(wide(all_likely), **given, only="negative values")
+    assert not report.failures, report
+    assert any(text.startswith("negative values: which of equal elements") for text in report.not_judged), report
+    assert opproof.check(lambda x: 1.1 * wide(all_likely)(x), **given, only="as given").failures
+
+
 def test_equal_elements_that_decide():
     report = opproof.check(all_likely, like=most_likely, inputs=[(6, 9)], dtype="f32", raises=False)
     assert report.ok, report

@@ -113,3 +113,23 @@ def test_a_function_of_a_file_may_run_apart(tmp_path, monkeypatch):
     assert front.judged(apart.candidate, **given, isolate=True).ok
     with pytest.raises(UsageError, match="at the top of a file"):
         front.judged(lambda x, w: x, **given, isolate=True)
+
+
+OPENED = """    names = {}
+    exec(open(__file__.replace('candidate', 'reference')).read(), names)
+    return names['reference'](x, w)"""
+IMPORTED = "    from reference import reference\n    return reference(x, w)"
+
+
+@pytest.mark.parametrize("body", [IMPORTED, OPENED], ids=["imported", "opened"])
+def test_the_reference_answers_for_no_candidate(tmp_path, body):
+    status, output = checked(tmp_path, REFERENCE, HEAD + "def candidate(x, w):\n" + body)
+    assert status == 1, output
+    assert "ERROR" in output
+    assert "reference.py is the reference: a candidate may not read it" in output
+
+
+def test_a_module_beside_the_reference_may_be_imported(tmp_path):
+    (tmp_path / "helper.py").write_text("factor = 1.0\n", encoding="utf-8")
+    status, output = checked(tmp_path, REFERENCE, RIGHT.replace("import os, torch", "import os, torch\nimport helper"))
+    assert status == 0, output

@@ -1,0 +1,39 @@
+"""What a caller of a kernel holds from call to call, by which a kernel that keeps what is not its own is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.check.tensors import as_array
+from opproof.vocabulary.arrays import Array
+
+
+@dataclass
+class Kept:
+    """The memory of its inputs, which it fills anew, and the last outputs."""
+
+    inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    outputs: list[tuple[Any, Array]] = field(default_factory=list)
+
+    def taken(self, place: int, made: Any) -> Any:
+        """`made` in the memory that the tensor at this place had in the call before, where it fits."""
+        key = (place, made.dtype, tuple(made.shape), made.stride())
+        own = self.inputs.get(key)
+        if own is None or 0 in made.stride():
+            self.inputs = {k: v for k, v in self.inputs.items() if k[0] != place} | {key: made}
+            return made.detach()
+        own.copy_(made)
+        return own.detach()
+
+    def overwritten(self, raw: Sequence[Any], inputs: Sequence[Any]) -> int:
+        """The first of the last outputs that no longer holds what it held, -1 for none; then `raw` are the last."""
+        same = (np.array_equal(as_array(y)[0], held, equal_nan=held.dtype.kind == "f") for y, held in self.outputs)
+        found = next((i for i, s in enumerate(same) if not s), -1)
+        places = {t.untyped_storage().data_ptr() for t in inputs}
+        own = (y.detach() for y in raw if y.untyped_storage().data_ptr() not in places)
+        self.outputs = [(y, as_array(y)[0]) for y in own]
+        return found

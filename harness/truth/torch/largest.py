@@ -1,0 +1,74 @@
+"""logsumexp by autograd through x - amax(x): what the largest element gets is 1 - sum(shares), all of it roundoff.
+
+PyTorch's own has a backward of its own, so that no operation can be answered otherwise: its result goes on with a part
+that is 0, and whose gradient is that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
+
+#: What rounding a tensor changes.
+Roundoff = Callable[[Arithmetic, Callable[[], Any]], Any]
+
+
+def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextManager[Any]:
+    """A block in which logsumexp has it, where other ways are measured."""
+    if noise.exact or noise.way is not Way.OTHER:
+        return nullcontext()
+    from torch.overrides import TorchFunctionMode
+
+    torch = noise.torch
+    named = (torch.logsumexp, torch.Tensor.logsumexp)
+
+    class Part(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any, dim: Any, keepdim: bool) -> Any:
+            ctx.save_for_backward(x, y)
+            ctx.along = (dim, keepdim)
+            return _plain(lambda: torch.zeros_like(y))
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            x, y = ctx.saved_tensors
+            return _plain(lambda: _sent(noise, roundoff, x, y, g, *ctx.along)), None, None, None
+
+    class Mode(TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(
+            self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        ) -> Any:
+            del types
+            y = func(*args, **(kwargs or {}))
+            if func not in named or not y.requires_grad:
+                return y
+            return y + Part.apply(args[0], y.detach(), *_along(*args[1:], **(kwargs or {})))
+
+    mode: AbstractContextManager[Any] = Mode()
+    return mode
+
+
+def _along(dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, bool]:
+    return dim, keepdim
+
+
+def _sent(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: Any, keepdim: bool) -> Any:
+    """The roundoffs of a row, at its largest element."""
+    torch = noise.torch
+    axes = sorted(a % x.dim() for a in (dim if isinstance(dim, tuple | list) else (dim,)))
+    for a in axes if not keepdim else ():
+        y, g = y.unsqueeze(a), g.unsqueeze(a)
+    shares = (x.detach() - y).exp()
+    off = roundoff(noise, lambda: g * shares).sum(axes, keepdim=True) + roundoff(noise, lambda: g)
+    largest = shares == shares.amax(axes, keepdim=True)
+    return torch.where(largest, off, torch.zeros_like(off))
+
+
+def _plain(made: Callable[[], Any]) -> Any:
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        return made()

@@ -1,0 +1,116 @@
+"""What callers do to a kernel: fewer gradients, gradients of any strides, memory used again, many calls."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.vocabulary.verdicts import Verdict  # noqa: E402
+
+SHAPES = [(6, 4), (4,)]
+
+
+class Scaled(torch.autograd.Function):
+    """x · w, and what goes wrong on its way back by name."""
+
+    @staticmethod
+    def forward(ctx, x, w, fault):
+        ctx.save_for_backward(x, w)
+        ctx.fault = fault
+        return x * w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        if ctx.fault == "strides" and g.numel() and g.untyped_storage().nbytes() >= 4 * g.numel():
+            g = g.as_strided(g.shape, (g.shape[1], 1))
+        dw = (g * x).sum(0)
+        if ctx.fault == "needs" and not ctx.needs_input_grad[0]:
+            dw = dw / 2
+        if ctx.fault == "raises" and not ctx.needs_input_grad[0]:
+            raise RuntimeError("no dx, no dw")
+        return g * w, dw, None
+
+
+def scaled(fault=""):
+    return lambda x, w: Scaled.apply(x, w, fault)
+
+
+def judged(candidate, **options):
+    return opproof.check(candidate, like=torch.mul, inputs=SHAPES, dtype="f32", raises=False, **options)
+
+
+def told(report):
+    return {(report.variants[r.case], str(r.verdict), str(r.mode)) for rs in report.failures.values() for r in rs}
+
+
+def test_an_honest_function_passes_all_of_it():
+    assert judged(scaled()).ok
+
+
+def test_a_path_that_only_inference_takes():
+    report = judged(lambda x, w: x * w if torch.is_grad_enabled() else x * w * 1.01, only="as given")
+    assert told(report) == {("as given", "WRONG_VALUE", "forward")}
+    assert "where no gradient is asked for" in str(report)
+    assert "1.01 × the expected value" in str(report)
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("needs", "WRONG_GRADIENT"), ("raises", "ERROR")])
+def test_a_gradient_that_is_wrong_where_it_alone_is_asked_for(fault, verdict):
+    report = judged(scaled(fault), only="as given")
+    assert told(report) == {("as given", verdict, "gradient")}
+    assert "where the gradient of x1 alone is asked for" in str(report)
+
+
+def test_a_backward_that_takes_its_gradient_for_contiguous():
+    report = judged(scaled("strides"))
+    assert told(report) == {(layout, "WRONG_GRADIENT", "gradient") for layout in ("transposed", "sliced", "broadcast")}
+
+
+def test_an_answer_that_the_next_call_overwrites():
+    room = {}
+
+    def static(x, w):
+        out = room.setdefault(x.shape, torch.empty(x.shape))
+        return out.copy_((x * w).detach())
+
+    report = judged(static, gradients=False, only="as given")
+    assert told(report) == {("as given", "NOT_REPEATABLE", "forward")}
+    assert "y0 of the call before was overwritten" in str(report)
+
+
+def test_an_answer_that_is_part_of_an_input_is_not_overwritten():
+    report = opproof.check(lambda x: x[:, :2], like=lambda x: x[:, :2], inputs=[(4, 4)], gradients=False, raises=False)
+    assert Verdict.NOT_REPEATABLE not in report.failures
+
+
+def test_results_that_are_kept_by_address():
+    kept = {}
+
+    def cached(x, w):
+        return x * kept.setdefault(w.data_ptr(), w.detach().clone())
+
+    report = judged(cached, gradients=False, only="as given")
+    assert told(report) == {("as given", "WRONG_VALUE", "forward")}
+
+
+def test_one_call_in_fifty(monkeypatch):
+    monkeypatch.setattr("opproof.harness.check.repeated.SHARE", 100.0)
+    monkeypatch.setattr("opproof.harness.check.repeated.SECONDS", 60.0)
+    calls, variants = itertools.count(1), 120
+
+    def raced(x, w):
+        n = next(calls)
+        return x * w * (1.5 if n > variants and n % 50 == 0 else 1.0)
+
+    report = judged(raced)
+    assert told(report) == {("as given", "NOT_REPEATABLE", "forward")}
+    assert "gave other outputs" in str(report)
+
+
+def test_a_gradient_that_is_right_for_a_contiguous_one_says_so():
+    assert "the strides of the gradient that comes in are not heeded" in str(judged(scaled("strides"), only="sliced"))

@@ -1,0 +1,217 @@
+"""Sizes that a factory's tensors are given beside its own, and values among others: what fails there alone is found."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.sizes import joined, names_of, sizes  # noqa: E402
+from opproof.harness.check.tensors import Tensor  # noqa: E402
+
+F = torch.nn.functional
+
+
+def made(*shapes):
+    """A factory of normal numbers in these shapes."""
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+
+    return inputs
+
+
+def judged(candidate, like, inputs, **options):
+    return opproof.check(candidate, like=like, inputs=inputs, dtype="f32", raises=False, seconds=1e9, **options)
+
+
+def told(report):
+    return {(report.variants[r.case], str(r.verdict)) for rs in report.failures.values() for r in rs}
+
+
+def summed(x):
+    return x.square().sum(-1)
+
+
+def test_a_last_tile_that_is_left_out():
+    def tiled(x):
+        return x[:, : x.shape[1] // 16 * 16].square().sum(-1) if x.shape[1] > 1 else summed(x)
+
+    assert judged(summed, summed, made((8, 32))).ok
+    found = {("8 as 9 and 32 as 33", "WRONG_VALUE"), ("8 as 9 and 32 as 33", "WRONG_GRADIENT")}
+    assert told(judged(tiled, summed, made((8, 32)))) == found
+
+
+def halves(x):
+    a, b = x.chunk(2, -1)
+    return a * b
+
+
+def test_a_packed_axis_stays_even():
+    def tiled(x):
+        a, b = x.chunk(2, -1)
+        return a * b * (torch.arange(a.shape[-1]) < a.shape[-1] // 4 * 4)
+
+    report = judged(tiled, halves, made((8, 32)))
+    assert {name for name, _ in told(report)} == {"8 as 10 and 32 as 34"}
+
+
+def test_a_half_stays_half():
+    def turned(x, cos):
+        return x * torch.cat([cos, cos], -1)
+
+    def of_eight(x, cos):
+        return x * torch.cat([cos, cos], -1) * (8 / cos.shape[-1])
+
+    report = judged(of_eight, turned, made((4, 16), (8,)), only="16 as 18 and 8 as 9")
+    assert {verdict for _, verdict in told(report)} == {"WRONG_VALUE", "WRONG_GRADIENT"}
+
+
+def test_an_axis_taken_for_another_of_its_size():
+    def gram(x):
+        return x @ x.mT
+
+    report = judged(lambda x: gram(x) / x.shape[-1] * x.shape[-2], gram, made((8, 8)))
+    assert {name for name, _ in told(report)} == {"axis 1 of 8x8 as 9"}
+
+
+def test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left():
+    def tensor(values, dtype="float32"):
+        return Tensor("x", np.asarray(values), dtype)
+
+    def found(*tensors, named=()):
+        return [s.name for s in sizes(tensors, frozenset(named))]
+
+    rows = tensor(np.ones((40, 12)))
+    assert found(rows) == [
+        "40 as 41 and 12 as 13", "40 as 42 and 12 as 14", "40 as 41", "40 as 42", "12 as 13", "12 as 14",
+        "40 as 50 and 12 as 15", "40 as 1", "12 as 1",
+    ]  # fmt: skip
+    assert found(rows, tensor([0, 13, 20, 40], "int64")) == ["12 as 13", "12 as 14"]
+    assert found(rows, tensor([2, 0, 1, 3], "int64"))[0] == "40 as 41 and 12 as 13"
+    assert found(tensor(np.ones(12)), tensor(np.random.default_rng(0).permutation(12), "int64")) == []
+    assert found(tensor(np.ones(12)), tensor([5, 0, 5, 2, 9, 1] * 2, "int64")) == ["12 as 13", "12 as 14"]
+    assert found(tensor(np.ones((3, 7)))) == []  # taps
+    assert found(tensor(np.ones((3, 64))), named=[0.125]) == []
+    assert found(tensor(np.ones((3, 64))), named=[2.0])
+
+
+def test_numbers_that_a_reference_names():
+    width = 24
+
+    def scaled(x):
+        return helped(x) * width
+
+    assert {24.0, 0.125, -1.0} <= names_of(scaled, [])
+    assert 17.0 in names_of(torch.tanh, [17, "text", None])
+    assert 48.0 in names_of(torch.nn.Sequential(torch.nn.LayerNorm(48)), [])
+
+
+def helped(x):
+    return torch.softmax(x * 0.125, -1)
+
+
+def test_a_scale_that_the_reference_names_is_no_fault():
+    def scored(q, k):
+        return torch.softmax(q @ k.mT * 0.125, -1)
+
+    def by_width(q, k):
+        return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1)
+
+    report = judged(by_width, scored, made((6, 64), (10, 64)))
+    assert report.ok, report
+    assert any("10 as" in name for name in report.tried)
+
+
+def test_new_places_are_filled_from_the_second_draw():
+    one, two = ([Tensor("x", np.arange(16.0).reshape(4, 4) + k, "float32")] for k in (0, 100))
+    (size,) = [s for s in sizes(one, frozenset()) if s.name == "4 as 5"]
+    (found,) = joined((one, two), size)
+    assert found.values[:4, :4].tolist() == one[0].values.tolist()
+    assert found.values[4, :4].tolist() == [100, 101, 102, 103]
+    assert np.unique(found.values[:4]).size == 20
+
+
+def test_small_values_among_weights_of_their_own_size():
+    """All of them small, the last term hides what the first has."""
+
+    def normed(x, w, b):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w + b
+
+    def without(x, w, b):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1.001e-6) * w + b
+
+    inputs = made((8, 12), (12,), (12,))
+    assert judged(normed, normed, inputs).ok
+    assert {name for name, _ in told(judged(without, normed, inputs))} >= {"small values in places"}
+
+
+def test_a_largest_number_that_begins_with_zero():
+    def pooled(x):
+        return torch.logsumexp(x, -1)
+
+    def from_zero(x):
+        most = x.amax(-1, keepdim=True).clamp(min=0)
+        return most[..., 0] + (x - most).exp().sum(-1).log()
+
+    assert {name for name, _ in told(judged(from_zero, pooled, made((8, 12))))} == {"negative values"}
+
+
+class Normed(torch.nn.Module):
+    def __init__(self, fault=False):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(6)
+        self.fault = fault
+        self.eval()
+
+    def forward(self, x):
+        y = self.norm(x)
+        if not self.fault:
+            return y
+        return x * self.norm.weight * torch.rsqrt(self.norm.running_var + self.norm.eps) + self.norm.bias
+
+
+def test_running_statistics_are_moved_from_zeros_and_ones():
+    assert judged(Normed(), Normed(), made((8, 6))).ok
+    report = judged(Normed(fault=True), Normed(), made((8, 6)), only="as given")
+    assert told(report) == {("as given", "WRONG_VALUE"), ("as given", "WRONG_GRADIENT")}
+
+
+def test_every_variant_of_a_factory_has_data_of_its_own():
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(6, 4, generator=generator).to(dtype), torch.tensor([seed % 4, 1, 2])]
+
+    def taken(x, i):
+        return x[:, i]
+
+    def first(x, i):
+        return x[:, torch.arange(3)] + 0 * i[0]
+
+    assert judged(taken, taken, inputs).ok
+    assert judged(first, taken, inputs, only="as given").ok
+    assert told(judged(first, taken, inputs))
+
+
+def test_whole_numbers_that_are_the_same_in_every_draw_are_told():
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(6, 8, generator=generator).to(dtype), torch.tensor([0, 2, 5])]
+
+    report = judged(lambda x, i: x[:, i], lambda x, i: x[:, i], inputs)
+    assert report.ok
+    assert "other values of i: inputs() gives the same for every seed" in report.not_judged
+
+
+def test_a_kernel_that_is_made_for_one_size_says_so_by_its_shape():
+    report = judged(lambda x: summed(x)[:8], summed, made((8, 32)))
+    assert report.ok, report
+    assert any(
+        text.startswith("8 as 9 and 32 as 33: the candidate is made for the sizes given: y0 has shape (8,)")
+        for text in report.not_judged
+    )
