@@ -1,11 +1,11 @@
 """Sums of float16 stop growing where NumPy adds up term by term
 
-Gradients of an element that is read often, cumsum, sums over a strided axis: 4096 ones are 2048. A norm overflows.
+Gradients of an element that is read often, or of a tensor that was broadcast, cumsum, sums over a strided axis: 4096 ones are 2048. A norm overflows.
 
 Ledger: add_id gradient, conv1d forward, conv1d gradient, conv2d gradient, conv3d forward, conv3d gradient,
     cumsum forward, cumsum gradient, embedding gradient, gather gradient, index_select gradient, logsumexp
     forward, logsumexp gradient, mul_mat_id gradient, norm forward, outer_product forward, std forward,
-    cumprod forward, sum forward, var forward
+    cumprod forward, sum forward, var forward, add gradient, sub gradient, mul gradient, linear gradient
 Expected:
     cumsum 4096.0
     gradient of x[index] 4096.0

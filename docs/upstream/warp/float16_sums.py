@@ -3,7 +3,8 @@
 A float16 sum of ones stops at 2048: 2049 is no float16.
 
 Ledger: sum forward, index_add forward, scatter_add forward, expand gradient, repeat_interleave gradient,
-    embedding gradient, gather gradient, index_select gradient
+    embedding gradient, gather gradient, index_select gradient, add gradient, sub gradient, mul gradient,
+    div gradient
 Expected:
     atomic_add 4096.0
     gradient 4096.0
