@@ -1,6 +1,7 @@
 """Sums of float16 stop growing where NumPy adds up term by term
 
-Gradients of an element that is read often, or of a tensor that was broadcast, cumsum, sums over a strided axis: 4096 ones are 2048. A norm overflows.
+Gradients of an element that is read often, or of a tensor that was broadcast, cumsum, sums over a strided axis: 4096
+ones are 2048. A norm overflows.
 
 Ledger: add_id gradient, conv1d forward, conv1d gradient, conv2d gradient, conv3d forward, conv3d gradient,
     cumsum forward, cumsum gradient, embedding gradient, gather gradient, index_select gradient, logsumexp
