@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
 from opproof.cases._case import RESERVED
-from opproof.cases._data import NOT_FINITE, PAST_EXP
+from opproof.cases._data import FORWARD_ALONE, NOT_FINITE
 from opproof.cases._stored import check_stored, is_stored
 from opproof.harness.ledger.known import Known
 from opproof.harness.run import destination
@@ -141,10 +141,8 @@ def has_gradient(case: Case, op: Op) -> bool:
 
     And none at NaN and infinity, whose conventions differ.
     """
-    if case.fill in NOT_FINITE or case.dtype not in FLOATS:
+    if case.fill in NOT_FINITE or case.dtype not in FLOATS or case.dtype in FORWARD_ALONE.get(case.fill, ()):
         return False
-    if case.fill == PAST_EXP and case.dtype == "bf16":
-        return False  # what a forward saves is about 100, and its rounding error alone is as large as the gradient
     if case.inplace and case.needs is not None and case.inplace not in case.needs:
         return False  # no gradient to lie where the cotangent does
     return op.vjp is not None or op.source.parent != FOLDER  # a user's op without vjp: finite differences
