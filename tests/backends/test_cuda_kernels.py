@@ -89,7 +89,8 @@ def test_a_broken_kernel_is_found(broken, name):
     (found,) = [r for r in broken if (r.case, r.mode) == (case, mode)]
     assert found.verdict == verdict, found
     if name == "BROKEN_BOUNDS":  # 256 threads for 231 elements
-        assert re.fullmatch(r"output y: (\d+) bytes past its end were written, the nearest 0 bytes away", found.message)
+        text = r"output y: \d+ bytes past its end were written, the nearest \d bytes away"
+        assert re.fullmatch(text, found.message)  # a byte that was written may be the one that was there
 
 
 def test_the_readme_names_each_fault():

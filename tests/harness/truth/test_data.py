@@ -242,7 +242,7 @@ def test_every_fill_is_what_it_says():
             "offset-1e3",
             "offset-1e4",
         ),
-        *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "every-byte"),
+        *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
     }
 
 
