@@ -216,8 +216,9 @@ def _overflows(reference: Reference, asked: Facts, known: Truth) -> bool:
 
 def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     left = known.open[: len(known.outputs)] or [None] * len(known.outputs)
+    repeated = _repeated(asked)
     found = [
-        _judged(f"y{i}", y.values, e, kind_of(w.dtype), o)
+        _judged(f"y{i}", y.values, e, kind_of(w.dtype), o, repeated=repeated)
         for i, (y, e, w, o) in enumerate(zip(reply.outputs, known.outputs, asked.outputs, left, strict=True))
     ]
     return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
@@ -241,16 +242,26 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
             text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
             return Judgement(Verdict.WRONG_SHAPE, text)
         got = np.zeros(e.values.shape) if d is None else d.values
-        found.append(_judged(t.name, got, e, t.kind, None))  # of equal elements at_kinks decides
+        found.append(
+            _judged(t.name, got, e, t.kind, None, repeated=_repeated(asked))
+        )  # of equal elements at_kinks decides
         of.append(t.kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 
 
-def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | None) -> Judged:
+def _repeated(asked: Facts) -> bool:
+    """Whether some input holds one slice again and again, so that errors repeat."""
+    return any(t.layout == "broadcast" for t in asked.request.tensors)
+
+
+def _judged(
+    name: str, got: Array, expected: Expected, kind: str, left: Array | None, *, repeated: bool = False
+) -> Judged:
     comparison = compare(got, expected, kind or "f32")
     if left is not None:
         comparison = comparison.excusing(left & ~comparison.passed)
-    return Judged(name, got, expected, comparison, figures(got, expected, comparison, kind or "f32"))
+    whole = figures(got, expected, comparison, kind or "f32", repeated=repeated)
+    return Judged(name, got, expected, comparison, whole)
 
 
 def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: Verdict) -> Judgement:
