@@ -296,6 +296,14 @@ def _special(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return values
 
 
+def _positive(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    return np.abs(_normal(bits, shape, dtype)) + 2**-4
+
+
+def _with_zeros(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    return _every(bits, shape, np.zeros(shape), 2, _normal(bits, shape, dtype))
+
+
 def _constant(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     rows = _normal(bits, (*shape[:-1], 1) if shape else (), dtype)
     return np.broadcast_to(rows, shape).copy()
@@ -315,12 +323,12 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "offset": lambda b, s, d: 10 + _normal(b, s, d),
     "small": lambda b, s, d: _normal(b, s, d) / 2**10,
     "mixed": lambda b, s, d: _every(b, s, _normal(b, s, d) / 2**10, 2, _normal(b, s, d)),
-    "positive": lambda b, s, d: np.abs(_normal(b, s, d)) + 2**-4,
-    GROWING: lambda b, s, d: np.abs(_normal(b, s, d)) + 2**-4,
+    "positive": _positive,
+    GROWING: _positive,
     "negative": lambda b, s, d: -np.abs(_normal(b, s, d)) - 2**-4,
     "extreme": _extreme,
     "special": _special,
-    "zeros": lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d)),
+    "zeros": _with_zeros,
     "ties": lambda b, s, d: _choice(b, s, (-1.0, -0.5, 0.0, 0.5, 1.0)),
     "halves": lambda b, s, d: _choice(b, s, _GRID),
     "constant": _constant,
@@ -346,7 +354,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
     "meet": _normal,
     "lone": _limits.lone(_normal),
-    BRINK: lambda b, s, d: _every(b, s, np.zeros(s), 2, _normal(b, s, d)),
+    BRINK: _with_zeros,
     EVERY_BYTE: _normal,
 }
 
@@ -370,20 +378,8 @@ OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", PAST_E
 ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
-    | {
-        "far",
-        PAST_EXP,
-        "past-int32",
-        "offset-1e3",
-        "offset-1e4",
-        "heavy",
-        "least",
-        "branches",
-        "edges",
-        "meet",
-        "lone",
-        BRINK,
-    }
+    | {"far", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least"}
+    | {"branches", "edges", "meet", "lone", BRINK}
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.

@@ -64,25 +64,16 @@ def _moments(x: Array, unbiased: bool) -> tuple[Array, Array]:
 
 
 def conventions(
-    x: Array,
-    running_mean: Array,
-    running_var: Array,
-    weight: Array | None = None,
-    bias: Array | None = None,
-    *,
-    momentum: float = 0.1,
-    unbiased: bool = True,
-    eps: float = 1e-5,
+    x: Array, running_mean: Array, running_var: Array, *weights: Array | None, **params: Any
 ) -> Iterator[tuple[Array, Array, Array]]:
-    y, *shares = forward(
-        x, running_mean, running_var, weight, bias, momentum=momentum, unbiased=unbiased, eps=eps
-    )  # fmt: skip
+    y, *shares = forward(x, running_mean, running_var, *weights, **params)
     infinite = unbounded(x, _axes(x))
     yield y, np.where(infinite, np.nan, shares[0]), np.where(infinite, np.inf, shares[1])
-    for other in (False, True):  # moved by their distance, which is no number from an infinity that is there already
-        mean, var = _moments(x, unbiased)
-        var = np.where(infinite, np.inf, var) if other else var
-        yield y, running_mean + momentum * (mean - running_mean), running_var + momentum * (var - running_var)
+    mean, var = _moments(x, params["unbiased"])
+    momentum = params["momentum"]
+    moved = running_mean + momentum * (mean - running_mean)  # by a distance that is no number from an infinity there
+    for spread in (var, np.where(infinite, np.inf, var)):
+        yield y, moved, running_var + momentum * (spread - running_var)
 
 
 def torch(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.kept import Kept
-from opproof.harness.check.tensors import Tensor, as_array, laid, to_torch
-from opproof.vocabulary.arrays import Array
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor, as_array, laid, to_torch
+from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
 
@@ -31,7 +31,7 @@ class Request:
     after: tuple[int, ...] = ()
     seed: int = 0
     device: str = "cpu"
-    layout: str = "contiguous"  # of the cotangents
+    layout: str = CONTIGUOUS  # of the cotangents
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,16 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     left = tuple(as_array(t)[0] for t in tensors)
     changed = changed_of(request, left)
     overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
-    return Reply(outputs, gradients, changed, left, "", Verdict.ERROR, declined, failed, overwritten, seconds)
+    return Reply(
+        outputs, gradients, changed, left, declined=declined, failed=failed, overwritten=overwritten, seconds=seconds
+    )
+
+
+def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
+    """Whether two replies have the same bits."""
+    pairs = zip(a, b, strict=True) if len(a) == len(b) else []
+    same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
+    return len(a) == len(b) and all(same)
 
 
 def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:

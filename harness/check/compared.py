@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -20,11 +21,10 @@ from opproof.harness.check.records import records
 from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
-from opproof.harness.check.sizes import Size, joined, sizes
-from opproof.harness.check.sizes import names_of as numbers_of
+from opproof.harness.check.sizes import Size, joined, numbers_of, sizes
 from opproof.harness.check.stretched import steps, stretched
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial import Manner, Tried, tried
 from opproof.harness.check.variants import LAYOUTS, Variant, variants
 from opproof.reports import Result
@@ -69,6 +69,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
 
+    @functools.cache  # several variants and rounds ask for the same draws
     def drawn(seed: int) -> tuple[Tensor, ...]:
         moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
         return (*given_inputs.given(inputs, names, wish.dtype, seed)[1], *moved)
@@ -195,7 +196,7 @@ def _variants(
     made = []
     for size in others:
         one, two = joined((asked, other), size), joined((other, asked), size)
-        made.append(Variant(size.name, "normal", "contiguous", one or asked, two or other, size.group, size.unless))
+        made.append(Variant(size.name, "normal", CONTIGUOUS, one or asked, two or other, size.group, size.unless))
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
     yield from (first, *made[:ragged], *rest, *made[ragged:])
 
@@ -206,7 +207,7 @@ def _made_for(one: Tried) -> Tried:
     if not one.variant.group or forward is None or forward.verdict not in (Verdict.WRONG_SHAPE, Verdict.CRASH):
         return one
     why = f"the candidate is made for the sizes given: {forward.message}"
-    return Tried(one.variant, None, None, Reply(), {}, why)
+    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
 
 
 def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
@@ -238,7 +239,7 @@ def _report(
     for i, one in enumerate(found):
         where = one.variant.name
         if one.declined:
-            if not (one.variant.group and one.declined.startswith("the reference")):  # sizes are guesses: no news
+            if one.by_candidate or not one.variant.group:  # sizes are guesses: that the reference has none is no news
                 not_judged.append(f"{where}: {one.declined}")
             continue
         forward = one.judgements[Mode.FORWARD]

@@ -10,7 +10,7 @@ import numpy as np
 
 from opproof.harness.check.call import Answered, Reply, Request
 from opproof.harness.check.sides import Native
-from opproof.harness.check.tensors import Tensor, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -26,7 +26,7 @@ class Facts:
 
 def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
     """The facts, or why the reference does not accept these tensors."""
-    plain = tuple(replace(t, layout="contiguous") for t in tensors)
+    plain = tuple(replace(t, layout=CONTIGUOUS) for t in tensors)
     first = reference.native(Request(plain, seed=seed))
     if first.error:
         return first.error
@@ -35,11 +35,11 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
     request = Request(plain, after=after, seed=seed)
     if after:
         first = reference.native(request)
-    if first.draws and any(t.layout != "contiguous" for t in tensors):
+    if first.draws and any(t.layout != CONTIGUOUS for t in tensors):
         laid = reference.native(replace(request, tensors=tensors))
         if not _same(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
-    layout = next((t.layout for t in tensors if t.layout != "contiguous"), "contiguous")
+    layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
     cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed, layout) + (None,) * len(after)
     asked = replace(
         request, cotangents=cotangents, needs=tuple(bool(t.kind) and not t.buffer and not t.marks for t in tensors)
@@ -58,7 +58,7 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
 
 def _written(tensor: Tensor) -> Tensor:
     """A tensor that is updated in place has a place for each of its elements: PyTorch itself refuses others."""
-    return replace(tensor, layout="contiguous") if tensor.layout == "broadcast" else tensor
+    return replace(tensor, layout=CONTIGUOUS) if tensor.layout == "broadcast" else tensor
 
 
 def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:

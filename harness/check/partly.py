@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from opproof.harness.check.call import Answered, Reply
+from opproof.harness.check.call import Reply, alike
 from opproof.harness.check.facts import Facts
 from opproof.harness.check.sides import Ask
 from opproof.harness.judge.judgement import Judgement
-from opproof.vocabulary.arrays import same_bits
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
@@ -75,11 +74,6 @@ def _judged(part: Part, judge: Callable[[Part], Judgement]) -> Judgement:
 def _as_in(mode: Mode, reply: Reply, whole: Reply, needs: Sequence[bool]) -> bool:
     """Whether what was asked for has the bits that it has in the answer to all."""
     if mode is Mode.FORWARD:
-        pairs = list(zip(reply.outputs, whole.outputs, strict=False))
-        return len(reply.outputs) == len(whole.outputs) and all(_same(a, b) for a, b in pairs)
-    both = zip(reply.gradients, whole.gradients, needs, strict=True)
-    return all(_same(a, b) for a, b, need in both if need)
-
-
-def _same(a: Answered | None, b: Answered | None) -> bool:
-    return a is b if a is None or b is None else same_bits(a.values, b.values)
+        return alike(reply.outputs, whole.outputs)
+    some, all_ = ([d for d, need in zip(r.gradients, needs, strict=True) if need] for r in (reply, whole))
+    return alike(some, all_)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+from opproof.harness.check.call import alike
 from opproof.harness.check.sides import Ask
-from opproof.harness.check.trial import Tried, alike
+from opproof.harness.check.trial import Tried
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict

@@ -104,7 +104,7 @@ def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...] 
     return tuple(made)
 
 
-def names_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
+def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
     """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
     found = {float(v) for v in rest if _number(v)}
     for one in subject.modules() if hasattr(subject, "modules") else ():

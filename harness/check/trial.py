@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from opproof.harness.check.call import Answered, Reply
+from opproof.harness.check.call import Answered, Reply, alike
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
@@ -27,7 +27,7 @@ from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
-from opproof.vocabulary.arrays import Array, same_bits
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
@@ -43,6 +43,7 @@ class Tried:
     reply: Reply
     judgements: dict[Mode, Judgement]
     declined: str = ""
+    by_candidate: bool = False  # who declines; else the reference
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     if variant.name != GIVEN and _fails(judgements) and _overflows(reference, asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
     if why := unsettled(variant, known, judgements):
-        return Tried(variant, None, None, Reply(), {}, why)
+        return Tried(variant, None, None, Reply(), {}, why, by_candidate=True)
     judgements = _of_strides(ask, asked, known, judgements)
     part = None if _fails(judgements) else wrong_part(
         some, lambda p: _forward(p.asked, known, p.reply), lambda p: _gradient(p.asked, known, p.reply)
@@ -168,13 +169,6 @@ def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequenc
     return None
 
 
-def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
-    """Whether two replies have the same bits."""
-    pairs = zip(a, b, strict=True) if len(a) == len(b) else []
-    same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
-    return len(a) == len(b) and all(same)
-
-
 def _judgements(asked: Facts, known: Truth, reply: Reply) -> dict[Mode, Judgement]:
     judgements = {Mode.FORWARD: _forward(asked, known, reply)}
     if asked.request.cotangents:
@@ -232,7 +226,7 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     if objection := misgiven(asked, reply):
         return objection
     found, of = [], []
-    request = asked.request
+    request, repeated = asked.request, _repeated(asked)
     for t, e, d, need in zip(request.tensors, known.gradients, reply.gradients, request.needs, strict=True):
         if not need or e is None:
             continue
@@ -242,9 +236,8 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
             text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
             return Judgement(Verdict.WRONG_SHAPE, text)
         got = np.zeros(e.values.shape) if d is None else d.values
-        found.append(
-            _judged(t.name, got, e, t.kind, None, repeated=_repeated(asked))
-        )  # of equal elements at_kinks decides
+        # Of equal elements at_kinks decides.
+        found.append(_judged(t.name, got, e, t.kind, None, repeated=repeated))
         of.append(t.kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 
@@ -254,9 +247,7 @@ def _repeated(asked: Facts) -> bool:
     return any(t.layout == "broadcast" for t in asked.request.tensors)
 
 
-def _judged(
-    name: str, got: Array, expected: Expected, kind: str, left: Array | None, *, repeated: bool = False
-) -> Judged:
+def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | None, *, repeated: bool) -> Judged:
     comparison = compare(got, expected, kind or "f32")
     if left is not None:
         comparison = comparison.excusing(left & ~comparison.passed)

@@ -134,7 +134,7 @@ def _judged(
         else:
             judgement = by_reference(pair.asked, answer, rules, pair.room)
         if judgement.verdict is Verdict.PASS and leading is not None:
-            judgement = replace(judgement, **kept(pair, leading, answer, rules))
+            judgement = kept(judgement, pair, leading, answer, rules)
         if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
             changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
             if not changed and task.batch_invariant:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
@@ -35,16 +34,16 @@ def arranged(task: Task) -> Arranged:
     return Arranged(drawn % 2 == 0, drawn // 2 % 8 == 0)
 
 
-def kept(pair: Pair, leading: Sequence[Array | None], answer: Answer, rules: Rules) -> dict[str, Any]:
-    """What changes in a judgement where the same question was asked first of all: whether anything was kept."""
+def kept(judgement: Judgement, pair: Pair, leading: Sequence[Array | None], answer: Answer, rules: Rules) -> Judgement:
+    """A judgement that nothing is wrong, of a question that was asked first too: NOT_REPEATABLE where it was kept."""
     if not same_bits(leading, answer.arrays):
         said = "the same call gave other bits before a call with other data"
-        return {"verdict": Verdict.NOT_REPEATABLE, "message": said}
+        return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=said)
     if same_bits(leading, answer.before):  # two questions with one answer: right for both, or kept
         other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
         if other.verdict in WRONG:
-            return {"verdict": Verdict.NOT_REPEATABLE, "message": STALE, "stale": True}
-    return {}
+            return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)
+    return judgement
 
 
 def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:

@@ -6,7 +6,7 @@ value asks for its gradient without them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -82,10 +82,10 @@ def where_computable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -
 def _overflows_on_the_way(case: Case, op: Op, x: Array, params: Mapping[str, Any]) -> NDArray[np.bool_]:
     """Where some cotangent makes a product overflow whose gradient would fit: 2ˣ g log 2 does where 2ˣ g may not."""
     found = np.zeros(x.shape, dtype=bool)
-    for size in SIZES:
-        exact, computed = (_result(op, Mode.GRADIENT, x.astype(t), params, size) for t in (np.float64, _computes(case)))
-        if exact.shape == x.shape:
-            found |= np.isfinite(round_to(exact, DTYPES[case.dtype])) & ~np.isfinite(computed)
+    exact, computed = (_gradients(op, x.astype(t), params, SIZES) for t in (np.float64, _computes(case)))
+    for d, rounded in zip(exact, computed, strict=True):
+        if d.shape == x.shape:
+            found |= np.isfinite(round_to(d, DTYPES[case.dtype])) & ~np.isfinite(rounded)
     return found
 
 
@@ -93,9 +93,16 @@ def _computes(case: Case) -> type[np.floating[Any]]:
     return np.float64 if case.dtype == "f64" else np.float32
 
 
-def _result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any], cotangent: float = 1.0) -> Array:
-    """The output, or the gradient of x for cotangents that all are `cotangent`."""
-    outputs = tuple_of(op.forward(x, **params))
+def _result(op: Op, mode: Mode, x: Array, params: Mapping[str, Any]) -> Array:
+    """The output, or the gradient of x for a cotangent of ones."""
     if mode is Mode.FORWARD or op.vjp is None:
-        return np.asarray(outputs[0])
-    return np.asarray(gradients_of(op, [np.full_like(outputs[0], cotangent)], outputs, [x], params)[0])
+        return np.asarray(tuple_of(op.forward(x, **params))[0])
+    return next(_gradients(op, x, params, (1.0,)))
+
+
+def _gradients(op: Op, x: Array, params: Mapping[str, Any], sizes: Iterable[float]) -> Iterator[Array]:
+    """The gradient of x for cotangents that all are of one size, of each in turn; the output where there is none."""
+    outputs = tuple_of(op.forward(x, **params))
+    for size in sizes:
+        given = [np.full_like(outputs[0], size)]
+        yield np.asarray(outputs[0] if op.vjp is None else gradients_of(op, given, outputs, [x], params)[0])

@@ -9,7 +9,6 @@ from math import inf
 from opproof.reports._kinds import allowed, severity
 from opproof.reports._record import Result
 from opproof.reports.changes.record import Changed, Figure, Moved
-from opproof.vocabulary.modes import Mode
 
 #: How many times larger an error may get.
 UNITS_GROWTH = 8.0
@@ -21,8 +20,6 @@ LEAST_UNITS = 0.5
 #: The same for RMS, and for bias, which is about as large by chance in an array of 16 elements.
 LEAST_RMS = 0.25
 LEAST_BIAS = 0.15
-
-_FORWARD, _GRADIENT = str(Mode.FORWARD), str(Mode.GRADIENT)
 
 
 def grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int], list[Moved]]:
@@ -39,8 +36,7 @@ def grown(passing: Sequence[Changed], units: float, rms: float) -> tuple[set[int
 
 
 def _place(r: Result) -> str:
-    mode = _FORWARD if r.mode is Mode.FORWARD else _GRADIENT  # the text of an enumeration takes its time
-    return f"{r.op} {r.dtype} {mode}"
+    return f"{r.op} {r.dtype} {r.mode}"
 
 
 @dataclass(slots=True)

@@ -43,6 +43,7 @@ from opproof.vocabulary.errors import OpError
 
 Floats = NDArray[Any]
 _RULES = {**FUNCTIONS, **TRANSFORMS}
+_OF_METHODS = {"reduce": REDUCE, "accumulate": SCANS}
 
 
 class Draws(Protocol):
@@ -194,10 +195,8 @@ class Noisy(NDArrayOperatorsMixin):
         out = kwargs.pop("out", None)
         if method == "at" and ufunc is np.add:
             return add_at(*inputs)
-        if method == "reduce" and ufunc in REDUCE:
-            return REDUCE[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
-        if method == "accumulate" and ufunc in SCANS:
-            return SCANS[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
+        if ufunc in (rules := _OF_METHODS.get(method, {})):
+            return rules[ufunc](*inputs, **{k: v for k, v in kwargs.items() if v is not None})
         if method != "__call__" or ufunc in JUMPS:
             raise OpError(_unruled(f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")))
         if ufunc in DECIDED:

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sizes import joined, names_of, sizes  # noqa: E402
+from opproof.harness.check.sizes import joined, numbers_of, sizes  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
 
 F = torch.nn.functional
@@ -107,9 +107,9 @@ def test_numbers_that_a_reference_names():
     def scaled(x):
         return helped(x) * width
 
-    assert {24.0, 0.125, -1.0} <= names_of(scaled, [])
-    assert 17.0 in names_of(torch.tanh, [17, "text", None])
-    assert 48.0 in names_of(torch.nn.Sequential(torch.nn.LayerNorm(48)), [])
+    assert {24.0, 0.125, -1.0} <= numbers_of(scaled, [])
+    assert 17.0 in numbers_of(torch.tanh, [17, "text", None])
+    assert 48.0 in numbers_of(torch.nn.Sequential(torch.nn.LayerNorm(48)), [])
 
 
 def helped(x):
