@@ -29,7 +29,7 @@ _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
 _PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
-_CAP_SYS_PTRACE = 19
+_CAP_SYS_PTRACE, _CAP_SYS_ADMIN, _CAP_PERFMON = 19, 21, 38
 _NO_NEW_PRIVS = 38
 
 # <linux/landlock.h>: system calls, rights, and the versions that have them
@@ -66,7 +66,10 @@ def _started(command: list[str], control: int, status: int, *, own: bool) -> int
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     _prctl(_PDEATHSIG, signal.SIGKILL)
-    _prctl(_CAPBSET_DROP, _CAP_SYS_PTRACE)  # as root: the memory of other processes is not to be read
+    # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
+    # last two whatever Landlock says. A command of the user's may be one that needs to mount something.
+    for capability in (_CAP_SYS_PTRACE, _CAP_PERFMON, *([_CAP_SYS_ADMIN] if own else [])):
+        _prctl(_CAPBSET_DROP, capability)
     os.close(control)
     os.close(status)
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
@@ -95,9 +98,11 @@ def _set_apart(*, own: bool) -> None:
         rules, root = _ruleset(_MAKE_BLOCK | _REFER), os.open("/", os.O_PATH)
         _landlock(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
         os.close(root)
-    if os.geteuid():
+    try:
+        _landlock(_RESTRICT, rules, 0)
+    except OSError:  # nobody but root may do so, and not the root of most containers
         _prctl(_NO_NEW_PRIVS, 1)
-    _landlock(_RESTRICT, rules, 0)
+        _landlock(_RESTRICT, rules, 0)
     os.close(rules)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from opproof.backends.host import keeper
 from opproof.harness.run.cache import place
+from opproof.harness.run.cluster import keys
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
@@ -34,6 +35,7 @@ class TooLong(Exception):
 def start(limits: Limits, cache: place.Place | None = None) -> None:
     """Initialise a judge's process."""
     place.withdraw()
+    keys.withdraw()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides what an interruption means
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, _too_long)

@@ -16,6 +16,7 @@ from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.run.cache.place import Place, place
 from opproof.harness.run.cache.store import Store
+from opproof.harness.run.cluster.keys import unguarded
 from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
@@ -77,6 +78,7 @@ def run(settings: Settings) -> int:
                 *_disbelieved(cache, _foreign(cache) - foreign),
                 *silent,
                 *not_inherited(settings.backends, settings.ledger),
+                *unguarded(settings.dask),
             ],
         )
         if stop is not None:

@@ -13,14 +13,16 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, Self
 
 from opproof.harness import __version__
+from opproof.harness.run.cluster import keys
 from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
 from opproof.harness.run.cluster.shipped import shipped
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.reach import withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task, by_case
 from opproof.reports import Result
@@ -57,12 +59,14 @@ class Cluster:
         self._asked = -math.inf
         self._cluster: Any = None
         self._client: Any = None
+        self._reach = ExitStack()
 
     def __enter__(self) -> Self:
         distributed = _distributed()
         if self._address == LOCAL:
             self._cluster = _local(distributed, self._limits.jobs, self._resources)
         self._connect()
+        self._reach.enter_context(withdrawn())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,6 +74,7 @@ class Cluster:
             if one is not None:
                 with suppress(Exception):
                     one.close(timeout=5)
+        self._reach.close()
 
     def describe(self, backend: str) -> dict[str, str]:
         """Name, version, device, as the first worker has it. Raises BackendError where no worker can load it."""
@@ -158,7 +163,7 @@ class Cluster:
             sys.stderr.write(f"opproof: worker {answer.worker} is left out: {answer.refusal}\n")
         if not self._allowed():
             every = "; ".join(f"{worker}: {said}" for worker, said in self._refused.items())
-            raise BackendError(f"no worker of {self._address} can judge: {every}.")
+            raise BackendError(f"no worker of {self._address} can judge: {every.rstrip('.')}.")
 
     def _allowed(self) -> list[str]:
         return [worker for worker in self._workers() if worker not in self._refused]
@@ -184,6 +189,11 @@ class Cluster:
             raise UsageError(
                 f"no Dask scheduler answers at {self._address}: expected one started by `dask scheduler`; "
                 f"got {type(error).__name__}. Check the address, or give --dask local."
+            ) from None
+        except (TypeError, RuntimeError) as error:  # how Dask says that a key is missing, or that one is asked for
+            raise UsageError(
+                f"no word with the Dask scheduler at {self._address}: {' '.join(str(error).split())}; expected tls:// "
+                "with Dask's settings distributed.comm.tls, or tcp:// without; docs/cluster.md shows both."
             ) from None
         self._client, self._asked = client, -math.inf
         try:
@@ -250,8 +260,10 @@ def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
     """Workers on this machine, processes of one thread that may start others."""
     import dask
 
-    dask.config.set({"distributed.worker.daemon": False})
+    # What a worker writes to disk when memory is short it reads as a pickle, and its folder is open to backends.
+    dask.config.set({"distributed.worker.daemon": False, "distributed.worker.memory.spill": False})
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     return distributed.LocalCluster(
-        n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, resources=dict(resources) or None
-    )
+        n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, resources=dict(resources) or None,
+        security=keys.temporary(distributed), protocol="tls://",
+    )  # fmt: skip

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,12 +108,15 @@ def environment(token: str, **more: str) -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != "OPPROOF_REFERENCES"} | {_TOKEN: token, **more}
 
 
-def run(folder: Path, spec: str, cases: tuple[str, ...], *options: str, limit: float = 500, **variables: str) -> Run:
-    """Run to the end."""
+def run(
+    folder: Path, spec: str, cases: tuple[str, ...], *options: str, limit: float = 500, before: Sequence[str] = (),
+    **variables: str,
+) -> Run:  # fmt: skip
+    """Run to the end; `before` starts the command line."""
     token = uuid.uuid4().hex
     done = subprocess.run(
-        command(spec, cases, *options), capture_output=True, text=True, errors="replace", check=False, cwd=folder,
-        env=environment(token, **variables), timeout=limit, stdin=subprocess.DEVNULL,
+        [*before, *command(spec, cases, *options)], capture_output=True, text=True, errors="replace", check=False,
+        cwd=folder, env=environment(token, **variables), timeout=limit, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     return Run(done.returncode, done.stdout, done.stderr, recorded(folder), left(token))
 

@@ -1,6 +1,8 @@
 """A backend reaches for another one of the same run: its tensors, its process. It is Landlock that forbids it."""
 
 import ctypes
+import os
+import shutil
 import sys
 
 import pytest
@@ -50,10 +52,21 @@ def forward(op, inputs, params):
 """
 
 
-@pytest.mark.parametrize("attack", [READS, KILLS], ids=["reads", "kills"])
-def test_another_backend(tmp_path, attack):
-    (tmp_path / "honest.py").write_text(HONEST, encoding="utf-8")
-    (tmp_path / "attacker.py").write_text(HONEST + attack, encoding="utf-8")
-    found = run(tmp_path, "honest.py", CASES, "-b", "attacker.py", "-j", "1")
+def attacked(folder, attack, *before):
+    (folder / "honest.py").write_text(HONEST, encoding="utf-8")
+    (folder / "attacker.py").write_text(HONEST + attack, encoding="utf-8")
+    found = run(folder, "honest.py", CASES, "-b", "attacker.py", "-j", "1", before=before)
     assert [r.verdict for r in found.results] == ["PASS"] * 2 * len(CASES)
     assert found.status == 0
+
+
+@pytest.mark.parametrize("attack", [READS, KILLS], ids=["reads", "kills"])
+def test_another_backend(tmp_path, attack):
+    attacked(tmp_path, attack)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="for root, by setpriv of util-linux")
+@pytest.mark.parametrize("attack", [READS, KILLS], ids=["reads", "kills"])
+def test_another_backend_in_a_container(tmp_path, attack):
+    """Root there has not the capability by which root makes a Landlock domain."""
+    attacked(tmp_path, attack, "setpriv", "--bounding-set=-sys_admin")
