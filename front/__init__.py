@@ -54,6 +54,7 @@ def check(
     only: str | None = None,
     seed: int = 0,
     modes: Sequence[str] = (),
+    reuses_outputs: bool = False,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -71,7 +72,8 @@ def check(
     for `seconds`; `only` tries one of them alone, by the name that the report has. isolate: the candidate, a function
     of a file, runs in a process of its own. device: where the candidate gets its tensors; by default where its
     parameters, or the tensors given, are. modes: "jvp" (forward mode) and "double" (the gradient of the gradient) are
-    judged too, where they are named.
+    judged too, where they are named. reuses_outputs: a declaration that the next call overwrites what this one
+    returned, as where a CUDA graph is replayed; else that fails.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
@@ -81,7 +83,7 @@ def check(
     report = judged(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
-        modes=modes,
+        modes=modes, reuses_outputs=reuses_outputs,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

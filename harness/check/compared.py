@@ -49,6 +49,7 @@ class Wish:
     gradients: bool = True
     seconds: float = 20.0
     compute: str | None = None
+    reuses_outputs: bool = False
     seed: int = 0
     device: str = "cpu"
     neighbours: bool = True
@@ -79,7 +80,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     apart = isinstance(candidate, Located)
     if is_module(like) and not is_module(candidate) and not apart:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
-    manner = Manner(wish.seed, wish.gradients, wish.compute)
+    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs)
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
@@ -99,7 +100,7 @@ def _further(
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
     start, results, notes = time.monotonic(), list[Result](), list[str]()
-    manner = Manner(wish.seed, wish.gradients, wish.compute)
+    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs)
     for i, first in enumerate(found):
         if i and time.monotonic() - start > wish.seconds:
             break

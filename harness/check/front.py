@@ -33,6 +33,8 @@ def judged(
             raise UsageError(f"modes={further[0]} belongs to like=: operators by name have forward and gradient.")
         if wishes.pop("only", None) is not None:
             raise UsageError(f"only belongs to like=: the operator {op!r} has cases of its own.")
+        if wishes.pop("reuses_outputs", False):
+            raise UsageError(f"reuses_outputs belongs to like=: of the operator {op!r} every result is copied at once.")
         asked = {k: v for k, v in wishes.items() if v is not None}
         return _by_name(candidate, str(op), vjp, {**_DEFAULTS, **asked})
     if not callable(candidate) and not _is_symbol(candidate):
@@ -55,7 +57,7 @@ def judged(
 
 def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any]) -> str:
     """The call that tries one variant again."""
-    named = {k: wishes[k] for k in ("dtype", "compute", "seed") if wishes.get(k)}
+    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs") if wishes.get(k)}
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
     return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
 

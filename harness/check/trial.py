@@ -53,6 +53,7 @@ class Manner:
     seed: int = 0
     gradients: bool = True
     compute: str | None = None
+    reuses_outputs: bool = False  # declared: the next call may overwrite what this one returns
 
 
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
@@ -63,7 +64,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         why = asked if isinstance(asked, str) else str(other)
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
     replies = [ask(f.request) for f in (other, asked, other)]
-    objection = _fault(replies, asked)
+    objection = _fault(replies, asked, reuses_outputs=manner.reuses_outputs)
     if objection is not None:
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
     some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
@@ -116,7 +117,7 @@ def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
     )
 
 
-def _fault(replies: Sequence[Reply], asked: Facts) -> Judgement | None:
+def _fault(replies: Sequence[Reply], asked: Facts, *, reuses_outputs: bool) -> Judgement | None:
     """What is wrong before any value is looked at."""
     first, judged, last = replies
     for reply in replies:
@@ -127,8 +128,11 @@ def _fault(replies: Sequence[Reply], asked: Facts) -> Judgement | None:
         return Judgement(
             Verdict.INPUT_CHANGED, f"{names[changed[0]]} was modified, which the reference leaves as it is"
         )
-    if (again := max(judged.overwritten, last.overwritten)) >= 0:
-        text = f"y{again} of the call before was overwritten: its memory is used again while somebody holds it"
+    if (again := max(judged.overwritten, last.overwritten)) >= 0 and not reuses_outputs:
+        text = (
+            f"y{again} of the call before was overwritten: its memory is used again while somebody holds it; where "
+            "callers are told so, declare it with reuses_outputs=True (--reuses-outputs)"
+        )
         return Judgement(Verdict.NOT_REPEATABLE, text)
     if not alike(first.outputs, last.outputs):
         return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other outputs the second time")

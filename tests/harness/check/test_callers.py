@@ -81,6 +81,9 @@ def test_an_answer_that_the_next_call_overwrites():
     report = judged(static, gradients=False, only="as given")
     assert told(report) == {("as given", "NOT_REPEATABLE", "forward")}
     assert "y0 of the call before was overwritten" in str(report)
+    assert judged(static, gradients=False, reuses_outputs=True).ok
+    wrong = judged(lambda x, w: static(x, w).mul_(1.01), gradients=False, only="as given", reuses_outputs=True)
+    assert told(wrong) == {("as given", "WRONG_VALUE", "forward")}
 
 
 def test_an_answer_that_is_part_of_an_input_is_not_overwritten():
