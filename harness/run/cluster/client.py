@@ -157,7 +157,9 @@ class Cluster:
         yield from answer.results
 
     def _refuse(self, answer: Answer) -> None:
-        """Go on without a worker. Raises BackendError where none is left."""
+        """Go on without a worker. Raises BackendError where none is left, at once where all are of this machine."""
+        if self._address == LOCAL:
+            raise BackendError(answer.refusal)
         if answer.worker not in self._refused:
             self._refused[answer.worker] = answer.refusal
             sys.stderr.write(f"opproof: worker {answer.worker} is left out: {answer.refusal}\n")
@@ -265,5 +267,5 @@ def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     return distributed.LocalCluster(
         n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, resources=dict(resources) or None,
-        security=keys.temporary(distributed), protocol="tls://",
+        security=keys.temporary(distributed), protocol="tls://", silence_logs=logging.CRITICAL,
     )  # fmt: skip

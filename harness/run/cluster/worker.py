@@ -26,10 +26,11 @@ def described(order: Order, spec: str) -> Answer:
     name, refusal = _worker(order)
     if refusal:
         return Answer(name, refusal=refusal)
+    at = placed(order.files)
     try:
-        return Answer(name, about=_about(order, spec, placed(order.files).get(spec, spec)))
+        return Answer(name, about=_about(order, spec, at.get(spec, spec)))
     except BackendError as error:
-        return Answer(name, refusal=str(error))
+        return Answer(name, refusal=str(error).replace(at.get(spec, spec), spec))  # the run's own name of the file
 
 
 def judged(order: Order, chunk: Chunk) -> Answer:

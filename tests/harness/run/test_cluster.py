@@ -169,6 +169,13 @@ def test_what_the_workers_lack_is_one_sentence(cluster, at):
     assert f"no Dask scheduler answers at {cluster.address}" in err
 
 
+def test_what_no_worker_of_this_machine_can_load_is_said_once(at):
+    (at / "backend.py").write_text("raise ValueError('of my own')")
+    status, _, err = ended(opproof("run", "-b", "./backend.py", *OPS, "--dask", "local", "-j", "2", cwd=at))
+    assert (status, err.count("\n")) == (2, 1), err
+    assert "backend file ./backend.py could not be imported: ValueError: of my own" in err
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_interrupted_run_goes_on(cluster, at):
     cluster.start_worker()
