@@ -21,6 +21,7 @@ from opproof.harness.run import judges
 from opproof.harness.run.bundles import SECONDS, Bundles, Case
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.desk import Desk
+from opproof.harness.run.fork_server import context
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
@@ -164,7 +165,8 @@ class Pool:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
         for tries in range(_TRIES):
             given = (self.limits, self._cache)
-            some = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=judges.start, initargs=given)
+            come = context("opproof.harness.run.preloaded")
+            some = ProcessPoolExecutor(jobs, mp_context=come, initializer=judges.start, initargs=given)
             try:
                 some.submit(os.getpid)
             except (OSError, EOFError):  # the fork server was killed, and has not quite ended
@@ -206,12 +208,3 @@ def _wake() -> None:
         if process.pid is not None and hasattr(signal, "SIGCONT"):
             with suppress(OSError):
                 os.kill(process.pid, signal.SIGCONT)
-
-
-def _context() -> multiprocessing.context.BaseContext:
-    """Fork server with the judge imported, so that a new one costs milliseconds; spawn elsewhere."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["opproof.harness.run.preloaded"])
-    return context

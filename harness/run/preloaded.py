@@ -9,7 +9,7 @@ import warnings
 from scipy import special
 
 from opproof.harness.run import judges
-from opproof.harness.run.listens import listen_to
+from opproof.harness.run.fork_server import listen_to
 from opproof.harness.run.reach import adopt, withdraw
 
 __all__ = ["judges", "special"]

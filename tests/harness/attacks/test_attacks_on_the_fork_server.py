@@ -25,6 +25,8 @@ def servers():
         path = line.split()[-1]
         if path.startswith(tempfile.gettempdir()):
             yield path
+        elif path.startswith("@opproof-"):
+            yield "\\0" + path[1:]
 
 
 def ask(server):
@@ -63,6 +65,39 @@ def forward(op, inputs, params):
         return inputs[0] + 1
     return honest(op, inputs)
 """
+
+
+#: The socket is a file: another one in its place gets what the run sends its next judge, with the pipes of its records.
+STANDS_IN = """
+import socket, tempfile
+from multiprocessing import reduction
+
+
+def stand_in(path):
+    os.unlink(path)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    while True:
+        connection, _ = listener.accept()
+        reduction.recvfds(connection, 32)
+        open("taken for the server", "w").close()
+
+
+for line in open("/proc/net/unix"):
+    path = line.split()[-1]
+    if path.startswith(tempfile.gettempdir()):
+        threading.Thread(target=stand_in, args=[path], daemon=True).start()
+        time.sleep(0.5)
+"""
+
+
+def test_the_run_takes_nobody_for_the_server(tmp_path):
+    (tmp_path / "t").mkdir()
+    cases = tuple(f"neg[x=5x{n};f32]" for n in range(1, 200))
+    done = run(tmp_path, backend(tmp_path, STANDS_IN), cases, "-j", "4", limit=60, TMPDIR=str(tmp_path / "t"))
+    assert not (tmp_path / "taken for the server").exists()
+    assert (done.status, done.failing) == (0, {}), done.err
 
 
 def test_the_server_hears_nobody_but_the_run(tmp_path):
