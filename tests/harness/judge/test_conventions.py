@@ -95,6 +95,26 @@ def test_at_minus_infinity_the_limit_is_as_right_as_infinity_times_zero(case):
         assert judge(made.posed, made.answer, Rules()).verdict == verdict
 
 
+@pytest.mark.parametrize(("name", "nothing"), [("softmax", 0.0), ("log_softmax", -INF)])
+def test_beside_an_infinity_nothing_has_a_share(name, nothing):
+    """So SciPy's log_softmax and exp(x - logsumexp(x)) have it; a share there, or inf itself, is wrong."""
+    made = attempted(NumPy(), f"{name}[x=25x7;dim=-1;f32;fill=special-rows]", "forward")
+    (x,), (y,) = made.posed.inputs, made.answer.arrays
+    rows = (x == INF).any(axis=-1) & ~np.isnan(x).any(axis=-1)
+    finite, infinite = rows[:, None] & (x != INF), rows[:, None] & (x == INF)
+    assert finite.any()
+    assert np.isnan(y[finite]).all()
+    for beside, there, verdict in (
+        (nothing, INF, "WRONG_VALUE"),
+        (0.5, math.nan, "WRONG_VALUE"),
+        (nothing, math.nan, "PASS"),
+    ):
+        y[finite], y[infinite] = beside, there
+        assert judge(made.posed, made.answer, Rules()).verdict == verdict
+    y[np.argwhere(finite)[0][0]] = math.nan  # of a convention all rows are
+    assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("name", "tensor"), [("scatter", "index"), ("set_rows", "indices")])
 def test_what_is_written_is_written_once(name, tensor, seed):
