@@ -115,6 +115,20 @@ def test_beside_an_infinity_nothing_has_a_share(name, nothing):
     assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
 
 
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_beside_an_infinite_logit_a_loss_is_infinite(reduction):
+    """logsumexp(x) - x[target], as it stands; a number there is wrong."""
+    rule = {"ignore_index": -100, "label_smoothing": 0.0, "reduction": reduction}
+    x, target = np.array([[1.0, INF, 2.0], [0.0, 1.0, -2.0]]), np.array([0, 1])
+    op = load("cross_entropy")
+    with np.errstate(all="ignore"):
+        formula = np.logaddexp.reduce(x, axis=1) - x[[0, 1], target]
+        (answer,) = op.conventions(x, target, **rule)
+        assert np.isnan(op.forward(x, target, **rule)).any()
+    assert formula[0] == INF
+    np.testing.assert_allclose(answer, formula if reduction == "none" else np.mean(formula))
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("name", "tensor"), [("scatter", "index"), ("set_rows", "indices")])
 def test_what_is_written_is_written_once(name, tensor, seed):
