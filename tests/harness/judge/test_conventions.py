@@ -115,6 +115,15 @@ def test_beside_an_infinity_nothing_has_a_share(name, nothing):
     assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
 
 
+def test_lgamma_of_minus_infinity_is_that_of_c_or_of_scipy():
+    made = attempted(NumPy(), "lgamma[x=66,;f32;fill=special]", "forward")
+    (x,), (y,) = made.posed.inputs, made.answer.arrays
+    assert (y[x == -INF] == INF).any()
+    for value, verdict in ((-INF, "PASS"), (math.nan, "WRONG_VALUE"), (0.0, "WRONG_VALUE")):
+        y[x == -INF] = value
+        assert judge(made.posed, made.answer, Rules()).verdict == verdict
+
+
 @pytest.mark.parametrize("reduction", ["none", "mean"])
 def test_beside_an_infinite_logit_a_loss_is_infinite(reduction):
     """logsumexp(x) - x[target], as it stands; a number there is wrong."""
