@@ -21,6 +21,7 @@ import numpy as np
 from opproof.reference_ops._axes import unbounded_above
 from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
+from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
 
@@ -124,14 +125,14 @@ def vjp(
         per = each(g, reduction, x.size // x.shape[axis])
         per = np.expand_dims(np.broadcast_to(per, rows), axis)
         q = ((1 - label_smoothing) * target + even) * w
-        dx = (p * np.sum(q, axis=axis, keepdims=True) - q) * per
+        dx = through_the_largest((p * np.sum(q, axis=axis, keepdims=True) - q) * per, p, axis)
         return dx, -(1 - label_smoothing) * w * _log_softmax(x) * per
     w_target, count = used(target, weight, ignore_index)
     per = np.expand_dims(np.broadcast_to(each(g, reduction, count), rows), axis)
     share = (1 - label_smoothing) * (w_target if weight is None else np.expand_dims(w_target, axis))
     total = share + (label_smoothing if weight is None else label_smoothing * np.mean(weight))
     dx = (p * total - even * w) * per
-    dx = np.where(hits(x, target, ignore_index), dx - share * per, dx)
+    dx = through_the_largest(np.where(hits(x, target, ignore_index), dx - share * per, dx), p, axis)
     return np.where(np.expand_dims(target == ignore_index, axis), 0, dx), None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._axes import unbounded_above
+from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -39,7 +40,7 @@ def conventions(x: Array, *, dim: int) -> Iterator[Array]:
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    return y * (g - np.sum(g * y, axis=dim, keepdims=True))  # type: ignore[no-any-return]
+    return through_the_largest(y * (g - np.sum(g * y, axis=dim, keepdims=True)), y, dim)
 
 
 def torch(torch: Any, x: Any, *, dim: int) -> Any:

@@ -27,6 +27,14 @@ def _of_shares(g: Any, x: Any, dim: int) -> Any:
     return y * g - y * np.sum(y * g, axis=dim, keepdims=True)
 
 
+def _through_the_largest(g: Any, x: Any, dim: int) -> Any:
+    """As autograd has it of exp(x - max(x)) / sum exp(x - max(x)), to which max(x) is as variable as x."""
+    e = np.exp(x - np.max(x, axis=dim, keepdims=True))
+    total = np.sum(e, axis=dim, keepdims=True)
+    ds = (g / total - np.sum(g * e, axis=dim, keepdims=True) / total**2) * e
+    return ds - np.where(e == 1, np.add.accumulate(ds, axis=dim).take([-1], axis=dim), 0)
+
+
 def _logarithms(g: Any, x: Any, target: Any, **_: Any) -> Any:
     """Of -(t log sigmoid(x) + (1 - t) log sigmoid(-x)), each term by itself."""
     up, down = special.log_expit(x), special.log_expit(-x)
@@ -52,7 +60,7 @@ GRADIENTS = {
         "exp(x - np.logaddexp.reduce(x))": lambda g, x, dim, **_: np.expand_dims(g, dim) * np.exp(x - _chain(x, dim)),
         "softmax(x)": lambda g, x, dim, **_: np.expand_dims(g, dim) * _softmax(x, dim),
     }),
-    "softmax": Ways("x=3x768;dim=-1", {"y g - y sum(y g)": _of_shares}),
+    "softmax": Ways("x=16385x1;dim=0", {"y g - y sum(y g)": _of_shares, "max(x) too": _through_the_largest}),
     "bce_with_logits": Ways("x=9x131;target=9x131;reduction=none", {"logarithms": _logarithms}),
     "lerp": Ways("a=1x16385;b=2x16385;weight=1x16385", {
         "g - g weight": lambda g, a, b, weight: (

@@ -88,3 +88,20 @@ def test_half_of_the_difference_of_two_logarithms_fails():
 
     found = judged(OneWay(half), f"bce_with_logits[{ways.case};f32]", "gradient")
     assert found.verdict == "WRONG_GRADIENT"
+
+
+def test_the_largest_of_a_row_is_not_let_off():
+    """Its bound knows what a sum rounds: 0.2 % of it alone fail, and so does a gradient without the others."""
+
+    def off(g, x, dim):
+        d = GRADIENTS["softmax"].ways["max(x) too"](g, x, dim)
+        return d * np.where(x == np.max(x, axis=dim, keepdims=True), np.float32(1 + 2**-9), 1)
+
+    def alone(g, x, dim):
+        y = np.exp(x - np.max(x, axis=dim, keepdims=True))
+        y = y / np.sum(y, axis=dim, keepdims=True)
+        along = np.where(x == np.max(x, axis=dim, keepdims=True), g * y, np.sum(g * y, axis=dim, keepdims=True))
+        return y * (g - along)
+
+    for wrong in (off, alone):
+        assert judged(OneWay(wrong), "softmax[x=3x768;dim=-1;f32]", "gradient").verdict == "WRONG_GRADIENT"
