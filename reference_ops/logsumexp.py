@@ -27,7 +27,7 @@ def forward(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> A
     rest = tuple(a for a in range(x.ndim) if a not in gone)
     rows = np.reshape(np.transpose(x, rest + gone), (*(x.shape[a] for a in rest), count(x, dim)))
     total = np.logaddexp.reduce(rows, axis=-1)
-    return kept(total, x, dim) if keepdim else total  # type: ignore[no-any-return]
+    return kept(total, x, dim) if keepdim else total
 
 
 def conventions(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Iterator[Array]:

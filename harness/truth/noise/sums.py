@@ -136,9 +136,10 @@ def _log_sums(x: Any, axis: int = 0, **_: Any) -> Any:
 def _log_sum(x: Any, axis: int = 0, *, keepdims: bool = False, **_: Any) -> Any:
     """A reduction by logaddexp is the last of its scan; -inf over no elements."""
     axis %= x.ndim
-    if not x.shape[axis]:
-        return x.source.wrap(np.logaddexp.reduce(x.exact, axis=axis, keepdims=keepdims))
-    last = np.take(_log_sums(x, axis), [-1], axis=axis)
+    if x.shape[axis]:
+        last = np.take(_log_sums(x, axis), [-1], axis=axis)
+    else:
+        last = x.source.wrap(np.full([1 if a == axis else n for a, n in enumerate(x.shape)], -np.inf))
     return last if keepdims else np.squeeze(last, axis=axis)
 
 
