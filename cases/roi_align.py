@@ -26,7 +26,8 @@ STANDARD = [
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=zeros",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=extreme",
     "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=negative",
-    "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,3);fill=offset",
+    # Steps of a power of two: 4.75 + 1.5 / 6 is the border itself, where float32 reads nothing and float64 a cell.
+    "x=2x3x6x5;rois=4x4;index=4,;output_size=(2,4);fill=offset",
     "x=1x1x1x1;rois=1x4;index=1,;output_size=(1,1)",
     "x=2x3x4x4;rois=0x4;index=0,;output_size=(2,2)",
     "x=1x1x4x4;rois=1031x4;index=1031,;output_size=(1,1);f16,bf16",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._attention import softmax
+from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
@@ -49,7 +50,8 @@ def attended_vjp(
     """Gradients of query, key and value."""
     k, v = (_grouped(x, query.shape[-3]) for x in (key, value))
     p = _probabilities(query, k, seen, scale)
-    dscores = p * (np.matmul(g, _t(v)) - np.sum(g * y, axis=-1, keepdims=True)) * _scaled(query, scale)
+    dscores = through_the_largest(p * (np.matmul(g, _t(v)) - np.sum(g * y, axis=-1, keepdims=True)), p, -1)
+    dscores = dscores * _scaled(query, scale)
     dkey, dvalue = np.matmul(_t(dscores), query), np.matmul(_t(p), g)
     return np.matmul(dscores, k), _gathered(dkey, key.shape), _gathered(dvalue, value.shape)
 

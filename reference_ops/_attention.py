@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
 
 
@@ -59,7 +60,7 @@ def softmax(scores: Array, sinks: Array | None = None) -> tuple[Array, Array | N
 
 def softmax_vjp(g: Array, p: Array) -> Array:
     """Gradient with respect to the scores, from the probabilities."""
-    return p * (g - np.sum(g * p, axis=-1, keepdims=True))  # type: ignore[no-any-return]
+    return through_the_largest(p * (g - np.sum(g * p, axis=-1, keepdims=True)), p, -1)
 
 
 def torch_softmax(torch: Any, scores: Any, sinks: Any) -> Any:

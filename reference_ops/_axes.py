@@ -37,6 +37,11 @@ def unbounded(x: Array, dim: Dim, keepdim: bool = False) -> Array:
     return np.any(np.isinf(x), axis=dim, keepdims=keepdim) & ~np.any(np.isnan(x), axis=dim, keepdims=keepdim)  # type: ignore[no-any-return]
 
 
+def unbounded_above(x: Array, dim: Dim) -> Array:
+    """Rows, their axes kept at size 1, that hold inf and no NaN."""
+    return np.any(x == np.inf, axis=dim, keepdims=True) & ~np.any(np.isnan(x), axis=dim, keepdims=True)  # type: ignore[no-any-return]
+
+
 def kept(reduced: Array, x: Array, dim: Dim) -> Array:
     """A reduction of x over `dim` with its axes put back at size 1, kept or not."""
     gone = axes(dim, x.ndim)

@@ -38,6 +38,12 @@ def _other(x: Array, target: Array, pos_weight: Array | None) -> Array:
     return up + target * (-x if pos_weight is None else pos_weight * softplus(-x) - up)  # type: ignore[no-any-return]
 
 
+def _split(x: Array, target: Array, pos_weight: Array | None) -> Array:
+    """The loss by the formula p t log(1 + e^-x) + (1 - t) log(1 + e^x), NaN at other infinities still."""
+    positive = target if pos_weight is None else pos_weight * target
+    return positive * softplus(-x) + (1 - target) * softplus(x)  # type: ignore[no-any-return]
+
+
 def _limit(x: Array, target: Array, pos_weight: Array | None) -> Array:
     """The loss at infinity: (1 - t) softplus(x) + p t softplus(-x), where 0 times infinity is 0."""
     up, down = softplus(x), softplus(-x)
@@ -72,7 +78,7 @@ def conventions(
     *,
     reduction: str = "mean",
 ) -> Iterator[Array]:
-    for formula in (_formula, _other):
+    for formula in (_formula, _other, _split):
         loss = formula(x, target, pos_weight)
         yield reduced(loss if weight is None else loss * weight, reduction)
 
@@ -93,6 +99,8 @@ def vjp(
     s = sigmoid(x)
     dx = (s if pos_weight is None else (positive + 1 - target) * s) - positive
     dtarget = -x if pos_weight is None else (pos_weight - 1) * softplus(-x) - x
+    # Two terms of the loss have it as log(1 + e^-x) less log(1 + e^x), of which -x is left: their rounding is honest.
+    dtarget = dtarget + (softplus(x) - softplus(x))
     return dx * per, dtarget * per
 
 

@@ -13,12 +13,15 @@ PyTorch: torch.nn.functional.cross_entropy. ONNX: SoftmaxCrossEntropyLoss.
 ggml: ggml_cross_entropy_loss (probabilities, mean over rows).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._axes import unbounded_above
 from opproof.reference_ops._classes import class_axis, hits, picked, used
 from opproof.reference_ops._losses import each, reduced
+from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
 
@@ -56,16 +59,37 @@ def forward(
     label_smoothing: float = 0.0,
     reduction: str = "mean",
 ) -> Array:
-    axis, log_p, w = class_axis(x.shape), _log_softmax(x), _by_class(weight, x)
-    even = label_smoothing / x.shape[axis]
-    if target.shape == x.shape:
+    return _loss(_log_softmax(x), target, weight, ignore_index, label_smoothing, reduction)
+
+
+def _loss(
+    log_p: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
+) -> Array:
+    axis, w = class_axis(log_p.shape), _by_class(weight, log_p)
+    even = label_smoothing / log_p.shape[axis]
+    if target.shape == log_p.shape:
         q = (1 - label_smoothing) * target + even if label_smoothing else target
-        return reduced(-np.sum(log_p * q * w, axis=axis), reduction, x.size // x.shape[axis])
+        return reduced(-np.sum(log_p * q * w, axis=axis), reduction, log_p.size // log_p.shape[axis])
     w_target, count = used(target, weight, ignore_index)
     loss = -picked(log_p, target, ignore_index) * w_target
     if label_smoothing:
         loss = (1 - label_smoothing) * loss - even * np.sum(log_p * w, axis=axis)
     return reduced(np.where(target == ignore_index, 0, loss), reduction, count)
+
+
+def conventions(
+    x: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    reduction: str = "mean",
+) -> Iterator[Array]:
+    infinite = unbounded_above(x, class_axis(x.shape))
+    beside = np.where(x == np.inf, np.nan, -np.inf)  # as x - logsumexp(x) has it
+    log_p = np.where(infinite, beside, _log_softmax(x))
+    yield _loss(log_p, target, weight, ignore_index, label_smoothing, reduction)
 
 
 def hidden(
@@ -101,14 +125,14 @@ def vjp(
         per = each(g, reduction, x.size // x.shape[axis])
         per = np.expand_dims(np.broadcast_to(per, rows), axis)
         q = ((1 - label_smoothing) * target + even) * w
-        dx = (p * np.sum(q, axis=axis, keepdims=True) - q) * per
+        dx = through_the_largest((p * np.sum(q, axis=axis, keepdims=True) - q) * per, p, axis)
         return dx, -(1 - label_smoothing) * w * _log_softmax(x) * per
     w_target, count = used(target, weight, ignore_index)
     per = np.expand_dims(np.broadcast_to(each(g, reduction, count), rows), axis)
     share = (1 - label_smoothing) * (w_target if weight is None else np.expand_dims(w_target, axis))
     total = share + (label_smoothing if weight is None else label_smoothing * np.mean(weight))
     dx = (p * total - even * w) * per
-    dx = np.where(hits(x, target, ignore_index), dx - share * per, dx)
+    dx = through_the_largest(np.where(hits(x, target, ignore_index), dx - share * per, dx), p, axis)
     return np.where(np.expand_dims(target == ignore_index, axis), 0, dx), None
 
 

@@ -23,7 +23,9 @@ def forward(a: Array, b: Array, weight: Array) -> Array:
 
 def vjp(g: Array, y: Array, a: Array, b: Array, weight: Array) -> tuple[Array, Array, Array]:
     dweight = unbroadcast(g * (b - a), weight.shape)
-    return unbroadcast(g * (1 - weight), a.shape), unbroadcast(g * weight, b.shape), dweight
+    # term by term, as autograd has it: where weight is near 1, g - g weight rounds more than g (1 - weight)
+    da = unbroadcast(g, a.shape) - unbroadcast(g * weight, a.shape)
+    return da, unbroadcast(g * weight, b.shape), dweight
 
 
 def torch(torch: Any, a: Any, b: Any, weight: Any) -> Any:

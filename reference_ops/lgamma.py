@@ -7,6 +7,7 @@ PyTorch: torch.lgamma. ONNX: none. ggml: none.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def forward(x: Array) -> Array:
     return np.where(x == -math.inf, math.inf, log_gamma(x))
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(x == -math.inf, -math.inf, forward(x))  # what it tends to between the poles, as SciPy's gammaln
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._axes import unbounded_above
+from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -29,12 +31,16 @@ def forward(x: Array, *, dim: int) -> Array:
 
 
 def conventions(x: Array, *, dim: int) -> Iterator[Array]:
-    nothing = np.all(x == -np.inf, axis=dim, keepdims=True)
-    yield np.where(nothing, -np.inf, forward(x, dim=dim))  # the logarithm of no share
+    y = forward(x, dim=dim)
+    masked = np.where(np.all(x == -np.inf, axis=dim, keepdims=True), -np.inf, y)  # the logarithm of no share
+    yield masked
+    infinite = unbounded_above(x, dim)
+    for answer in (y, masked):  # as x - logsumexp(x) has it: beside an infinity nothing has a share
+        yield np.where(infinite, np.where(x == np.inf, np.nan, -np.inf), answer)
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    return g - np.exp(y) * np.sum(g, axis=dim, keepdims=True)  # type: ignore[no-any-return]
+    return through_the_largest(g - np.exp(y) * np.sum(g, axis=dim, keepdims=True), y, dim)
 
 
 def torch(torch: Any, x: Any, *, dim: int) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 
 from opproof.reference_ops._arrays import unbroadcast, unseen
 from opproof.reference_ops._attention import slopes, softmax, torch_slopes, torch_softmax
+from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
@@ -163,7 +164,7 @@ def vjp(
     scores, slope = _masked(capped, attn_mask, keep, is_causal, max_bias)
     p, drained = softmax(scores, sinks)
     along = np.sum(g * y, axis=-1, keepdims=True)
-    dmasked = p * (np.matmul(g, _t(v)) - along)
+    dmasked = through_the_largest(p * (np.matmul(g, _t(v)) - along), p, -1)
     dscores = dmasked * dcap * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     dmask = None if attn_mask is None else unbroadcast(slope * dmasked, attn_mask.shape)
     dsinks = None if sinks is None else unbroadcast(-np.sum(drained * along, axis=(-2, -1)), sinks.shape)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._axes import unbounded_above
+from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -29,11 +31,16 @@ def forward(x: Array, *, dim: int) -> Array:
 
 
 def conventions(x: Array, *, dim: int) -> Iterator[Array]:
-    yield np.where(np.all(x == -np.inf, axis=dim, keepdims=True), 0, forward(x, dim=dim))  # nothing is kept: no share
+    y = forward(x, dim=dim)
+    masked = np.where(np.all(x == -np.inf, axis=dim, keepdims=True), 0, y)  # nothing is kept: no share
+    yield masked
+    infinite = unbounded_above(x, dim)
+    for answer in (y, masked):  # as exp(x - logsumexp(x)) has it: beside an infinity nothing has a share
+        yield np.where(infinite, np.where(x == np.inf, np.nan, 0), answer)
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    return y * (g - np.sum(g * y, axis=dim, keepdims=True))  # type: ignore[no-any-return]
+    return through_the_largest(y * (g - np.sum(g * y, axis=dim, keepdims=True)), y, dim)
 
 
 def torch(torch: Any, x: Any, *, dim: int) -> Any:

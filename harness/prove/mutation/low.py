@@ -19,6 +19,10 @@ def accumulated(name: str) -> Callable[[Call], Arrays]:
     return seen_as(lambda x: low(x, name))
 
 
+#: Ufuncs whose reductions and scans are sums.
+_ADDED = (np.add, np.logaddexp)
+
+
 class Low(np.ndarray):
     """A float32 array whose sums and products of matrices are accumulated in `name`."""
 
@@ -31,12 +35,12 @@ class Low(np.ndarray):
         given = [np.asarray(x) if isinstance(x, Low) else x for x in inputs]
         if "out" in kwargs:
             kwargs["out"] = tuple(np.asarray(x) if isinstance(x, Low) else x for x in kwargs["out"])
-        if ufunc is np.add and method == "reduce" and given[0].dtype.kind == "f" and "out" not in kwargs:
+        if ufunc in _ADDED and method == "reduce" and given[0].dtype.kind == "f" and "out" not in kwargs:
             axis, keepdims = kwargs.get("axis", 0), bool(kwargs.get("keepdims", False))
-            return low(_sum(given[0], axis, keepdims, self.name), self.name)
+            return low(_sum(given[0], axis, keepdims, self.name, ufunc), self.name)
         if ufunc is np.add and method == "at" and given[0].dtype.kind == "f":
             return _add_at(given[0], given[1], given[2], self.name)
-        if ufunc in (np.add, np.logaddexp) and method == "accumulate" and given[0].dtype.kind == "f":
+        if ufunc in _ADDED and method == "accumulate" and given[0].dtype.kind == "f":
             return low(_scan(given[0], kwargs.get("axis", 0), self.name, ufunc), self.name)
         if ufunc is np.matmul and method == "__call__" and "out" not in kwargs:
             return low(_matmul(given[0], given[1], self.name), self.name)
@@ -72,13 +76,13 @@ def _steps(terms: Array, name: str, added: np.ufunc = np.add) -> Iterator[Array]
         yield total.astype(np.float32)
 
 
-def _sum(x: Array, axis: Any, keepdims: bool, name: str) -> Array:
+def _sum(x: Array, axis: Any, keepdims: bool, name: str, added: np.ufunc = np.add) -> Array:
     axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in np.atleast_1d(axis))
     rest = tuple(a for a in range(x.ndim) if a not in axes)
     count = math.prod(x.shape[a] for a in axes)
     terms = np.transpose(x, (*axes, *rest)).reshape(count, *(x.shape[a] for a in rest))
-    total = np.zeros(terms.shape[1:], np.float32)
-    for total in _steps(terms, name):  # noqa: B007 - the last running sum
+    total = np.full(terms.shape[1:], added.identity, np.float32)
+    for total in _steps(terms, name, added):  # noqa: B007 - the last running sum
         pass
     return total.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if keepdims else total
 

@@ -133,6 +133,16 @@ def _log_sums(x: Any, axis: int = 0, **_: Any) -> Any:
     return x.source.summed(exact, np.logaddexp.accumulate(x.runs, axis=axis + 1), size)
 
 
+def _log_sum(x: Any, axis: int = 0, *, keepdims: bool = False, **_: Any) -> Any:
+    """A reduction by logaddexp is the last of its scan; -inf over no elements."""
+    axis %= x.ndim
+    if x.shape[axis]:
+        last = np.take(_log_sums(x, axis), [-1], axis=axis)
+    else:
+        last = x.source.wrap(np.full([1 if a == axis else n for a, n in enumerate(x.shape)], -np.inf))
+    return last if keepdims else np.squeeze(last, axis=axis)
+
+
 def _extreme(largest: bool) -> Callable[..., Any]:
     pick = np.argmax if largest else np.argmin
 
@@ -216,6 +226,7 @@ REDUCE: dict[Any, Callable[..., Any]] = {
     np.multiply: _prod,
     np.maximum: _extreme(largest=True),
     np.minimum: _extreme(largest=False),
+    np.logaddexp: _log_sum,
 }
 #: Scans by ufunc.
 SCANS: dict[Any, Callable[..., Any]] = {np.add: _cumsum, np.multiply: _cumprod, np.logaddexp: _log_sums}

@@ -95,6 +95,49 @@ def test_at_minus_infinity_the_limit_is_as_right_as_infinity_times_zero(case):
         assert judge(made.posed, made.answer, Rules()).verdict == verdict
 
 
+@pytest.mark.parametrize(("name", "nothing"), [("softmax", 0.0), ("log_softmax", -INF)])
+def test_beside_an_infinity_nothing_has_a_share(name, nothing):
+    """So SciPy's log_softmax and exp(x - logsumexp(x)) have it; a share there, or inf itself, is wrong."""
+    made = attempted(NumPy(), f"{name}[x=25x7;dim=-1;f32;fill=special-rows]", "forward")
+    (x,), (y,) = made.posed.inputs, made.answer.arrays
+    rows = (x == INF).any(axis=-1) & ~np.isnan(x).any(axis=-1)
+    finite, infinite = rows[:, None] & (x != INF), rows[:, None] & (x == INF)
+    assert finite.any()
+    assert np.isnan(y[finite]).all()
+    for beside, there, verdict in (
+        (nothing, INF, "WRONG_VALUE"),
+        (0.5, math.nan, "WRONG_VALUE"),
+        (nothing, math.nan, "PASS"),
+    ):
+        y[finite], y[infinite] = beside, there
+        assert judge(made.posed, made.answer, Rules()).verdict == verdict
+    y[np.argwhere(finite)[0][0]] = math.nan  # of a convention all rows are
+    assert judge(made.posed, made.answer, Rules()).verdict == "WRONG_VALUE"
+
+
+def test_lgamma_of_minus_infinity_is_that_of_c_or_of_scipy():
+    made = attempted(NumPy(), "lgamma[x=66,;f32;fill=special]", "forward")
+    (x,), (y,) = made.posed.inputs, made.answer.arrays
+    assert (y[x == -INF] == INF).any()
+    for value, verdict in ((-INF, "PASS"), (math.nan, "WRONG_VALUE"), (0.0, "WRONG_VALUE")):
+        y[x == -INF] = value
+        assert judge(made.posed, made.answer, Rules()).verdict == verdict
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_beside_an_infinite_logit_a_loss_is_infinite(reduction):
+    """logsumexp(x) - x[target], as it stands; a number there is wrong."""
+    rule = {"ignore_index": -100, "label_smoothing": 0.0, "reduction": reduction}
+    x, target = np.array([[1.0, INF, 2.0], [0.0, 1.0, -2.0]]), np.array([0, 1])
+    op = load("cross_entropy")
+    with np.errstate(all="ignore"):
+        formula = np.logaddexp.reduce(x, axis=1) - x[[0, 1], target]
+        (answer,) = op.conventions(x, target, **rule)
+        assert np.isnan(op.forward(x, target, **rule)).any()
+    assert formula[0] == INF
+    np.testing.assert_allclose(answer, formula if reduction == "none" else np.mean(formula))
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("name", "tensor"), [("scatter", "index"), ("set_rows", "indices")])
 def test_what_is_written_is_written_once(name, tensor, seed):

@@ -115,7 +115,7 @@ def test_branches_do_not_flip():
         np.gradient,
         np.subtract.accumulate,
         np.add.outer,
-        np.logaddexp.reduce,
+        np.logaddexp2.reduce,
         np.spacing,
         np.modf,
         np.frexp,
@@ -186,6 +186,15 @@ def test_a_scan_by_logaddexp_has_no_noise_where_it_is_infinite():
     infinite = np.isinf(y.exact)
     assert np.all(y.runs[:, infinite] == y.exact[infinite])
     assert np.ptp(y.runs[:, 0, 2]) > 0
+
+
+def test_a_reduction_by_logaddexp_errs_as_the_end_of_its_scan():
+    x = np.random.default_rng(0).normal(size=(3, 500, 2))
+    scan, total = (f(noisy(x, runs=200), axis=1) for f in (np.logaddexp.accumulate, np.logaddexp.reduce))
+    assert np.array_equal(total.exact, scan.exact[:, -1])
+    assert np.allclose(scale(total), scale(scan)[:, -1], rtol=0.3)
+    assert np.logaddexp.reduce(noisy(x), axis=-2, keepdims=True).shape == (3, 1, 2)
+    assert np.array_equal(np.logaddexp.reduce(noisy(np.zeros((2, 0))), axis=1).exact, [-np.inf, -np.inf])
 
 
 def expected(name, *arrays, dtype="f32", declared=None, **params) -> Expected:

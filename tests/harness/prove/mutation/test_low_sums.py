@@ -54,3 +54,4 @@ def test_low_scans_by_logaddexp_are_low():
         scan = np.logaddexp.accumulate(low(nothing, dtype), axis=1)
         assert float(np.asarray(scan)[0, -1]) == pytest.approx(total, abs=0.001)
         assert float(np.asarray(scan)[0, -1]) < np.log(4099) - 1
+        assert np.logaddexp.reduce(low(nothing, dtype), axis=1) == np.asarray(scan)[:, -1]
