@@ -1,12 +1,13 @@
 """lgamma: log |Γ(x)|, infinite at 0, -1, -2 and so on.
 
-Shapes: x any; y as x.
+Shapes: x any; y as x. At -inf, where it has no limit, y is inf (C99), or -inf, which SciPy's gammaln gives.
 Gradient: g ψ(x), ψ the digamma function.
 Source: Abramowitz, Stegun, Handbook of Mathematical Functions (1964), 6.1.
 PyTorch: torch.lgamma. ONNX: none. ggml: none.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def forward(x: Array) -> Array:
     return np.where(x == -math.inf, math.inf, log_gamma(x))
+
+
+def conventions(x: Array) -> Iterator[Array]:
+    yield np.where(x == -math.inf, -math.inf, log_gamma(x))
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:
