@@ -1,5 +1,4 @@
-"""Answers as right as the reference's: numbers below the normal range taken for zero, other declared conventions,
-gradients of symmetric matrices that lie in one triangle."""
+"""Answers as right as the reference's: flushed zeros, other conventions, a symmetric gradient in one triangle."""
 
 from __future__ import annotations
 
@@ -59,7 +58,7 @@ def excusing(
 def _symmetric(
     posed: Posed, i: int, got: Array | None, want: Expected | None, comparison: Comparison | None
 ) -> Comparison | None:
-    """Of a gradient by symmetric matrices its symmetric part, where that is right: no change of x shows another part."""
+    """Of the gradient of symmetric matrices its symmetric part, where that is right: no change of x shows another."""
     if comparison is None or comparison.right or posed.names[i] not in posed.op.symmetric:
         return comparison
     assert got is not None
