@@ -44,10 +44,10 @@ name, device = f"pytensor-{LINKER}", "cpu"
 compute, rounding = precision.declared(precision.read(Path(__file__).with_name("pytensor.toml")))
 
 LAPACK = ("cholesky", "det", "inverse", "solve_triangular")
-#: How a dtype is refused: by numba, by SciPy's special functions, by LAPACK.
+#: How a dtype is refused: by numba, by SciPy's special functions, by LAPACK; and a maximum of nothing, by NumPy.
 DECLINES = (
     "NotImplementedError: float16", "float16 is unsupported in linalg", "not supported for the input types",
-    "Unsupported array type: numpy.float16", "should be float32 or float64", "no half",
+    "Unsupported array type: numpy.float16", "should be float32 or float64", "zero-size array to reduction",
 )  # fmt: skip
 
 
@@ -281,6 +281,11 @@ def _moves() -> dict[str, Callable[..., Any]]:
 
         return sorted_
 
+    def one_hot(index: Any, *, num_classes: int) -> Any:
+        if index.ndim != 1:
+            raise Unsupported("PyTensor's to_one_hot takes a vector")
+        return pt.extra_ops.to_one_hot(index, num_classes, "int64")
+
     def roll(x: Any, *, shifts: Any, dims: Any) -> Any:
         for shift, dim in zip(tuple_of(shifts), tuple_of(dims), strict=True):
             x = pt.roll(x, shift, dim)
@@ -312,5 +317,5 @@ def _moves() -> dict[str, Callable[..., Any]]:
         "scatter_add": lambda x, index, src, *, dim: pt.inc_subtensor(x[grid(index, dim)], src),
         "sort": upwards(lambda x, dim: (pt.sort(x, dim, "stable"), pt.argsort(x, dim, "stable"))),
         "argsort": upwards(lambda x, dim: pt.argsort(x, dim, "stable")),
-        "one_hot": lambda index, *, num_classes: pt.extra_ops.to_one_hot(index, num_classes, "int64"),
+        "one_hot": one_hot,
     }
