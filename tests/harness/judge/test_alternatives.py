@@ -102,6 +102,7 @@ CONVENTIONS = [
     ("std[x=2x3;dim=-1;f32]", [[[1.0, -INF, 2.0], [1.0, 2.0, 3.0]]], [[NAN, 1.0]], [[INF, 1.0]]),
     ("lgamma[x=3,;f32]", [[-INF, INF, 3.0]], [[INF, INF, np.log(2)]], [[-INF, INF, np.log(2)]]),
     ("logsumexp[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, -INF]]], [[-INF, 0.0]], [[NAN, 0.0]]),
+    ("logsumexp[x=2x2;dim=-1;f32]", [[[INF, 1.0], [0.0, -INF]]], [[INF, 0.0]], [[NAN, 0.0]]),
     (
         "bce_with_logits[x=2,;target=2,;reduction=none;f32]",
         [[INF, 0.0], [1.0, 0.0]],
