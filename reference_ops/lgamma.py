@@ -1,6 +1,6 @@
 """lgamma: log |Γ(x)|, infinite at 0, -1, -2 and so on.
 
-Shapes: x any; y as x. At -inf, where it has no limit, y is inf (C99), or -inf, which SciPy's gammaln gives.
+Shapes: x any; y as x.
 Gradient: g ψ(x), ψ the digamma function.
 Source: Abramowitz, Stegun, Handbook of Mathematical Functions (1964), 6.1.
 PyTorch: torch.lgamma. ONNX: none. ggml: none.
@@ -28,7 +28,7 @@ def forward(x: Array) -> Array:
 
 
 def conventions(x: Array) -> Iterator[Array]:
-    yield np.where(x == -math.inf, -math.inf, log_gamma(x))
+    yield np.where(x == -math.inf, -math.inf, forward(x))  # what it tends to between the poles, as SciPy's gammaln
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:
