@@ -38,7 +38,7 @@ except importlib.metadata.PackageNotFoundError:
 #: How Chainer refuses a dtype, a shape or a gradient; a maximum of nothing NumPy refuses.
 DECLINES = (
     "Invalid operation is performed", "zero-size array to reduction", "unsupported in linalg", "not supported for the",
-    "needs to be greater than", "should be positive", "Height in the output", "Width in the output",
+    "needs to be greater than", "should be greater than 0", "cannot reshape array of size 0", "should be positive", "Height in the output", "Width in the output",
 )  # fmt: skip
 LAPACK = ("cholesky", "det", "inverse")
 
@@ -305,13 +305,16 @@ def _layers(F: Any) -> dict[str, Callable[..., Any]]:
         each = F.huber_loss(x, target, delta, reduce="no")
         return each if reduction == "none" else F.sum(each) if reduction == "sum" else F.mean(each)
 
+    def local_response_norm(x: Any, *, size: int, alpha: float, beta: float, k: float) -> Any:
+        if size % 2 == 0:
+            raise Unsupported("Chainer's window has as many channels before as behind")
+        return F.local_response_normalization(x, size, k, alpha / size, beta)
+
     return {
         "layer_norm": layer_norm,
         "group_norm": group_norm,
         "batch_norm": batch_norm,
-        "local_response_norm": lambda x, *, size, alpha, beta, k: F.local_response_normalization(
-            x, size, k, alpha / size, beta
-        ),
+        "local_response_norm": local_response_norm,
         "cross_entropy": cross_entropy,
         "mse_loss": unreduced(F.squared_error),
         "l1_loss": unreduced(F.absolute_error),
