@@ -38,7 +38,8 @@ except importlib.metadata.PackageNotFoundError:
 #: How Chainer refuses a dtype, a shape or a gradient; a maximum of nothing NumPy refuses.
 DECLINES = (
     "Invalid operation is performed", "zero-size array to reduction", "unsupported in linalg", "not supported for the",
-    "needs to be greater than", "should be greater than 0", "cannot reshape array of size 0", "should be positive", "Height in the output", "Width in the output",
+    "needs to be greater than", "should be greater than 0", "cannot reshape array of size 0", "should be positive",
+    "Height in the output", "Width in the output",
 )  # fmt: skip
 LAPACK = ("cholesky", "det", "inverse")
 
