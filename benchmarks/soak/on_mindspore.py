@@ -40,7 +40,8 @@ DECLINES = (
     "must be one of", "should be one of", "valid type", "No implementation", "Bprop", "is not registered",
     "KernelMod Init Failed", "must be a type of", "alpha must be 1.0f", "bprop not defined", "must be equal to 4",
     "Create kernelmod for op", "supports types", "input dtype should be", "type of the input_x tensor",
-    "must be integers", "The dtype should be", "Only support integers, slices",
+    "must be integers", "all elements must be positive", "must be greater than or equal to", "must be equal, but got rank",
+    "dim must be in [2,3]", "The dtype should be", "Only support integers, slices",
 )  # fmt: skip
 
 
@@ -301,10 +302,12 @@ def _windows(ms: Any) -> dict[str, Callable[..., Any]]:
         return convolved
 
     def avg_pool(function: Callable[..., Any]) -> Callable[..., Any]:
-        def pool(x: Any, *, kernel_size: Any, stride: Any = None, **given: Any) -> Any:
+        def pool(x: Any, *, kernel_size: Any, padding: Any, stride: Any = None, **given: Any) -> Any:
+            if not isinstance(padding, int):
+                raise Unsupported("MindSpore's pooling is mapped with one padding for all ends")
             if given.get("divisor_override", 0) is None:
                 del given["divisor_override"]
-            return function(x, kernel_size, kernel_size if stride is None else stride, **given)
+            return function(x, kernel_size, kernel_size if stride is None else stride, padding, **given)
 
         return pool
 
