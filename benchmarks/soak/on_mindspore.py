@@ -40,8 +40,8 @@ DECLINES = (
     "must be one of", "should be one of", "valid type", "No implementation", "Bprop", "is not registered",
     "KernelMod Init Failed", "must be a type of", "alpha must be 1.0f", "bprop not defined", "must be equal to 4",
     "Create kernelmod for op", "supports types", "input dtype should be", "type of the input_x tensor",
-    "must be integers", "all elements must be positive", "must be greater than or equal to", "must be equal, but got rank",
-    "dim must be in [2,3]", "The dtype should be", "Only support integers, slices",
+    "must be integers", "all elements must be positive", "must be greater than or equal to",
+    "must be equal, but got rank", "dim must be in [2,3]", "The dtype should be", "Only support integers, slices",
 )  # fmt: skip
 
 
