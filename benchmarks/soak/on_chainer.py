@@ -190,7 +190,7 @@ def _reductions(F: Any) -> dict[str, Callable[..., Any]]:
         return F.linear(x, weight, bias, n_batch_axes=x.ndim - 1)
 
     batched = {"inverse": "inv", "det": "det"}
-    alone = {op: (lambda x, f=f: getattr(F, f if x.ndim == 2 else f"batch_{f}")(x)) for op, f in batched.items()}  # type: ignore[misc]
+    alone = {op: (lambda x, f=f: getattr(F, f if x.ndim == 2 else f"batch_{f}")(x)) for op, f in batched.items()}
     return {
         "sum": along(F.sum),
         "mean": along(F.mean),
@@ -295,15 +295,7 @@ def _layers(F: Any) -> dict[str, Callable[..., Any]]:
         reduce = "no" if reduction == "none" else "mean"
         return F.softmax_cross_entropy(x, target, class_weight=weight, ignore_label=ignore_index, reduce=reduce)
 
-    def unreduced(function: Callable[..., Any]) -> Callable[..., Any]:
-        def loss(x: Any, target: Any, *, reduction: str) -> Any:
-            each = function(x, target)
-            return each if reduction == "none" else F.sum(each) if reduction == "sum" else F.mean(each)
-
-        return loss
-
-    def huber(x: Any, target: Any, *, delta: float, reduction: str) -> Any:
-        each = F.huber_loss(x, target, delta, reduce="no")
+    def reduced(each: Any, reduction: str) -> Any:
         return each if reduction == "none" else F.sum(each) if reduction == "sum" else F.mean(each)
 
     def local_response_norm(x: Any, *, size: int, alpha: float, beta: float, k: float) -> Any:
@@ -317,9 +309,11 @@ def _layers(F: Any) -> dict[str, Callable[..., Any]]:
         "batch_norm": batch_norm,
         "local_response_norm": local_response_norm,
         "cross_entropy": cross_entropy,
-        "mse_loss": unreduced(F.squared_error),
-        "l1_loss": unreduced(F.absolute_error),
-        "huber_loss": huber,
+        "mse_loss": lambda x, target, *, reduction: reduced(F.squared_error(x, target), reduction),
+        "l1_loss": lambda x, target, *, reduction: reduced(F.absolute_error(x, target), reduction),
+        "huber_loss": lambda x, target, *, delta, reduction: reduced(
+            F.huber_loss(x, target, delta, reduce="no"), reduction
+        ),
     }
 
 

@@ -15,6 +15,7 @@ and so is then what comes of it, and a float32 divided by a number of elements i
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,10 +35,12 @@ try:
     version = importlib.metadata.version("pytensor")
 except importlib.metadata.PackageNotFoundError:
     raise BackendError("benchmarks/soak/on_pytensor.py needs PyTensor: pip install pytensor==3.0.7.") from None
-import pytensor
-from pytensor import tensor as pt
-from pytensor.gradient import DisconnectedInputError, NullTypeGradError
-from pytensor.tensor import linalg, special
+
+pytensor: Any = importlib.import_module("pytensor")
+pt: Any = importlib.import_module("pytensor.tensor")
+special: Any = importlib.import_module("pytensor.tensor.special")
+linalg: Any = importlib.import_module("pytensor.tensor.linalg")
+gradient: Any = importlib.import_module("pytensor.gradient")
 
 LINKER = {"auto": "numba"}.get(pytensor.config.linker, pytensor.config.linker)
 name, device = f"pytensor-{LINKER}", "cpu"
@@ -122,7 +125,7 @@ def _declining() -> Iterator[None]:
     try:
         with np.errstate(all="ignore"):
             yield
-    except (NullTypeGradError, DisconnectedInputError) as error:
+    except (gradient.NullTypeGradError, gradient.DisconnectedInputError) as error:
         raise Unsupported(f"PyTensor has no gradient of it: {str(error).splitlines()[0][:200]}") from None
     except (NotImplementedError, TypeError, ValueError) as error:
         text = f"{type(error).__name__}: {error}"
