@@ -30,9 +30,6 @@ def forward(x: Array, weight: Array) -> Array:
 
 def conventions(x: Array, weight: Array) -> Iterator[Array]:
     yield np.where(x >= 0, x, _per_channel(weight, x) * x)  # ONNX: a zero beside an infinite weight is a zero
-    yield np.maximum(x, 0) + _per_channel(weight, x) * np.minimum(
-        x, 0
-    )  # the formula of PyTorch's page and the paper
 
 
 def vjp(g: Array, y: Array, x: Array, weight: Array) -> tuple[Array, Array]:
