@@ -55,7 +55,6 @@ DIFFERENCES = {
     "autograd": {("step", "forward"): "heaviside of NaN is NaN by NumPy's definition; ours, ggml's, is x > 0"},
     "jax": {
         ("step", "forward"): "heaviside of NaN is NaN by NumPy's definition; ours, ggml's, is x > 0",
-        ("prelu", "forward"): "leaky_relu selects by x >= 0, as documented: a slope that is NaN does not show at 0",
     },
     "onnxruntime": {
         (

@@ -34,6 +34,7 @@ FACTS: dict[str, Any] = {
     "ON_REQUEST": (),  # those that libraries compute where asked: who has not got one gives None for it
     "APART": False,  # conventions hold of each element by itself, not of the whole array
     "TRAITS": (),  # words of Trait, for what no signature tells
+    "SYMMETRIC": (),  # tensors of symmetric matrices: who reads one triangle has the whole gradient there
     "NEIGHBOURS": (),  # operators of the same tensors that this one is easily taken for
     "IN_PLACE": None,  # tensors in whose memory the first output may lie; None: pointwise, all of them, else none
     "LIKE": "",  # the tensor whose dtype results have where tensors have several; the first, if unstated
@@ -117,6 +118,11 @@ class Op:
     def apart(self) -> bool:
         """Whether an element may follow a convention that the one beside it does not."""
         return bool(self.facts["APART"])
+
+    @property
+    def symmetric(self) -> tuple[str, ...]:
+        """Names of the tensors whose matrices are symmetric: of their gradients the symmetric part is determined."""
+        return tuple(self.facts["SYMMETRIC"])
 
     @property
     def on_request(self) -> tuple[str, ...]:

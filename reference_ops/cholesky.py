@@ -1,8 +1,8 @@
 """cholesky: the lower triangular factor L of each symmetric positive definite matrix, L Lᵀ = x, its diagonal positive.
 
 Shapes: x (..., n, n), of which backends read one triangle or both; y as x, zeros above the diagonal.
-Gradient: of a function of the symmetric part: the symmetric part of L⁻ᵀ P L⁻¹, where P is the lower triangle of Lᵀ g
-with its diagonal halved, from the saved L.
+Gradient: the symmetric part of L⁻ᵀ P L⁻¹, P the lower triangle of Lᵀ g with its diagonal halved, from the saved L. As x
+is symmetric, no other part is determined: who reads one triangle has it all there, twice off the diagonal.
 Source: Golub, Van Loan, Matrix Computations (2013), section 4.2; Murray, Differentiation of the Cholesky decomposition
 (arXiv:1602.07527), section 3.1; Giles (2008).
 PyTorch: torch.linalg.cholesky. ONNX: none. ggml: none.
@@ -15,6 +15,7 @@ import numpy as np
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("long sum",)
+SYMMETRIC = ("x",)
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:

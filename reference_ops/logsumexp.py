@@ -33,6 +33,8 @@ def forward(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> A
 def conventions(x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Iterator[Array]:
     nothing = np.all(x == -np.inf, axis=dim, keepdims=keepdim)
     yield np.where(nothing, np.nan, forward(x, dim=dim, keepdim=keepdim))  # as softmax of a row that is masked in full
+    infinite = np.isinf(np.max(x, axis=dim, keepdims=keepdim, initial=-np.inf))
+    yield np.where(infinite, np.nan, forward(x, dim=dim, keepdim=keepdim))  # x - max(x) is no number there
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int | tuple[int, ...], keepdim: bool = False) -> Array:

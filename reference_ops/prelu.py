@@ -8,6 +8,7 @@ Source: He, Zhang, Ren, Sun, Delving Deep into Rectifiers (2015).
 PyTorch: torch.nn.functional.prelu. ONNX: PRelu (the slope broadcasts as NumPy does). ggml: none.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ def _per_channel(weight: Array, x: Array) -> Array:
 
 def forward(x: Array, weight: Array) -> Array:
     return np.where(x > 0, x, _per_channel(weight, x) * x)
+
+
+def conventions(x: Array, weight: Array) -> Iterator[Array]:
+    yield np.where(x >= 0, x, _per_channel(weight, x) * x)  # ONNX: a zero beside an infinite weight is a zero
 
 
 def vjp(g: Array, y: Array, x: Array, weight: Array) -> tuple[Array, Array]:

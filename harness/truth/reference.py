@@ -275,7 +275,8 @@ def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[S
     larger = max(interior, dtype.u)
     key = int.from_bytes(hashlib.blake2b(f"{case}|noise{first or ''}".encode(), digest_size=16).digest(), "little")
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
-    tiny = dtype.tiny if declared == "storage" or dtype.name == "f64" else DTYPES["f32"].tiny
+    own = declared in ("storage", dtype.name) or dtype.name == "f64"  # what lies on the way has its exponents
+    tiny = dtype.tiny if own else DTYPES["f32"].tiny
     stored = DELTA * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
     narrow = summing == COMPUTE_U["f32"]
     return Source(Pooled(key), runs, DELTA * interior / larger, DELTA * summing / larger, tiny, narrow), stored

@@ -16,6 +16,8 @@ from opproof.harness.truth.noise.ties import lean, lean_of_products, lean_of_sca
 
 Floats = NDArray[Any]
 _NESTED = (list, tuple)
+#: So many times a number's own rounding is all of it: what is smaller has gone before.
+GONE = 2.0**24
 
 
 def exact_of(value: Any) -> Any:
@@ -112,9 +114,17 @@ def _cumsum(x: Any, axis: int = 0, **_: Any) -> Any:
 
 
 def _cumprod(x: Any, axis: int = 0, **_: Any) -> Any:
+    """Every product so far was rounded: by a share of itself, or, below the smallest normal number, of that."""
     axis %= x.ndim
     exact, runs = np.cumprod(x.exact, axis=axis), np.cumprod(x.runs, axis=axis + 1)
-    return x.source.summed(exact, runs, np.abs(exact) * np.sqrt(_counting(x, axis) - 1))
+    sizes = np.abs(exact)
+    small = (sizes > 0) & (sizes < x.source.tiny)
+    if not small.any():
+        return x.source.summed(exact, runs, sizes * np.sqrt(_counting(x, axis) - 1))
+    shares = np.minimum(np.divide(x.source.tiny, sizes, out=np.ones_like(sizes), where=small), GONE)
+    squares = np.square(shares)
+    lost = np.cumsum(squares, axis=axis) - np.take(squares, [0], axis=axis)
+    return x.source.summed(exact, runs, sizes * np.sqrt(lost))
 
 
 def _log_sums(x: Any, axis: int = 0, **_: Any) -> Any:

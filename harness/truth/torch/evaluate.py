@@ -106,7 +106,8 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     unit = DELTA / max(interior, *(d.u for d in floats))
     summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
     finest = min(floats, key=lambda d: d.u)
-    tiny = finest.tiny if compute == "storage" or finest.name == "f64" else DTYPES["f32"].tiny
+    own = compute in ("storage", finest.name) or finest.name == "f64"
+    tiny = finest.tiny if own else DTYPES["f32"].tiny
     return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
 
 

@@ -100,7 +100,10 @@ CONVENTIONS = [
     ("softmax[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, 0.0]]], [[[NAN, NAN], [0.5, 0.5]]], [[[0, 0], [0.5, 0.5]]]),
     ("var[x=2x3;dim=-1;f32]", [[[1.0, INF, 2.0], [1.0, 2.0, 3.0]]], [[NAN, 1.0]], [[INF, 1.0]]),
     ("std[x=2x3;dim=-1;f32]", [[[1.0, -INF, 2.0], [1.0, 2.0, 3.0]]], [[NAN, 1.0]], [[INF, 1.0]]),
+    ("lgamma[x=3,;f32]", [[-INF, INF, 3.0]], [[INF, INF, np.log(2)]], [[-INF, INF, np.log(2)]]),
     ("logsumexp[x=2x2;dim=-1;f32]", [[[-INF, -INF], [0.0, -INF]]], [[-INF, 0.0]], [[NAN, 0.0]]),
+    ("logsumexp[x=2x2;dim=-1;f32]", [[[INF, 1.0], [0.0, -INF]]], [[INF, 0.0]], [[NAN, 0.0]]),
+    ("prelu[x=1x3;weight=3,;f32]", [[[0.0, 0.0, -2.0]], [INF, NAN, 0.5]], [[[NAN, NAN, -1.0]]], [[[0.0, 0.0, -1.0]]]),
     (
         "bce_with_logits[x=2,;target=2,;reduction=none;f32]",
         [[INF, 0.0], [1.0, 0.0]],
@@ -204,3 +207,36 @@ def test_a_backward_may_use_the_saved_output(name, dtype):
     assert judge(posed, Answer([d]), Rules()).verdict == "PASS"
     wrong = np.where(x > 0, scale * g, g * (y + 1.2 * scale * alpha)).astype(kind)
     assert judge(posed, Answer([wrong]), Rules()).verdict == "WRONG_GRADIENT"
+
+
+def _gradient_of_cholesky(posed, how):
+    """The reference's gradient, changed by `how`, judged."""
+    (expected,) = posed.expected(None)
+    return judge(posed, Answer([np.asarray(how(expected.values)).astype(np.float32)]), Rules()).verdict
+
+
+def test_the_gradient_of_a_symmetric_matrix_may_lie_in_one_triangle():
+    """Of x and its transpose only the sum of what their gradients are shows; a part or a multiple of it is wrong."""
+    posed = pose(Case.parse("cholesky[x=3x5x5;f32]"), load("cholesky"), Mode.GRADIENT).asked
+    off = 1 - np.eye(5)
+    for how, verdict in [
+        (lambda d: d, "PASS"),
+        (lambda d: np.tril(d) * (1 + off), "PASS"),
+        (lambda d: np.triu(d) * (1 + off), "PASS"),
+        (np.tril, "WRONG_GRADIENT"),
+        (np.triu, "WRONG_GRADIENT"),
+        (lambda d: d * (1 + off), "WRONG_GRADIENT"),
+        (lambda d: np.tril(d) * 2, "WRONG_GRADIENT"),
+        (lambda d: np.tril(d) * (1 + off) * (1 + 2.0**-18), "WRONG_GRADIENT"),
+        (lambda d: np.where(off == 0, d, 0), "WRONG_GRADIENT"),
+        (lambda d: np.tril(d) * (1 + off) + np.where(np.triu(off) > 0, np.nan, 0), "WRONG_GRADIENT"),
+    ]:
+        assert _gradient_of_cholesky(posed, how) == verdict
+
+
+def test_other_gradients_are_held_to_both_triangles():
+    posed = pose(Case.parse("inverse[x=4x4;f32]"), load("inverse"), Mode.GRADIENT).asked
+    assert not posed.op.symmetric
+    (expected,) = posed.expected(None)
+    got = np.asarray((expected.values + expected.values.T) / 2).astype(np.float32)
+    assert judge(posed, Answer([got]), Rules()).verdict == "WRONG_GRADIENT"
