@@ -1,14 +1,14 @@
 """div: a / b, elementwise with NumPy broadcasting.
 
 Shapes: a and b broadcast against each other; y has the broadcast shape.
-Gradient: da = g / b and db = -g (a / b) / b, each summed over the axes along which its tensor was broadcast.
+Gradient: da = g / b and db = -g (a / b) / b = -g y / b, each summed over the axes along which its tensor was broadcast.
 Source: NumPy broadcasting rules; the quotient rule.
 PyTorch: torch.div. ONNX: Div. ggml: ggml_div (b repeats into a).
 """
 
 from typing import Any
 
-from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._arrays import rounding, unbroadcast
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -24,7 +24,8 @@ def forward(a: Array, b: Array) -> Array:
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return unbroadcast(g / b, a.shape), unbroadcast(-g * (a / b / b), b.shape)
+    quotient = a / b / b + rounding(y, a / b) / b  # -g y / b, as Paddle has it
+    return unbroadcast(g / b, a.shape), unbroadcast(-g * quotient, b.shape)
 
 
 def torch(torch: Any, a: Any, b: Any) -> Any:

@@ -209,6 +209,17 @@ def test_a_backward_may_use_the_saved_output(name, dtype):
     assert judge(posed, Answer([wrong]), Rules()).verdict == "WRONG_GRADIENT"
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_a_quotients_backward_may_too(dtype):
+    """-g y / b, as Paddle has it; not 0.5 % off in 16 bits."""
+    posed = pose(Case.parse(f"div[a=31x33;b=31x33;{dtype}]"), load("div"), Mode.GRADIENT).asked
+    kind, g, b = DTYPES[dtype].numpy, posed.cotangents[0], posed.inputs[1]
+    y = posed.outputs[0].astype(kind).astype(np.float32)
+    for factor, verdict in [(1, "PASS"), (1.005, "WRONG_GRADIENT")]:
+        d = [(g / b).astype(kind), (-g * y / b * factor).astype(kind)]
+        assert judge(posed, Answer(d), Rules()).verdict == verdict
+
+
 def _gradient_of_cholesky(posed, how):
     """The reference's gradient, changed by `how`, judged."""
     (expected,) = posed.expected(None)
