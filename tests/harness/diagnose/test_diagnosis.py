@@ -189,11 +189,18 @@ def test_operators_with_several_outputs(text):
     assert isinstance(diagnose(made.posed, made.answer, made.judgement), str)
 
 
+def _in_the_limit(y, x):
+    """Shares, or their logarithms, where an infinity has them all: no number comes of it by any formula in use."""
+    rows = np.any(x == np.inf, axis=-1, keepdims=True) & ~np.any(np.isnan(x), axis=-1, keepdims=True)
+    return np.where(rows, x == np.inf if np.nanmax(y) > 0 else np.where(x == np.inf, 0, -np.inf), y).astype(y.dtype)
+
+
 @pytest.mark.parametrize(
     "case", ["softmax[x=25x7;dim=-1;f32;fill=special-rows]", "log_softmax[x=65x3;dim=-1;f32;fill=special]"]
 )
 def test_rows_with_an_infinity_are_told_from_places_that_happen_to_hold_them(case):
-    defect = next(d for d in DEFECTS if d.name == "no maximum subtracted")
-    made = attempted(Planted(defect), case, "forward")
+    backend = Odd(lambda y: y)
+    backend.forward = lambda op, inputs, params: [_in_the_limit(*create().forward(op, inputs, params), inputs[0])]
+    made = attempted(backend, case, "forward")
     said = diagnose(made.posed, made.answer, made.judgement)
     assert said == "only the rows where x is inf of y are wrong"
