@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -77,6 +79,38 @@ def pulled_back(
     leaves = [t for t, need in zip(tensors, needs, strict=True) if need]
     found = iter(pull(outputs, leaves, [g for g in cotangents if g is not None]))
     return [next(found) if need else None for need in needs]
+
+
+def differentiated(
+    library: str,
+    table: Callable[[], Table],
+    *,
+    tensor: Callable[[Array | None], Any],
+    array: Callable[[Any], Array],
+    pull: Callable[[Callable[..., list[Any]], list[Any], list[Any]], Sequence[Any]],
+    declining: Callable[[], AbstractContextManager[None]],
+) -> tuple[Callable[..., list[Array]], Callable[..., list[Array | None]]]:
+    """`forward` and `vjp` of an adapter: functions of the library's own tensors, gradients by its own derivatives.
+
+    `tensor` and `array` go there and back, `pull` is that of `pulled_back`, and what is raised within `declining`
+    comes out as Unsupported where the library says that it has not got something.
+    """
+
+    def forward(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
+        function = function_of(table(), op, library)
+        with declining():
+            return [array(y) for y in tuple_of(function(*map(tensor, inputs), **params))]
+
+    def vjp(
+        op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], cotangents: Sequence[Array | None],
+        needs: Sequence[bool],
+    ) -> list[Array | None]:  # fmt: skip
+        function = functools.partial(function_of(table(), op, library), **params)
+        with declining():
+            found = pulled_back(pull, function, list(map(tensor, inputs)), list(map(tensor, cotangents)), needs)
+            return [None if d is None else array(d) for d in found]
+
+    return forward, vjp
 
 
 def check_variant(backend: str, variant: str, *others: str) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import Table, function_of, lacking, pulled_back
+from opproof.backends.table import Table, differentiated, lacking
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.several import tuple_of
@@ -43,23 +43,6 @@ DECLINES = (
     "must be integers", "all elements must be positive", "must be greater than or equal to",
     "must be equal, but got rank", "dim must be in [2,3]", "The dtype should be", "Only support integers, slices",
 )  # fmt: skip
-
-
-def forward(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-    function = function_of(table(), op, "MindSpore")
-    with _declining():
-        return [_numpy(y) for y in tuple_of(function(*map(_tensor, inputs), **params))]
-
-
-def vjp(
-    op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], cotangents: Sequence[Array | None],
-    needs: Sequence[bool],
-) -> list[Array | None]:  # fmt: skip
-    function = functools.partial(function_of(table(), op, "MindSpore"), **params)
-    with _declining():
-        gs = list(map(_tensor, cotangents))
-        found = pulled_back(_pull, function, list(map(_tensor, inputs)), gs, needs)
-        return [None if d is None else _numpy(d) for d in found]
 
 
 def _pull(f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Any]:
@@ -110,6 +93,9 @@ def table() -> Table:
     """MindSpore's function by our operator's name. Raises ImportError where MindSpore is not installed."""
     ms = _mindspore()
     return {**_pointwise(ms), **_reductions(ms), **_moves(ms), **_layers(ms), **_windows(ms)}
+
+
+forward, vjp = differentiated("MindSpore", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
 
 
 def _pointwise(ms: Any) -> dict[str, Callable[..., Any]]:

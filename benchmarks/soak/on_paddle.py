@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,9 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported, float_name
-from opproof.backends.table import Table, function_of, pulled_back
+from opproof.backends.table import Table, differentiated
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
 
 name, device = "paddle", "cpu"
 compute, rounding = precision.declared(precision.read(Path(__file__).with_name("paddle.toml")))
@@ -40,23 +39,6 @@ DECLINES = (
     "but received float16", "but received bfloat16", "but received uint16", "must be one of", "NotImplementedError",
     "'epsilon' in Op", "'begin_norm_axis' in Op", "unsupported data layout", "Output_height and padding",
 )  # fmt: skip
-
-
-def forward(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-    function = function_of(table(), op, "Paddle")
-    with _declining():
-        return [_numpy(y) for y in tuple_of(function(*map(_tensor, inputs), **params))]
-
-
-def vjp(
-    op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], cotangents: Sequence[Array | None],
-    needs: Sequence[bool],
-) -> list[Array | None]:  # fmt: skip
-    function = functools.partial(function_of(table(), op, "Paddle"), **params)
-    with _declining():
-        gs = list(map(_tensor, cotangents))
-        found = pulled_back(_pull, function, list(map(_tensor, inputs)), gs, needs)
-        return [None if d is None else _numpy(d) for d in found]
 
 
 def _pull(f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Any]:
@@ -108,6 +90,9 @@ def table() -> Table:
     """Paddle's function by our operator's name. Raises ImportError where Paddle is not installed."""
     paddle = _paddle()
     return {**_pointwise(paddle), **_reductions(paddle), **_moves(paddle), **_layers(paddle), **_windows(paddle)}
+
+
+forward, vjp = differentiated("Paddle", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
 
 
 def _pointwise(paddle: Any) -> dict[str, Callable[..., Any]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.metadata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,9 @@ import numpy as np
 
 from opproof.backends import precision
 from opproof.backends.protocol import Unsupported
-from opproof.backends.table import Table, function_of, pulled_back
+from opproof.backends.table import Table, differentiated
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import BackendError
-from opproof.vocabulary.several import tuple_of
 
 name, device = "tensorflow", "cpu"
 compute, rounding = precision.declared(precision.read(Path(__file__).with_name("tensorflow.toml")))
@@ -48,23 +47,6 @@ DECLINES = (
 LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
-def forward(op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array]:
-    function = function_of(table(), op, "TensorFlow")
-    with _declining():
-        return [np.asarray(y.numpy()) for y in tuple_of(function(*map(_tensor, inputs), **params))]
-
-
-def vjp(
-    op: str, inputs: Sequence[Array | None], params: Mapping[str, Any], cotangents: Sequence[Array | None],
-    needs: Sequence[bool],
-) -> list[Array | None]:  # fmt: skip
-    function = functools.partial(function_of(table(), op, "TensorFlow"), **params)
-    with _declining():
-        gs = list(map(_tensor, cotangents))
-        found = pulled_back(_pull, function, list(map(_tensor, inputs)), gs, needs)
-        return [None if d is None else np.asarray(d) for d in found]
-
-
 def _pull(f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list[Any]:
     tf = _tensorflow()
     with tf.GradientTape() as tape:
@@ -74,11 +56,15 @@ def _pull(f: Callable[..., list[Any]], leaves: list[Any], gs: list[Any]) -> list
     found = tape.gradient(outputs, leaves, output_gradients=gs)
     if any(d is None for d in found):
         raise Unsupported("TensorFlow has no gradient of one of the inputs, and says so by None")
-    return [tf.convert_to_tensor(d).numpy() for d in found]
+    return [tf.convert_to_tensor(d) for d in found]
 
 
 def _tensor(array: Array | None) -> Any:
     return None if array is None else _tensorflow().constant(np.array(array))
+
+
+def _numpy(y: Any) -> Array:
+    return np.asarray(y.numpy())
 
 
 @functools.cache
@@ -106,6 +92,9 @@ def table() -> Table:
     """TensorFlow's function by our operator's name. Raises ImportError where TensorFlow is not installed."""
     tf = _tensorflow()
     return {**_pointwise(tf), **_reductions(tf), **_moves(tf), **_layers(tf), **_windows(tf)}
+
+
+forward, vjp = differentiated("TensorFlow", table, tensor=_tensor, array=_numpy, pull=_pull, declining=_declining)
 
 
 def _pointwise(tf: Any) -> dict[str, Callable[..., Any]]:
