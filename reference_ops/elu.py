@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._arrays import rounding
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
@@ -23,7 +24,7 @@ def forward(x: Array, *, alpha: float = 1.0) -> Array:
 
 def vjp(g: Array, y: Array, x: Array, *, alpha: float = 1.0) -> Array:
     # From the saved output, g (y + alpha), without its cancellation: y differs from forward(x) by its rounding.
-    return np.where(x > 0, g, g * (alpha * np.exp(np.minimum(x, 0)) + (y - forward(x, alpha=alpha))))
+    return np.where(x > 0, g, g * (alpha * np.exp(np.minimum(x, 0)) + rounding(y, forward(x, alpha=alpha))))
 
 
 def kinks(x: Array, *, alpha: float = 1.0) -> Array:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._arrays import rounding
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
@@ -25,7 +26,7 @@ def forward(x: Array) -> Array:
 
 def vjp(g: Array, y: Array, x: Array) -> Array:
     # From the saved output, g (y + scale alpha), without its cancellation, as elu.
-    return np.where(x > 0, _SCALE * g, g * (_SCALE * _ALPHA * np.exp(np.minimum(x, 0)) + (y - forward(x))))
+    return np.where(x > 0, _SCALE * g, g * (_SCALE * _ALPHA * np.exp(np.minimum(x, 0)) + rounding(y, forward(x))))
 
 
 def kinks(x: Array) -> Array:
