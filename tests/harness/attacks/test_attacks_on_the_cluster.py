@@ -1,12 +1,12 @@
 """A backend joins the cluster that judges it, to write its own verdicts there, or looks for the key that it needs."""
 
-import os
-import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 from _attacked import backend, run
+from _dask import Started
 
 from opproof.harness.run.cluster.keys import unguarded
 
@@ -99,12 +99,16 @@ def guarded():
     return made
 
 
-def dask(*arguments, folder, environment):
-    program = "import sys; from dask.__main__ import main; sys.argv[0] = 'dask'; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *arguments], cwd=folder, env={**os.environ, **environment},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+@contextmanager
+def cluster(folder, protocol="tcp", environment=None):
+    """With one worker; the address."""
+    started = Started(folder, protocol, environment)
+    started.start_worker()
+    time.sleep(3)
+    try:
+        yield started.address
+    finally:
+        started.stop()
 
 
 def test_a_backend_cannot_join_a_local_cluster(tmp_path):
@@ -116,39 +120,18 @@ def test_a_backend_cannot_join_a_local_cluster(tmp_path):
 
 def test_a_backend_that_joins_an_open_cluster_writes_its_own_verdict_and_the_run_says_so(tmp_path):
     """What the keys are for; without them the attack succeeds, and a harness must not keep silent about it."""
-    port = "18643"
-    started = [
-        dask("scheduler", "--port", port, "--host", "127.0.0.1", "--no-dashboard", folder=tmp_path, environment={})
-    ]
-    address = f"tcp://127.0.0.1:{port}"
-    worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-    started.append(dask(*worker, folder=tmp_path, environment={}))
-    time.sleep(3)
-    try:
+    with cluster(tmp_path) as address:
         done = run(tmp_path, backend(tmp_path, JOINS), CASES, "--dask", address, "--no-cache")
-    finally:
-        for one in started:
-            one.kill()
-            one.wait()
     assert done.status == 0
     assert f"The scheduler at {address} asks nobody for a key" in done.out
 
 
 def test_the_keys_of_a_cluster_are_not_where_a_backend_can_look(tmp_path):
-    environment, address = guarded(), "tls://127.0.0.1:18644"
-    scheduler = ("scheduler", "--port", "18644", "--host", "tls://127.0.0.1", "--no-dashboard")
-    started = [dask(*scheduler, folder=tmp_path, environment=environment)]
-    worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-    started.append(dask(*worker, folder=tmp_path, environment=environment))
-    time.sleep(3)
-    spec, options = backend(tmp_path, LOOKS), ("--dask", address, "--no-cache")
-    try:
+    environment, spec = guarded(), backend(tmp_path, LOOKS)
+    with cluster(tmp_path, "tls", environment) as address:
+        options = ("--dask", address, "--no-cache")
         done = run(tmp_path, spec, CASES, *options, **environment)
         without = run(tmp_path, spec, CASES, *options)
-    finally:
-        for one in started:
-            one.kill()
-            one.wait()
     assert (done.status, done.failing) == (0, {}), done.err
     assert "asks nobody" not in done.out
     assert (without.status, without.err.count("\n")) == (2, 1)

@@ -3,12 +3,12 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 
 import pytest
+from _dask import Started
 from _runs import timeless
 
 from opproof.reports import read_results
@@ -42,44 +42,6 @@ def opproof(*args, cwd=None):
 def ended(process, timeout=120):
     out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err
-
-
-def dask(*args, cwd):
-    program = "import sys; from dask.__main__ import main; sys.argv[0] = 'dask'; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *map(str, args)], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Started:
-    """A scheduler and workers, each a process of its own."""
-
-    def __init__(self, folder):
-        self.folder, self.port, self.processes = folder, free_port(), []
-        self.address = f"tcp://127.0.0.1:{self.port}"
-        self.scheduler = self.start_scheduler()
-
-    def start_scheduler(self):
-        self.scheduler = self._start("scheduler", "--port", self.port, "--host", "127.0.0.1", "--no-dashboard")
-        return self.scheduler
-
-    def start_worker(self, *more):
-        return self._start("worker", self.address, "--nthreads", 1, "--no-nanny", "--no-dashboard", *more)
-
-    def _start(self, *args):
-        self.processes.append(dask(*args, cwd=self.folder))
-        return self.processes[-1]
-
-    def stop(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
