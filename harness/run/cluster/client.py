@@ -264,8 +264,12 @@ def _local(distributed: Any, jobs: int, resources: Mapping[str, float]) -> Any:
 
     # What a worker writes to disk when memory is short it reads as a pickle, and its folder is open to backends.
     dask.config.set({"distributed.worker.daemon": False, "distributed.worker.memory.spill": False})
+    # Its pages are served to whoever asks, even without a dashboard: none, and at a port that nobody else can have.
+    dask.config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []})
+    no_pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     return distributed.LocalCluster(
-        n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, resources=dict(resources) or None,
-        security=keys.temporary(distributed), protocol="tls://", silence_logs=logging.CRITICAL,
+        n_workers=jobs, threads_per_worker=1, processes=True, scheduler_kwargs=no_pages, dashboard_address=None,
+        resources=dict(resources) or None, security=keys.temporary(distributed), protocol="tls://",
+        silence_logs=logging.CRITICAL,
     )  # fmt: skip
