@@ -395,6 +395,13 @@ DEFECTS = [
         applies=lambda c: "weight" in c.shapes,
     ),
     Defect("derivative at the output", ("input ignored",), p.at_output, mode="gradient", ops=UNARY),
+    Defect(
+        "digits lost near 1",
+        ("digits lost", "zeros"),
+        p.one_and_away,
+        dtypes=("f32", "f64", "bf16"),
+        ops=(*UNARY, *NORMS, *REDUCE, "softmax", "atan", "expm1", "log1p", "sinh", "softplus"),
+    ),
     Defect("scattered, no pattern", ("",), p.after(p.scattered)),
     Defect("noise, no pattern", ("",), p.after(p.noisy)),
 ]

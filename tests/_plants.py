@@ -443,3 +443,13 @@ def kink_wrong(call):
     found = call.run()
     first = np.where(np.broadcast_to(at, x.shape), 2 * np.abs(found[0]) + 1, found[0]).astype(found[0].dtype)
     return [first, *found[1:]]
+
+
+def one_and_away(call):
+    """Every result with 1 added in float32 (float64, where it is), and taken away again."""
+
+    def change(y):
+        wide = y.astype(np.promote_types(y.dtype, np.float32))
+        return (wide + 1) - 1
+
+    return after(change)(call)

@@ -16,10 +16,12 @@ import numpy as np
 
 from opproof.harness.diagnose import (
     call,
+    digits,
     epsilon,
     maps,
     moved,
     nans,
+    overflow,
     params,
     precision,
     rows,
@@ -67,6 +69,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("input ignored", call.input_ignored),
     ("constant added", scaled.constant_added),
     ("other operator", call.other_operator),
+    ("digits lost", digits.lost),
     ("row factor", rows.factors),
     ("row shift", rows.shifts),
     ("statistic", statistics.held_constant),
@@ -75,7 +78,8 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("terms dropped", call.terms_dropped),
     ("precision", precision.held),
     ("nan", nans.explained),
-    ("overflow", where.overflow),
+    ("overflow", overflow.large),
+    ("overflow", overflow.exponentials),
 )
 #: Those that say less than that a declaration would make the record pass.
 WEAKER: tuple[tuple[str, Pattern], ...] = (
@@ -97,13 +101,18 @@ def diagnose(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | 
 
 
 def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[str, ...]:
-    """What fits beside `said`, the most telling first: of several records the one that explains all is right."""
+    """What fits beside `said`, the most telling first: of several records the one that explains all is right.
+
+    Where nothing is said no pattern fits, and there is only what another record may tell.
+    """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tensors = wrongs(posed, answer, judgement)
         small = [w for w in tensors if w.got.size <= _SMALL]
-        found = [s for label, pattern in PATTERNS for w in small if (s := _sentence(label, pattern, w))]
-        found += [f"only {r.said} of {w.what} are wrong" for w in tensors for r in where.as_good(w)]
+        patterns, regions = (PATTERNS, tensors) if said else ((), [])
+        found = [s for label, pattern in patterns for w in small if (s := _sentence(label, pattern, w))]
+        found += [s for w in small if (s := digits.perhaps(w))]
+        found += [f"only {r.said} of {w.what} are wrong" for w in regions for r in where.as_good(w)]
     return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]
 
 

@@ -7,13 +7,11 @@ from math import lgamma, log
 
 import numpy as np
 
-from opproof.harness.diagnose.regions import Mask, Region, floats, keys, known, thresholds
+from opproof.harness.diagnose.regions import Mask, Region, known, thresholds
 from opproof.harness.diagnose.wrong import BITS, Wrong
 from opproof.harness.judge.bound import C
 from opproof.vocabulary.dtypes import DTYPES
 
-#: No exponential of a smaller number overflows, not even in f16.
-_OVERFLOWS = 11.0
 #: Regions that are places, not values.
 _PLACES = ("tail", "last", "first", "beyond first", "beyond")
 _TAILS = ("tail", "beyond")
@@ -107,29 +105,9 @@ def _evidence(region: Region, failing: Mask, telling: Mask) -> float:
     if region.axis is not None:
         mask, failing, telling = (np.any(m, axis=region.axis, keepdims=True) for m in (mask, failing, telling))
     inside, wrong = int(mask.sum()), int(failing.sum())
-    return _log2_choose(int(telling.sum()), wrong) - _log2_choose(inside, wrong)
+    return log2_choose(int(telling.sum()), wrong) - log2_choose(inside, wrong)
 
 
-def _log2_choose(n: int, k: int) -> float:
+def log2_choose(n: int, k: int) -> float:
+    """log2 of how many sets of k there are among n."""
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / log(2)
-
-
-def overflow(w: Wrong) -> str | None:
-    """NaN or infinity, where finite values are expected and inputs are large."""
-    if w.expected.dtype.kind != "f":
-        return None
-    bad = w.failing & ~np.isfinite(w.got) & np.isfinite(w.expected)
-    if not bad.any() or not (bad | (w.got == 0))[w.failing].all():
-        return None
-    for name, v in floats(w):
-        if not np.isfinite(v).all() or np.abs(v).max(initial=0) < _OVERFLOWS:
-            continue
-        for said, key in ((f"|{name}|", np.abs(v)), (name, v)):
-            for over, axis in keys(w, key):
-                least, right = float(over[bad].min()), float(over[~w.failing].max(initial=-np.inf))
-                if least >= _OVERFLOWS and (least >= right or w.failing.all()):
-                    rows = "" if axis is None else "in rows "
-                    return (
-                        f"{w.what} is NaN or infinite {rows}where {said} ≥ {least:.4g}: an intermediate value overflows"
-                    )
-    return None

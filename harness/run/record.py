@@ -20,8 +20,7 @@ def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
     diagnosis, evidence = "", None
     also: tuple[str, ...] = ()
     try:
-        diagnosis, evidence = _diagnosis(attempt), _evidence(attempt)
-        also = _also(attempt, diagnosis)
+        (diagnosis, also), evidence = _diagnosis(attempt), _evidence(attempt)
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
     said = {"diagnosis": diagnosis, "also": also, "evidence": evidence, "in_process": in_process}
@@ -78,21 +77,15 @@ def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
     return replace(attempt, judgement=replace(attempt.judgement, verdict=verdict, message=message))
 
 
-def _diagnosis(attempt: Attempt) -> str:
+def _diagnosis(attempt: Attempt) -> tuple[str, tuple[str, ...]]:
+    """What the error looks like, and what fits beside it."""
     judgement = attempt.judgement
     if judgement.verdict not in WRONG or not judgement.tensors or attempt.posed is None or attempt.answer is None:
-        return ""
-    from opproof.harness.diagnose.diagnosis import diagnose
+        return "", ()
+    from opproof.harness.diagnose.diagnosis import diagnose, others
 
-    return diagnose(attempt.posed, attempt.answer, judgement, attempt.rules)
-
-
-def _also(attempt: Attempt, diagnosis: str) -> tuple[str, ...]:
-    if not diagnosis or attempt.posed is None or attempt.answer is None:
-        return ()
-    from opproof.harness.diagnose.diagnosis import others
-
-    return others(attempt.posed, attempt.answer, attempt.judgement, diagnosis)
+    said = diagnose(attempt.posed, attempt.answer, judgement, attempt.rules)
+    return said, others(attempt.posed, attempt.answer, judgement, said)
 
 
 def _evidence(attempt: Attempt) -> Evidence | None:

@@ -209,6 +209,25 @@ HELD = (
             F,
             'passes if its sums are accumulated in f16: declare it (compute -> "f16"), or accumulate in float32',
         ),
+        # One row is right by its numbers, one wrong for another reason than NaN: its exponentials are subnormal.
+        (
+            "no maximum subtracted",
+            "softmax[x=33x3;dim=-1;f32;fill=extreme]",
+            F,
+            (
+                "y is wrong in rows whose largest x is ≥ 88.7 or ≤ -87.3 alone, where exp leaves the range of f32: "
+                "as if the row's maximum were not subtracted"
+            ),
+        ),
+        (
+            "digits lost near 1",
+            "sigmoid[x=5x31;f32;fill=wide]",
+            F,
+            (
+                "y has errors of one size, however small it is (2.3 units in the last place of 1 at most): "
+                "as where 1 is added and taken away again"
+            ),
+        ),
     ],
 )
 def test_it_is_told(defect, case, mode, sentence):
@@ -317,3 +336,15 @@ def test_what_is_nearly_so_is_not_told(change, case, mode):
 def test_nan_where_nothing_lies_around_is_not_blamed_on_the_layout():
     assert told(near(lambda y, x: y * np.nan), "atan[x=0d;bf16]") == ""
     assert told(near(lambda y, x: y * np.nan), "group_norm[x=2x4x5;num_groups=2;f32]") == "y is NaN everywhere"
+
+
+def test_errors_in_proportion_are_not_of_one_size():
+    """As small beside 1 as digits lost there, and on the smallest elements alone; but they shrink with them."""
+
+    def smallest_off(results, inputs):
+        (y,) = results
+        return [np.where(y < 0.01, y * np.float32(1 + 2**-16), y)]
+
+    said = told(Changed(smallest_off), "sigmoid[x=5x31;f32;fill=wide]")
+    assert "of one size" not in said
+    assert said.startswith("only the elements where")
