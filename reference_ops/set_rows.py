@@ -9,6 +9,7 @@ Source: ggml.h, ggml_set_rows (rows of a key-value cache).
 PyTorch: torch.Tensor.index_copy (one batch). ONNX: ScatterND (one batch). ggml: ggml_set_rows.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ def _writers(indices: Array, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Which row of source stands in each row of x (..., rows); -1 where none does."""
     last = np.full(shape[:-1], -1)
     spread = np.broadcast_to(indices, (*shape[:-2], indices.shape[-1]))
-    for i in range(indices.shape[-1]):
-        np.put_along_axis(last, spread[..., i : i + 1], i, axis=-1)
+    batches = np.arange(math.prod(shape[:-2])).reshape(*shape[:-2], 1)
+    order = np.broadcast_to(np.arange(indices.shape[-1]), spread.shape)
+    # Of one shape: NumPy 2.4.6 reads past the end of what `at` would have to broadcast.
+    np.maximum.at(last.reshape(-1), (batches * shape[-2] + spread).reshape(-1), order.reshape(-1))
     return last
 
 
