@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from opproof.backends.c.device import DeviceMemory
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.dtypes import DECLARED, DTYPES, FLOATS
 from opproof.vocabulary.errors import BackendError
@@ -29,6 +30,7 @@ class Loaded:
     with_shapes: bool  # whether `supports` takes the shapes of the inputs too
     compute: Callable[..., str | None] | None
     rounding: Callable[..., str | None] | None
+    bits: Callable[..., str | None] | None
     device_memory: DeviceMemory | None
     set_threads: Callable[[int], object] | None
     dtypes: frozenset[str]  # that it has beside those that every backend is asked for
@@ -44,12 +46,13 @@ class Loaded:
         """Whether it writes results into memory that it is given."""
         return (self.vjp_into if gradient else self.forward_into) is not None
 
-    def declared(self, op: str, dtype: str, mode: str) -> tuple[str | None, str | None]:
-        """The lower precision in which it computes this, and how it stores results where not to nearest.
+    def declared(self, op: str, dtype: str, mode: str) -> Declaration:
+        """What it says of its results beforehand.
 
         `dtype` is that of results, with others after a "+": of f32+f16 the answer for that counts before that for f32.
         """
-        return _first(self.compute, op, dtype, mode), _first(self.rounding, op, dtype, mode)
+        compute, rounding, bits = (_first(f, op, dtype, mode) for f in (self.compute, self.rounding, self.bits))
+        return Declaration(compute, rounding, bits)
 
     def declines(
         self, op: str, dtypes: Sequence[str], params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -75,7 +78,8 @@ def _first(function: Callable[..., str | None] | None, op: str, dtype: str, mode
 def settle(backend: Any, name: str) -> Loaded:
     """`backend`, a module or an object, with its optional members looked up. Raises BackendError without a forward."""
     members: dict[str, Any] = {m: getattr(backend, m, None) for m in Loaded.__dataclass_fields__}
-    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", "compute", "rounding", "set_threads"):
+    declarations = [field.name for field in fields(Declaration)]
+    for member in ("forward", "vjp", "forward_into", "vjp_into", "supports", *declarations, "set_threads"):
         if members[member] is not None and not callable(members[member]):
             raise BackendError(f"backend {name}: its {member} is {members[member]!r}; expected a function.")
     if members["forward"] is None and members["forward_into"] is None:

@@ -130,16 +130,18 @@ OPPROOF_EXPORT int32_t opproof_init(char *message, size_t message_size);
  * The smaller it is, the fewer bytes past a buffer go unguarded. */
 OPPROOF_EXPORT int32_t opproof_alignment(void);
 
-/* Optional: a lower precision by which results are judged, and how they are rounded. NULL: as they should be.
+/* Optional: a lower precision by which results are judged, how they are rounded, and that they vary. NULL: as they should be.
  * `dtype` is f64, f32, f16 or bf16, `mode` is forward or gradient. The text must last as long as the library.
  *
  * opproof_precision  "storage": several steps, with the dtype itself between them, sums in float32;
  *                    "f32", "tf32", "f16", "bf16": all arithmetic has that precision;
  *                    "q8": activations in blocks of 8 bits
  * opproof_rounding   "truncate": results are stored rounded towards zero, not to nearest
+ * opproof_bits       "vary": the same call may give other bits, as sums of atomic additions do; each answer has to be right
  */
 OPPROOF_EXPORT const char *opproof_precision(const char *op, const char *dtype, const char *mode);
 OPPROOF_EXPORT const char *opproof_rounding(const char *op, const char *dtype, const char *mode);
+OPPROOF_EXPORT const char *opproof_bits(const char *op, const char *dtype, const char *mode);
 
 /* Optional: the dtypes of data that the library has beside f64, f32, f16 and bf16, as words with commas between them:
  * "f8e4m3" (kDLFloat8_e4m3fn), "f8e5m2" (kDLFloat8_e5m2), "i8", "i16", "i32" (kDLInt), "u8" (kDLUInt). Cases of dtypes

@@ -13,13 +13,15 @@ Optional
                                "storage" (the dtype itself, between kernels), "f16",
                                "bf16", "tf32", "f32" (of float64), "q8" (activations in blocks of 8 bits)
     rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
+    bits(op, dtype, mode) -> None, or "vary": the same call may give other bits, as where atomic additions make a sum in
+                               any order, or threads share the work anew; each of its answers has to be right
     dtypes                     tuple of the dtypes that it has beside f64, f32, f16 and bf16: of "f8e4m3", "f8e5m2",
                                "i8", "i16", "i32", "u8"; cases of the others are declined for it
     mixed                      True where it takes floats of several dtypes in one call: results have that of the first
                                tensor (of mul_mat_id that of b), others may have another, float32 weights beside
                                bfloat16 data for instance; a gradient has that of its own tensor. Of such a call
-                               `supports` gets all dtypes, that of results first; `compute` and `rounding` are asked
-                               for "f32+f16" (results of float32, some tensor of float16) before "f32". Cases of
+                               `supports` gets all dtypes, that of results first; `compute`, `rounding` and `bits` are
+                               asked for "f32+f16" (results of float32, some of float16) before "f32". Cases of
                                several dtypes are declined for a backend without it
     destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
                                their own, row by row. They count where its forward and vjp take `out`, see below

@@ -59,7 +59,8 @@ def load(path: Path) -> object:
     vjp = _function(library, "opproof_vjp")
     if vjp is not None:
         backend.vjp_into = partial(_call, vjp)
-    for member, symbol in (("compute", "opproof_precision"), ("rounding", "opproof_rounding")):
+    declarations = {"compute": "opproof_precision", "rounding": "opproof_rounding", "bits": "opproof_bits"}
+    for member, symbol in declarations.items():
         declaration = _function(library, symbol, ctypes.c_char_p)
         if declaration is not None:
             setattr(backend, member, partial(_declared, declaration))
@@ -141,6 +142,7 @@ def _function(library: ctypes.CDLL, name: str, result: Any = ctypes.c_int32) -> 
         "opproof_init": text,
         "opproof_precision": [ctypes.c_char_p] * 3,
         "opproof_rounding": [ctypes.c_char_p] * 3,
+        "opproof_bits": [ctypes.c_char_p] * 3,
         "opproof_set_threads": [ctypes.c_int32],
         "omp_set_num_threads": [ctypes.c_int],
     }

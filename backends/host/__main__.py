@@ -14,6 +14,7 @@ import os
 import resource
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
@@ -120,15 +121,16 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
 
 
 def _supports(backend: Loaded, metadata: dict[str, str]) -> dict[str, str]:
-    """Whether the backend declines, in which precision it computes, and how it rounds."""
+    """Whether the backend declines, and what it declares."""
     op, dtype, mode = metadata["op"], metadata["dtype"], metadata["mode"]
     try:
         shapes = [None if s is None else tuple(s) for s in json.loads(metadata["shapes"])]
         reason = backend.declines(op, dtype.split("+"), params_of(metadata["params"]), shapes)
-        declared, rounding = ("" if word is None else str(word) for word in backend.declared(op, dtype, mode))
+        declared = asdict(backend.declared(op, dtype, mode))
     except BaseException as error:  # as of a call
         return {"kind": "failed", "message": serve.described(error)}
-    return {"kind": "supports", "reason": reason, "compute": declared, "rounding": rounding}
+    said = {name: "" if word is None else str(word) for name, word in declared.items()}
+    return {"kind": "supports", "reason": reason, **said}
 
 
 def _frame(source: int) -> bytes | None:

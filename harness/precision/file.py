@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import msgspec
 
 from opproof.backends.precision import Precision
-from opproof.harness.precision.measure import Declaration
 from opproof.harness.precision.rows import Row
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 

@@ -11,25 +11,12 @@ from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.truth.reference import COMPUTE_U
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: Of results, the part that must be the next number towards zero where a store truncates.
 MOST = 0.9
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """What a backend may say of an operator, a dtype and a mode; None where it says nothing."""
-
-    compute: str | None = None
-    rounding: str | None = None
-
-    def __bool__(self) -> bool:
-        return self.compute is not None or self.rounding is not None
-
-    def __str__(self) -> str:
-        return " and ".join(word for word in (self.compute, self.rounding) if word is not None)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def _measured(host: Host, task: Task, timeout: float) -> tuple[Measured | None, 
         host.close()
         return None, None
     dtypes = "+".join(case.dtypes)
-    if dtypes == "f32" and support.declared is None and support.rounding is None:
+    if dtypes == "f32" and support.declared.compute is None and support.declared.rounding is None:
         return None, host  # full precision, and nothing less is claimed
     made = attempt(host, task, op, timeout, alone=True)
     record = twice(made)

@@ -12,13 +12,14 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.run.calls import arranged, by_reference, kept, same_bits
+from opproof.harness.run.calls import arranged, by_reference, kept, same_bits, unrepeatable, wrong_again
 from opproof.harness.run.determinism import dependent, unrepeated
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
@@ -31,6 +32,7 @@ from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.declaration import VARY, Declaration
 from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
@@ -90,7 +92,7 @@ def _judged(
 ) -> Judgement:
     case, mode = Case.parse(task.case), Mode(task.mode)
     support = support_of(host, case, op, mode)
-    rules = Rules(task.strict_subnormals, task.convention, support.declared, support.rounding)
+    rules = Rules(task.strict_subnormals, task.convention, support.declared.compute, support.declared.rounding)
     by_itself = mode is Mode.GRADIENT and task.grad_oracle == "self"
     pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
     clock.posed, clock.rules = pair.asked, rules
@@ -100,6 +102,8 @@ def _judged(
         raise Settled(Verdict.UNSUPPORTED, UNTOLD)
     wanted = wanted_of(pair.asked, pair.outputs)
     plan = arranged(task)
+    varies = support.declared.bits is not None
+    same = op.deterministic and not varies  # the same call is to give the same bits
 
     def calls(*questions: Question) -> Iterator[list[Array | None]]:
         answers = host.several(questions, timeout)
@@ -125,19 +129,22 @@ def _judged(
         answer = Answer(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
             answer = replace(answer, before=call(other))
-        if not alone and op.deterministic and not same_bits(answer.before, given[-1]):
-            said = "the same call gave other bits after a call with other data"
-            return Judgement(Verdict.NOT_REPEATABLE, said), answer
+        if not alone and same and not same_bits(answer.before, given[-1]):
+            return unrepeatable(pair.other, [answer.before, given[-1]], "after", rules, pair.room), answer
         clock.answer = answer
         if by_itself:
             judgement = judge_by_self(_forward_of(host, case, op, timeout, threads), pair.asked, answer)
         else:
             judgement = by_reference(pair.asked, answer, rules, pair.room)
-        if judgement.verdict is Verdict.PASS and leading is not None:
+        if judgement.verdict is Verdict.PASS and leading is not None and same:
             judgement = kept(judgement, pair, leading, answer, rules)
         if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
-            changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
-            if not changed and task.batch_invariant:
+            if varies:
+                again = chain(filter(None, [leading]), (call(asked) for _ in range(1, task.repeat)))
+                changed = wrong_again(pair, again, [answer.before, given[-1]], rules)
+            else:
+                changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
+            if not changed and task.batch_invariant and same:
                 changed = dependent(call, asked, answer.arrays)
             if changed:
                 judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=changed)
@@ -171,13 +178,18 @@ def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:
     support = host.support(op.name, "+".join(case.dtypes), mode, params, [shapes.get(n) for n in names])
     if support.reason:
         raise Settled(Verdict.UNSUPPORTED, support.reason)
-    if support.declared not in (None, "storage", *COMPUTE_U):
-        known = ", ".join(("storage", *COMPUTE_U))
-        raise Settled(Verdict.ERROR, f"it declares the precision {support.declared!r}; expected one of {known}")
-    if support.rounding not in (None, Rounding.TRUNCATE):
-        words = f"it declares the rounding {support.rounding!r}; expected None or {str(Rounding.TRUNCATE)!r}"
-        raise Settled(Verdict.ERROR, words)
+    _check_declared(support.declared)
     return support
+
+
+def _check_declared(declared: Declaration) -> None:
+    """Raises Settled for words that mean nothing."""
+    if declared.compute not in (None, "storage", *COMPUTE_U):
+        known = ", ".join(("storage", *COMPUTE_U))
+        raise Settled(Verdict.ERROR, f"it declares the precision {declared.compute!r}; expected one of {known}")
+    for what, said, word in (("rounding", declared.rounding, Rounding.TRUNCATE), ("bits", declared.bits, VARY)):
+        if said not in (None, word):
+            raise Settled(Verdict.ERROR, f"it declares the {what} {said!r}; expected None or {str(word)!r}")
 
 
 def _forward_of(host: Host, case: Case, op: Op, timeout: float, threads: int):  # type: ignore[no-untyped-def] # noqa: ANN202

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.harness.judge.answer import Answer
@@ -37,13 +37,36 @@ def arranged(task: Task) -> Arranged:
 def kept(judgement: Judgement, pair: Pair, leading: Sequence[Array | None], answer: Answer, rules: Rules) -> Judgement:
     """A judgement that nothing is wrong, of a question that was asked first too: NOT_REPEATABLE where it was kept."""
     if not same_bits(leading, answer.arrays):
-        said = "the same call gave other bits before a call with other data"
-        return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=said)
+        changed = unrepeatable(pair.asked, [leading], "before", rules, pair.room)
+        return replace(judgement, verdict=changed.verdict, message=changed.message)
     if same_bits(leading, answer.before):  # two questions with one answer: right for both, or kept
         other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
         if other.verdict in WRONG:
             return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)
     return judgement
+
+
+def unrepeatable(
+    posed: Posed, answers: Sequence[Sequence[Array | None]], when: str, rules: Rules, room: Room | None
+) -> Judgement:
+    """The judgement of answers to one question that differ in bits, asked before or after a call with other data."""
+    said = f"the same call gave other bits {when} a call with other data"
+    if all(by_reference(posed, Answer(some), rules, room).verdict is Verdict.PASS for some in answers):
+        said += '; each answer is right: where the order of its sums is left open, declare it (bits -> "vary")'
+    return Judgement(Verdict.NOT_REPEATABLE, said)
+
+
+def wrong_again(
+    pair: Pair, asked: Iterable[Sequence[Array | None]], other: Iterable[Sequence[Array | None]], rules: Rules
+) -> str:
+    """Which of several answers to the two questions is wrong, in words; empty where all are right: bits may vary."""
+    for posed, answers in ((pair.asked, asked), (pair.other, other)):
+        for some in answers:
+            judgement = by_reference(posed, Answer(some), rules, pair.room)
+            if judgement.verdict in WRONG:
+                units = "" if judgement.units is None else f": {judgement.units:.3g} units of {judgement.limit:.3g}"
+                return f"its bits may vary, as declared, but the same call gave a wrong answer another time{units}"
+    return ""
 
 
 def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:

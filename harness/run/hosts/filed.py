@@ -24,6 +24,7 @@ from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.dtypes import DECLARED
 from opproof.vocabulary.errors import BackendError, UsageError
 from opproof.vocabulary.text import plain
@@ -61,7 +62,7 @@ class Filed:
     ) -> Support:
         """See Host."""
         del dtype, mode, params, shapes
-        return Support("", self._identity.compute.get(op), self._identity.rounding.get(op))
+        return Support("", Declaration(self._identity.compute.get(op), self._identity.rounding.get(op)))
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """See Host. No file is what nobody wrote: NOT_WRITTEN; one that says nothing is an ERROR."""

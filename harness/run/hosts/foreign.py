@@ -13,6 +13,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from opproof.harness.run.hosts.process import HostFault, HostProcess, references
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.dtypes import DECLARED, DTYPES
 from opproof.vocabulary.errors import BackendError
@@ -58,7 +60,7 @@ class Foreign:
         mixed = hello.get("mixed", False)
         self.about = About(name, version, device, destinations=places, dtypes=dtypes, mixed=mixed, threads=threads)
         self._ops = hello.get("ops")
-        self._compute, self._rounding = hello.get("compute", {}), hello.get("rounding", {})
+        self._declared = {f.name: hello.get(f.name, {}) for f in fields(Declaration)}
         self._count = 0
 
     def support(
@@ -68,10 +70,8 @@ class Foreign:
         del dtype, mode, params, shapes
         declined = self._ops is not None and op not in self._ops
         reason = f"{self.about.name} does not name {op} among its operators" if declined else ""
-        declared, rounding = (
-            None if word is None else plain(str(word)) for word in (self._compute.get(op), self._rounding.get(op))
-        )
-        return Support(reason, declared, rounding)
+        said = {name: plain(str(words[op])) for name, words in self._declared.items() if words.get(op) is not None}
+        return Support(reason, Declaration(**said))
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """See Host."""
@@ -258,6 +258,7 @@ def _checked(answer: Mapping[str, str]) -> dict[str, Any]:
         ("ops", list, '["relu", "add"]'),
         ("compute", dict, '{"matmul": "tf32"}'),
         ("rounding", dict, '{"mul": "truncate"}'),
+        ("bits", dict, '{"scatter_add": "vary"}'),
         ("destinations", list, '["in place"]'),
         ("dtypes", list, '["i32", "f8e4m3"]'),
         ("mixed", bool, "true"),

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 
 
@@ -27,13 +28,15 @@ class About:
     once: bool = False  # it answers the judged question alone, since the answer is there already
 
 
+_NONE = Declaration()
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether a call is declined beforehand, and by which precision and rounding it is to be judged."""
+    """Whether a call is declined beforehand, and what the backend declares: by that it is judged."""
 
     reason: str = ""  # why it is declined; empty where it is not
-    declared: str | None = None  # the lower precision in which it computes
-    rounding: str | None = None  # how it stores results, where not to nearest
+    declared: Declaration = _NONE
 
 
 class Host(Protocol):

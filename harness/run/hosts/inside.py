@@ -40,10 +40,10 @@ class Inside:
         """See Host."""
         try:
             reason = self._backend.declines(op, dtype.split("+"), params, shapes)
-            declared, rounding = self._backend.declared(op, dtype, mode)
+            declared = self._backend.declared(op, dtype, mode)
         except Exception as error:  # of whatever kind, it is the backend's
             raise Settled(Verdict.ERROR, plain(serve.described(error))) from None
-        return Support(plain(reason), declared, rounding)
+        return Support(plain(reason), declared)
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:
         """See Host. `timeout` is nobody's to enforce here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Annotated, Any
 
 import msgspec
@@ -31,6 +32,7 @@ from opproof.harness.run.layout import (
 )
 from opproof.harness.run.question import Question, Settled
 from opproof.vocabulary.arrays import Array, same_bits
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
@@ -94,8 +96,8 @@ class Placed:
             metadata, _ = self._exchange(asked, {}, LOADING)
             if metadata.get("kind") != "supports":
                 raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
-            reason, compute, rounding = (plain(metadata.get(k, "")) for k in ("reason", "compute", "rounding"))
-            self._support[key] = Support(reason, compute or None, rounding or None)
+            said = {f.name: plain(metadata.get(f.name, "")) or None for f in fields(Declaration)}
+            self._support[key] = Support(plain(metadata.get("reason", "")), Declaration(**said))
         return self._support[key]
 
     def call(self, question: Question, timeout: float) -> list[Array | None]:

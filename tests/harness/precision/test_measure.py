@@ -9,9 +9,10 @@ from opproof.backends import precision
 from opproof.backends.precision import Precision
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.precision.file import Measurement, merged, text
-from opproof.harness.precision.measure import Declaration, Twice, twice
+from opproof.harness.precision.measure import Twice, twice
 from opproof.harness.precision.rows import Measured, Need, Row, rows
 from opproof.harness.precision.table import table
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 

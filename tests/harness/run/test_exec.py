@@ -22,6 +22,7 @@ from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.reports import read_results
+from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import Verdict
 
@@ -325,6 +326,7 @@ import numpy as np
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
 
 HELLO = {"kind": "hello", "name": "declaring", "rounding": '{"square": "WORD"}', "compute": '{"exp": "storage"}'}
+HELLO["bits"] = '{"exp": "vary"}'
 while head := sys.stdin.buffer.read(HEAD):
     asked, _ = decode(head + sys.stdin.buffer.read(frame_length(head) - HEAD))
     sys.stdout.buffer.write(encode({**HELLO, "id": asked["id"]}, {}))
@@ -341,10 +343,10 @@ def test_declarations_of_the_hello(tmp_path):
     host = start(declaring(tmp_path, DECLARING.replace("WORD", "truncate")), Limits(1, 30.0, 2**30))
     said = {op: host.support(op, "bf16", "forward", {}, []) for op in ("square", "exp", "sin")}
     host.close()
-    assert {op: (s.declared, s.rounding) for op, s in said.items()} == {
-        "square": (None, "truncate"),
-        "exp": ("storage", None),
-        "sin": (None, None),
+    assert {op: s.declared for op, s in said.items()} == {
+        "square": Declaration(rounding="truncate"),
+        "exp": Declaration("storage", bits="vary"),
+        "sin": Declaration(),
     }
 
 
