@@ -39,7 +39,7 @@ def perhaps(w: Wrong) -> str | None:
 
 
 def _said(w: Wrong, error: Array, u: float) -> str:
-    size = f"{error.max() / u:.2g} units in the last place of 1 at most"
+    size = f"at most {error.max() / u:.2g} × the unit roundoff"
     return f"{w.what} has errors of one size, however small it is ({size}): as where 1 is added and taken away again"
 
 

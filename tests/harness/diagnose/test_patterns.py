@@ -224,7 +224,7 @@ HELD = (
             "sigmoid[x=5x31;f32;fill=wide]",
             F,
             (
-                "y has errors of one size, however small it is (2.3 units in the last place of 1 at most): "
+                "y has errors of one size, however small it is (at most 2.3 × the unit roundoff): "
                 "as where 1 is added and taken away again"
             ),
         ),
