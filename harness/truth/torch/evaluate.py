@@ -102,7 +102,8 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
     floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
     compute = question.compute
-    interior = min(compute_roundoff(d, compute) for d in floats)
+    most = max if compute == "storage" else min  # of a result in float32 what lies on the way is stored all the same
+    interior = most(compute_roundoff(d, compute) for d in floats)
     unit = DELTA / max(interior, *(d.u for d in floats))
     summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
     finest = min(floats, key=lambda d: d.u)
