@@ -19,6 +19,8 @@ from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
 
+#: 16-bit floats, which matrix units take, by PyTorch's names.
+_NARROW = {"f16": "float16", "bf16": "bfloat16"}
 #: A function of tensors that gives its outputs in order.
 Outputs = Callable[..., Sequence[Any]]
 
@@ -109,7 +111,9 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     finest = min(floats, key=lambda d: d.u)
     own = compute in ("storage", finest.name) or finest.name == "f64"
     tiny = finest.tiny if own else DTYPES["f32"].tiny
-    return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
+    narrow = max((d for d in floats if d.name in _NARROW), key=lambda d: d.u, default=None)
+    operand = ("", 0.0) if narrow is None else (_NARROW[narrow.name], unit * narrow.u * ONCE)
+    return Amplitudes(unit * interior, unit * summing, tiny, interior, operand[1], operand[0]), unit
 
 
 def key_of(question: Question, run: int) -> int:

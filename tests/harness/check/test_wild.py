@@ -195,3 +195,56 @@ def test_an_error_whose_first_line_ends_in_a_colon_is_told_with_the_next():
 
     report = judged(kernel, torch.square, [(6, 10)], only="as given")
     assert messages(report) == "RuntimeError: the compiler raised: no such register"
+
+
+def attention(q, k, v):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    places = torch.arange(q.shape[-2])
+    return scores.masked_fill(places > places[:, None], -torch.inf).softmax(-1) @ v
+
+
+class Flash(torch.autograd.Function):
+    """As matrix units have it: shares and their gradients are stored in 16 bits before they are multiplied again."""
+
+    @staticmethod
+    def forward(ctx, q, k, v, wrong):
+        scores = q.float() @ k.float().mT / q.shape[-1] ** 0.5
+        places = torch.arange(q.shape[-2])
+        scores = scores.masked_fill(places > places[:, None], -torch.inf)
+        lse = scores.logsumexp(-1, keepdim=True)
+        shares = (scores - lse).exp()
+        y = (shares.to(v.dtype).float() @ v.float() * (1.02 if wrong == "factor" else 1)).to(q.dtype)
+        ctx.save_for_backward(q, k, v, y, shares)
+        ctx.wrong = wrong
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        q, k, v, y, shares = ctx.saved_tensors
+        delta = (g.float() * y.float()).sum(-1, keepdim=True) * (0 if ctx.wrong == "delta" else 1)
+        pulled = (shares * (g.float() @ v.float().mT - delta)).to(q.dtype).float()
+        scale = 1 if ctx.wrong == "scale" else q.shape[-1] ** -0.5
+        dv = shares.to(v.dtype).float().mT @ g.float()
+        dq, dk = pulled @ k.float() * q.shape[-1] ** -0.5, pulled.mT @ q.float() * scale
+        return dq.to(q.dtype), dk.to(k.dtype), dv.to(v.dtype), None
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_an_attention_of_16_bit_operands_is_right(dtype):
+    inputs = [(2, 3, 17, 16)] * 3
+    report = judged(lambda *t: Flash.apply(*t, ""), attention, inputs, dtype=dtype, seconds=6)
+    assert report.ok, report
+    for wrong, verdict in (("factor", "WRONG_VALUE"), ("delta", "WRONG_GRADIENT"), ("scale", "WRONG_GRADIENT")):
+        kernel = lambda *t, wrong=wrong: Flash.apply(*t, wrong)  # noqa: E731
+        found = judged(kernel, attention, inputs, dtype=dtype, only="as given")
+        assert ("as given", verdict) in verdicts(found), wrong
+
+
+@pytest.mark.parametrize("name", ["wide values", "offset values", "negative values"])
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_pytorchs_own_attention_in_16_bits(name, dtype):
+    def kernel(q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    report = judged(kernel, attention, [(2, 3, 17, 16)] * 3, dtype=dtype, only=name)
+    assert not report.failures, report
