@@ -186,4 +186,5 @@ def _expected(
         whole = values if values.dtype.kind == "b" else values.astype(np.int64)
         return Expected(whole, np.zeros(values.shape), exact=True)
     scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
-    return Expected(values, scale, faithful=compute_roundoff(dtype, compute) < dtype.u)
+    faithful, stored = compute_roundoff(dtype, compute) < dtype.u, compute == "storage" and dtype.name in _NARROW
+    return Expected(values, scale, faithful=faithful, stored=stored)
