@@ -119,7 +119,8 @@ def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:
 
 
 def _first_line(error: BaseException) -> str:
-    text = text_of(error).strip().partition("\n")[0]
+    lines = [line.strip() for line in text_of(error).splitlines() if line.strip()] or [""]
+    text = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]  # "backend='inductor' raised:" says nothing
     return f"{type(error).__name__}: {text}"
 
 

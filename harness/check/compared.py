@@ -22,7 +22,7 @@ from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
 from opproof.harness.check.sizes import Size, joined, numbers_of, sizes
-from opproof.harness.check.stretched import steps, stretched
+from opproof.harness.check.stretched import steps, stretched, uneven
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial import Manner, Tried, tried
@@ -37,6 +37,8 @@ EXPLAINED = 3
 FAILING = 4
 #: How many data are tried where noise takes another branch.
 AGAIN = 3
+#: By which a kernel says what it does not take.
+_COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
@@ -164,7 +166,7 @@ def _tried(
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = _of_ones(reference, first, variant, manner) or _made_for(tried(reference, ask, variant, manner))
+            one = _of_sizes(reference, first, variant, manner) or _made_for(tried(reference, ask, variant, manner))
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
@@ -203,22 +205,36 @@ def _variants(
 
 
 def _made_for(one: Tried) -> Tried:
-    """A variant; declined where a factory's sizes are others and the candidate shows that it is made for those."""
+    """A variant; declined where the candidate shows that it is made for a factory's sizes, or for another layout."""
     forward = one.judgements.get(Mode.FORWARD)
+    if one.variant.name in LAYOUTS and forward is not None and forward.verdict is Verdict.ERROR:
+        if not _refused(forward.message):
+            return one
+        why = f"the candidate declines: {forward.message}"
+        return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
     if not one.variant.group or forward is None or forward.verdict not in (Verdict.WRONG_SHAPE, Verdict.CRASH):
         return one
     why = f"the candidate is made for the sizes given: {forward.message}"
     return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
 
 
-def _of_ones(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
-    """What to say where sizes became 1 and the reference then stretches what it does not as given; None elsewhere."""
-    pairs = zip(given, variant.asked, strict=True)
-    if not any(1 in b.shape and a.shape != b.shape for a, b in pairs):
+def _refused(message: str) -> bool:
+    """Whether it was raised on purpose, as by an assertion, and not by a view that strides forbid."""
+    raised, _, said = message.partition(":")
+    return raised in _COMPLAINTS or ("contiguous" in said and "view size" not in said)
+
+
+def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
+    """What to say where a reference means something else at these sizes than at those given; None elsewhere."""
+    pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
+    if not pairs:
         return None
-    name = stretched(*(steps(reference, tuple(some), manner.seed) for some in (given, variant.asked)))
-    why = f"the reference: {name} stretches an axis of size 1, which it does not as given"
-    return Tried(variant, None, None, Reply(), {}, why) if name else None
+    before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
+    name = stretched(before, after) if any(1 in b.shape for _, b in pairs) else ""
+    why = f"the reference: {name} stretches an axis of size 1, which it does not as given" if name else ""
+    if uneven(before, after):
+        why = "the reference: it joins pieces of several sizes, which are alike as given"
+    return Tried(variant, None, None, Reply(), {}, why) if why else None
 
 
 def _seeds(wish: Wish) -> range:

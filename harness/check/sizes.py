@@ -1,8 +1,8 @@
 """Other sizes of tensors that a factory makes: ragged ones, filled from two of its draws, with values of its kind.
 
 A kernel whose last tile is wrong is right at multiples of its tile, and a factory gives these. Left as they are: sizes
-that the reference or an argument names, the taps of a convolution, and where sorted or permuted numbers say which (the
-ends of sequences, a table of pages) the axes that they have and the sizes that they point to.
+that the reference or an argument names, the taps of a convolution, and those that the tensors hold together
+(`structure.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.harness.check.structure import pointed, twice
 from opproof.harness.check.tensors import Tensor
 
 #: Even sizes below are too few to say anything of tiles; odd ones are taps.
@@ -23,8 +24,6 @@ _LEAST_EVEN, _LEAST_ODD = 4, 9
 _TILE = 8
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
 _DERIVED = 16
-#: Sorted or permuted numbers are so many at least: two may be so by chance.
-_TELLING = 3
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
     Sizes of 1 where nothing but numbers is given: no label points past them.
     """
     shapes = [() if t.param else t.shape for t in tensors]
-    left = {n for t in tensors if not t.param for n in _pointed(t)}
+    left = {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
     found = [
         n
         for n in dict.fromkeys(n for s in shapes for n in s)
@@ -143,22 +142,6 @@ def _named(n: int, named: frozenset[float]) -> bool:
     derived = (n - 1, math.sqrt(n), 1 / math.sqrt(n)) if n >= _DERIVED else ()
     forms = (n, 1 / n, *derived)
     return any(math.isclose(form, c, rel_tol=1e-6) for form in forms for c in named)
-
-
-def _pointed(tensor: Tensor) -> set[int]:
-    """Sizes that a tensor which says which holds together: its axes and what its largest number points to."""
-    values = tensor.values
-    if (tensor.kind and not tensor.marks) or values.size < _TELLING:
-        return set()
-    rows = values.astype(np.float64).reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
-    now, after = rows[:, :-1], rows[:, 1:]
-    ordered = rows.shape[-1] > 1 and bool((np.all(after >= now, -1) | np.all(after <= now, -1)).all())
-    low = rows.min()
-    permuted = bool(np.array_equal(np.sort(rows.ravel()), low + np.arange(rows.size)))
-    if not (ordered or permuted):
-        return set()
-    most = int(rows.max()) if np.isfinite(rows.max()) else 0
-    return {*tensor.shape, most, most + 1}
 
 
 def _widened(more: Any, like: Any, axis: int) -> Any:

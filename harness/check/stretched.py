@@ -41,6 +41,8 @@ def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Ste
         y, name = func(*args, **kwargs), func._schema.name  # noqa: SLF001 - it has no other name
         if name == _EXPAND:
             done.append(Step(name, (tuple(args[0].shape), tuple(y.shape))))
+        elif name == _CAT:
+            done.append(Step(name, tuple(tuple(v.shape) for v in args[0])))
         elif torch.Tag.pointwise in func.tags or name == "aten::copy_":
             done.append(Step(name, tuple(tuple(v.shape) for v in args if hasattr(v, "shape"))))
         return y
@@ -50,7 +52,13 @@ def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Ste
     return done
 
 
-_EXPAND = "aten::expand"
+_EXPAND, _CAT = "aten::expand", "aten::cat"
+
+
+def uneven(given: Sequence[Step], other: Sequence[Step]) -> bool:
+    """Whether pieces are joined that are alike in `given` and not in `other`: 17 has no halves."""
+    pairs = zip(*([s for s in some if s.name == _CAT] for some in (given, other)), strict=False)
+    return any(len({*a.shapes}) == 1 and len(a.shapes) == len(b.shapes) and len({*b.shapes}) > 1 for a, b in pairs)
 
 
 def stretched(given: Sequence[Step], other: Sequence[Step]) -> str:
@@ -62,6 +70,6 @@ def stretched(given: Sequence[Step], other: Sequence[Step]) -> str:
     counts = [sum(s.name == _EXPAND and bool(s.stretches()) for s in some) for some in (given, other)]
     if counts[1] > counts[0]:
         return _EXPAND
-    pairs = list(zip(*([s for s in some if s.name != _EXPAND] for some in (given, other)), strict=False))
+    pairs = list(zip(*([s for s in some if s.name not in (_EXPAND, _CAT)] for some in (given, other)), strict=False))
     alike = all(a.name == b.name for a, b in pairs)
     return next((b.name for a, b in pairs if alike and b.stretches() - a.stretches()), "")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from opproof.harness.check.beyond import overflows, undefined
 from opproof.harness.check.call import Answered, Reply, alike
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.gradients import misgiven
@@ -16,8 +18,9 @@ from opproof.harness.check.partly import parts
 from opproof.harness.check.sensitive import undecided
 from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.taken import unknown
-from opproof.harness.check.tensors import CONTIGUOUS, PARTS, kind_of
+from opproof.harness.check.tensors import CONTIGUOUS, kind_of
 from opproof.harness.check.trivial import no_evidence
+from opproof.harness.check.undeclared import undeclared
 from opproof.harness.check.unsaved import unsaved
 from opproof.harness.check.unsettled import unsettled
 from opproof.harness.check.variants import GIVEN, Variant
@@ -31,6 +34,9 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
+
+#: Seconds that a variant may have taken if the same is to be found out for another precision too.
+_BRIEF = 10.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ class Manner:
 
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
+    start = time.monotonic()
     asked = facts(reference, variant.asked, manner.seed, manner.gradients)
     other = facts(reference, variant.other, manner.seed, manner.gradients)
     if isinstance(asked, str) or isinstance(other, str):
@@ -82,11 +89,15 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         judgements = unknown(question, known, undecided(question, known, judgements))
     else:
         judgements = unsaved(question, judgements, lambda narrow: _gradient(asked, narrow, replies[1]))
-    if variant.name != GIVEN and _fails(judgements) and _overflows(reference, asked, known):
+    if variant.name != GIVEN and _fails(judgements) and overflows(reference, asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
     if why := unsettled(variant, known, judgements):
         return Tried(variant, None, None, Reply(), {}, why, by_candidate=True)
+    if variant.name != GIVEN and _fails(judgements) and undefined(asked, known):
+        return Tried(variant, None, None, Reply(), {}, "the reference: NaN in float64 itself")
     judgements = _of_strides(ask, asked, known, judgements)
+    if time.monotonic() - start < _BRIEF:
+        judgements = undeclared(question, judgements, lambda k: _judgements(asked, k, replies[1]))
     part = None if _fails(judgements) else wrong_part(
         some, lambda p: _forward(p.asked, known, p.reply), lambda p: _gradient(p.asked, known, p.reply)
     )  # fmt: skip
@@ -126,7 +137,9 @@ def _fault(replies: Sequence[Reply], asked: Facts, *, reuses_outputs: bool) -> J
     names = [t.name for t in asked.request.tensors]
     if changed := [i for i in judged.changed if i not in asked.request.after]:
         return Judgement(
-            Verdict.INPUT_CHANGED, f"{names[changed[0]]} was modified, which the reference leaves as it is"
+            Verdict.INPUT_CHANGED,
+            f"{names[changed[0]]} was modified, which the reference leaves as it is; where callers are told so, "
+            "give the kernel a copy: lambda x: kernel(x.clone())",
         )
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not reuses_outputs:
         text = (
@@ -197,21 +210,6 @@ def _fails(judgements: dict[Mode, Judgement]) -> bool:
     return any(j.verdict in WRONG for j in judgements.values())
 
 
-def _overflows(reference: Reference, asked: Facts, known: Truth) -> bool:
-    """Whether the reference in float32 is not finite where the truth is: then such values are nobody's to compute."""
-    wide = tuple(replace(t, dtype="float32") if t.kind in ("f16", "bf16") else t for t in asked.request.tensors)
-    reply = reference.native(replace(asked.request, tensors=wide))
-    pairs = zip((*reply.outputs, *reply.gradients), (*known.outputs, *known.gradients), strict=False)
-    most = DTYPES["f32"].max / 2
-    return any(
-        y is not None
-        and e is not None
-        and y.values.shape == e.values.shape
-        and bool(np.any(~np.isfinite(y.values) & ((np.abs(e.values) < most) | (y.dtype in PARTS))))
-        for y, e in pairs
-    )
-
-
 def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     left = known.open[: len(known.outputs)] or [None] * len(known.outputs)
     repeated = _repeated(asked)
@@ -235,7 +233,7 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
         if not need or e is None:
             continue
         if d is None and e.values.any():
-            return Judgement(Verdict.WRONG_GRADIENT, f"{t.name} has no gradient: None came")
+            return Judgement(Verdict.WRONG_GRADIENT, _absent(t.name))
         if d is not None and d.values.shape != e.values.shape:
             text = f"the gradient of {t.name} has shape {d.values.shape}: expected {e.values.shape}"
             return Judgement(Verdict.WRONG_SHAPE, text)
@@ -244,6 +242,10 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
         found.append(_judged(t.name, got, e, t.kind, None, repeated=repeated))
         of.append(t.kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
+
+
+def _absent(name: str) -> str:
+    return f"{name} has no gradient: None came; what the kernel takes for a constant the reference detaches"
 
 
 def _repeated(asked: Facts) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from opproof.harness.check.structure import twice
 from opproof.harness.check.tensors import Tensor
 
 #: The name of the inputs as they came.
@@ -85,13 +86,13 @@ def _partly_small(tensors: Sequence[Tensor], first: int) -> tuple[Tensor, ...]:
 
 
 def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Every third number negated, so that what was of one sign is of both."""
+    """Every third number negated, so that what was of one sign is of both; not of what is held twice."""
 
     def signed(t: Tensor) -> Tensor:
         signs = np.where(np.arange(t.values.size) % 3 == 1, -1.0, 1.0).reshape(t.values.shape)
         return t.holding(t.values * signs)
 
-    return tuple(signed(t) if _varies(t) else t for t in tensors)
+    return tuple(signed(t) if _varies(t) and not twice(t) else t for t in tensors)
 
 
 def _tied(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:

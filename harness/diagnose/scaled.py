@@ -72,8 +72,14 @@ def factor(w: Wrong) -> str | None:
             return f"every element of {w.what} is {text} × the expected value{why}"
     for simple in (float(f"{fitted:.2g}"), float(f"{fitted:.3g}"), fitted):
         if abs(simple - 1) > 1e-6 and w.fits(simple * w.stored, free=1):
-            return f"every element of {w.what} is {simple:.6g} × the expected value"
+            return f"every element of {w.what} is {_told(simple)} × the expected value"
     return None
+
+
+def _told(value: float) -> str:
+    """A factor in figures that tell it from 1."""
+    off = value - 1
+    return f"(1 {'-' if off < 0 else '+'} {abs(off):.2g})" if abs(off) < 1e-4 else f"{value:.6g}"
 
 
 def _familiar(w: Wrong) -> Iterator[tuple[float, str, str]]:

@@ -28,13 +28,13 @@ def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) ->
     summed = [(dtype, f"its sums are accumulated in {dtype}")] if sums else []
     for declaration, how in [("storage", f"its intermediates are stored in {dtype}"), *summed]:
         declared = judge(posed, answer, replace(rules, declared=declaration))
-        if declared.verdict is Verdict.PASS and _of_its_size(declared):
+        if declared.verdict is Verdict.PASS and of_its_size(declared):
             said = f'passes if {how}: declare it (compute -> "{declaration}"), or accumulate in float32'
             return "precision", said
     return "", ""
 
 
-def _of_its_size(declared: Judgement) -> bool:
+def of_its_size(declared: Judgement) -> bool:
     """Whether errors are as large as such rounding makes them: a wrong formula's are larger, or in a few elements."""
     rms = declared.figures.rms
     return declared.units is not None and declared.units <= LARGEST and (rms is None or rms >= LEAST)

@@ -19,6 +19,8 @@ from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
 
+#: 16-bit floats, which matrix units take, by PyTorch's names.
+_NARROW = {"f16": "float16", "bf16": "bfloat16"}
 #: A function of tensors that gives its outputs in order.
 Outputs = Callable[..., Sequence[Any]]
 
@@ -102,13 +104,16 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
     floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
     compute = question.compute
-    interior = min(compute_roundoff(d, compute) for d in floats)
+    most = max if compute == "storage" else min  # of a result in float32 what lies on the way is stored all the same
+    interior = most(compute_roundoff(d, compute) for d in floats)
     unit = DELTA / max(interior, *(d.u for d in floats))
     summing = min(interior, COMPUTE_U["f32"]) if compute in ("storage", "q8") else interior
     finest = min(floats, key=lambda d: d.u)
     own = compute in ("storage", finest.name) or finest.name == "f64"
     tiny = finest.tiny if own else DTYPES["f32"].tiny
-    return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
+    narrow = max((d for d in floats if d.name in _NARROW), key=lambda d: d.u, default=None)
+    operand = ("", 0.0) if narrow is None else (_NARROW[narrow.name], unit * narrow.u * ONCE)
+    return Amplitudes(unit * interior, unit * summing, tiny, interior, operand[1], operand[0]), unit
 
 
 def key_of(question: Question, run: int) -> int:
@@ -181,4 +186,5 @@ def _expected(
         whole = values if values.dtype.kind == "b" else values.astype(np.int64)
         return Expected(whole, np.zeros(values.shape), exact=True)
     scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
-    return Expected(values, scale, faithful=compute_roundoff(dtype, compute) < dtype.u)
+    faithful, stored = compute_roundoff(dtype, compute) < dtype.u, compute == "storage" and dtype.name in _NARROW
+    return Expected(values, scale, faithful=faithful, stored=stored)

@@ -18,6 +18,9 @@ The noise of `truth` is that of the formula in which the reference is written. A
   given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
+- in 16 bits matrix units take operands of 16 bits: the shares of an attention are stored before they meet the values,
+  as is what a backward multiplies; and that takes the sum of a row's shares times their gradients out of the stored
+  output;
 - below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
 - of elements that are equal, sort and topk may take any.
 """
@@ -58,6 +61,9 @@ def widened(question: Question, known: Truth) -> Truth:
     exact = Arithmetic(torch, Tape())
     values = evaluated(exact, question, 0.0)
     squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
+    if amplitudes_of(question)[0].narrow:
+        stored, _ = deviations(exact.tape, question, values, _NOISY, Way.OPERANDS)
+        squares = [s if s is None else np.fmax(s, t) for s, t in zip(squares, stored, strict=True)]
     terms = _terms(exact.tape, question, values)
     kinds = (*question.dtypes, *question.kinds)
     unit = amplitudes_of(question)[1]

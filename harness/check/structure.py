@@ -1,0 +1,41 @@
+"""Sizes that tensors hold together by their values: with others they would mean something else, or nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opproof.harness.check.tensors import Tensor
+
+#: Sorted or permuted numbers are so many at least: two may be so by chance.
+_TELLING = 3
+#: What holds everything twice is so long at least: of two numbers it says little that they are equal.
+_LEAST = 4
+
+
+def twice(tensor: Tensor) -> set[int]:
+    """Sizes of axes that hold everything twice, as the cosines of a rotation do: half of them is read, or all."""
+    if not tensor.kind:
+        return set()
+    found = set()
+    for axis, n in enumerate(tensor.values.shape[: len(tensor.shape)]):
+        x = np.moveaxis(tensor.values, axis, 0)
+        halves = ((x[: n // 2], x[n // 2 :]), (x[::2], x[1::2])) if n % 2 == 0 and n >= _LEAST else ()
+        if any(np.array_equal(a, b) for a, b in halves) and (x != x[:1]).any():
+            found.add(n)
+    return found
+
+
+def pointed(tensor: Tensor) -> set[int]:
+    """Sizes that a tensor which says which holds together: its axes and what its largest number points to."""
+    values = tensor.values
+    if (tensor.kind and not tensor.marks) or values.size < _TELLING:
+        return set()
+    rows = values.astype(np.float64).reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
+    now, after = rows[:, :-1], rows[:, 1:]
+    ordered = rows.shape[-1] > 1 and bool((np.all(after >= now, -1) | np.all(after <= now, -1)).all())
+    low = rows.min()
+    permuted = bool(np.array_equal(np.sort(rows.ravel()), low + np.arange(rows.size)))
+    if not (ordered or permuted):
+        return set()
+    most = int(rows.max()) if np.isfinite(rows.max()) else 0
+    return {*tensor.shape, most, most + 1}
