@@ -55,6 +55,7 @@ def check(
     seed: int = 0,
     modes: Sequence[str] = (),
     reuses_outputs: bool = False,
+    bits: str | None = None,
 ) -> Report:
     """Judge `candidate` against an operator of opproof's, or against any PyTorch function or module.
 
@@ -73,7 +74,8 @@ def check(
     of a file, runs in a process of its own. device: where the candidate gets its tensors; by default where its
     parameters, or the tensors given, are. modes: "jvp" (forward mode) and "double" (the gradient of the gradient) are
     judged too, where they are named. reuses_outputs: a declaration that the next call overwrites what this one
-    returned, as where a CUDA graph is replayed; else that fails.
+    returned, as where a CUDA graph is replayed; else that fails. bits: "vary" declares that the same call may give
+    other bits, as where atomic additions make a sum; then each of several answers has to be right.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.
@@ -83,7 +85,7 @@ def check(
     report = judged(
         candidate, op, like=like, inputs=inputs, dtype=dtype, vjp=vjp, seconds=seconds, isolate=isolate,
         gradients=gradients, compute=compute, device=device, neighbours=neighbours, only=only, seed=seed,
-        modes=modes, reuses_outputs=reuses_outputs,
+        modes=modes, reuses_outputs=reuses_outputs, bits=bits,
     )  # fmt: skip
     if raises and not report.ok:
         raise AssertionError(repr(report))

@@ -43,7 +43,7 @@ def by_function(
     dtype = wishes["dtype"]
     called = Called(
         candidate, op, gradient, (dtype,) if dtype else (), "standard", device=device, compute=wishes["compute"],
-        seconds=wishes["seconds"],
+        seconds=wishes["seconds"], bits=wishes["bits"],
     )  # fmt: skip
     name, results, left = results_of(called)
     why = "autograd does not see through the candidate, and no vjp was given"

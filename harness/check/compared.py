@@ -52,6 +52,7 @@ class Wish:
     seconds: float = 20.0
     compute: str | None = None
     reuses_outputs: bool = False
+    bits: str | None = None
     seed: int = 0
     device: str = "cpu"
     neighbours: bool = True
@@ -82,7 +83,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     apart = isinstance(candidate, Located)
     if is_module(like) and not is_module(candidate) and not apart:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
-    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs)
+    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs, wish.bits)
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
@@ -102,7 +103,7 @@ def _further(
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
     start, results, notes = time.monotonic(), list[Result](), list[str]()
-    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs)
+    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs, wish.bits)
     for i, first in enumerate(found):
         if i and time.monotonic() - start > wish.seconds:
             break
@@ -176,7 +177,7 @@ def _tried(
         errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
         if errors_first or sum(map(_fails, found)) >= FAILING:
             break
-    if found and wish.neighbours and wish.only is None and not any(map(_fails, found)):
+    if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(_fails, found)):
         found[0] = unrepeated(found[0], ask, time.monotonic() - start)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")

@@ -11,11 +11,12 @@ from opproof.harness.check.compared import Wish, compared
 from opproof.harness.check.devices import device_of
 from opproof.harness.check.report import Report
 from opproof.harness.check.subject import is_module, name_of
+from opproof.vocabulary.declaration import VARY
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
 
-_DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None}
+_DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
 
 
 def judged(
@@ -24,6 +25,7 @@ def judged(
 ) -> Report:  # fmt: skip
     """The report on `candidate`. Raises UsageError for a wrong call."""
     further = _further(wishes.pop("modes", ()))
+    check_bits(wishes.get("bits"))
     if (op is None) == (like is None):
         raise UsageError("check needs one reference: give the name of an operator, or like= a function or module.")
     if like is None:
@@ -57,9 +59,15 @@ def judged(
 
 def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any]) -> str:
     """The call that tries one variant again."""
-    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs") if wishes.get(k)}
+    named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits") if wishes.get(k)}
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
     return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
+
+
+def check_bits(bits: str | None) -> None:
+    """Raises UsageError for a word that means nothing."""
+    if bits not in (None, VARY):
+        raise UsageError(f"bits={bits!r}: expected {VARY!r}, for bits that differ from call to call, or None.")
 
 
 def _further(modes: Sequence[str]) -> tuple[Mode, ...]:

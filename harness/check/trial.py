@@ -60,6 +60,7 @@ class Manner:
     gradients: bool = True
     compute: str | None = None
     reuses_outputs: bool = False  # declared: the next call may overwrite what this one returns
+    bits: str | None = None  # declared: the same call may give others
 
 
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
@@ -71,7 +72,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         why = asked if isinstance(asked, str) else str(other)
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
     replies = [ask(f.request) for f in (other, asked, other)]
-    objection = _fault(replies, asked, reuses_outputs=manner.reuses_outputs)
+    objection = _fault(replies, asked, manner)
     if objection is not None:
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
     some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
@@ -82,12 +83,8 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         if variant.name == GIVEN:
             raise
         return Tried(variant, None, None, Reply(), {}, f"the reference in float64: {type(error).__name__}: {error}")
-    judgements = _judgements(asked, known, replies[1])
-    if _fails(judgements):
-        known = widened(question, known)
-        judgements = at_kinks(question, _judgements(asked, known, replies[1]))
-        judgements = unknown(question, known, undecided(question, known, judgements))
-    else:
+    known, judgements = _decided(question, asked, known, replies[1])
+    if not _fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: _gradient(asked, narrow, replies[1]))
     if variant.name != GIVEN and _fails(judgements) and overflows(reference, asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
@@ -103,6 +100,8 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     )  # fmt: skip
     if part is not None:
         return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
+    if manner.bits is not None and not _fails(judgements):
+        judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
     stale = _stale(replies)
     return Tried(
         variant,
@@ -111,6 +110,34 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         replies[1],
         {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()},
     )
+
+
+def _decided(question: Question, asked: Facts, known: Truth, reply: Reply) -> tuple[Truth, dict[Mode, Judgement]]:
+    """What becomes of a reply, with the truth that it was judged by: wider where that alone may make it right."""
+    judgements = _judgements(asked, known, reply)
+    if not _fails(judgements):
+        return known, judgements
+    known = widened(question, known)
+    judgements = at_kinks(question, _judgements(asked, known, reply))
+    return known, unknown(question, known, undecided(question, known, judgements))
+
+
+def _asked_again(
+    ask: Ask, question: Question, asked: Facts, known: Truth, judgements: dict[Mode, Judgement],
+    replies: Sequence[Reply], manner: Manner,
+) -> dict[Mode, Judgement]:  # fmt: skip
+    """The judgements where another reply to the same request is right too, its bits may vary; else what is wrong."""
+    again = ask(asked.request)
+    if (fault := _fault((replies[0], again, replies[2]), asked, manner)) is not None:
+        return {Mode.FORWARD: fault}
+    _, later = _decided(question, asked, known, again)
+    said = "its bits may vary, as declared, but the same call gave a wrong answer another time"
+    wrong = {
+        m: Judgement(Verdict.NOT_REPEATABLE, "; ".join(filter(None, (said, j.message))))
+        for m, j in later.items()
+        if j.verdict in WRONG
+    }
+    return {**judgements, **wrong}
 
 
 def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
@@ -128,7 +155,7 @@ def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
     )
 
 
-def _fault(replies: Sequence[Reply], asked: Facts, *, reuses_outputs: bool) -> Judgement | None:
+def _fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement | None:
     """What is wrong before any value is looked at."""
     first, judged, last = replies
     for reply in replies:
@@ -141,16 +168,22 @@ def _fault(replies: Sequence[Reply], asked: Facts, *, reuses_outputs: bool) -> J
             f"{names[changed[0]]} was modified, which the reference leaves as it is; where callers are told so, "
             "give the kernel a copy: lambda x: kernel(x.clone())",
         )
-    if (again := max(judged.overwritten, last.overwritten)) >= 0 and not reuses_outputs:
+    if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
         text = (
             f"y{again} of the call before was overwritten: its memory is used again while somebody holds it; where "
             "callers are told so, declare it with reuses_outputs=True (--reuses-outputs)"
         )
         return Judgement(Verdict.NOT_REPEATABLE, text)
-    if not alike(first.outputs, last.outputs):
-        return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other outputs the second time")
-    if not alike(first.gradients, last.gradients):
-        return Judgement(Verdict.NOT_REPEATABLE, "the same call gave other gradients the second time")
+    for what, one, two in (
+        ("outputs", first.outputs, last.outputs),
+        ("gradients", first.gradients, last.gradients),
+    ):
+        if manner.bits is None and not alike(one, two):
+            text = (
+                f"the same call gave other {what} the second time; where the order of its sums is left open, "
+                'declare it with bits="vary" (--bits vary)'
+            )
+            return Judgement(Verdict.NOT_REPEATABLE, text)
     return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
 
 

@@ -8,6 +8,7 @@ from shlex import quote
 import click
 
 from opproof.harness.commands._values import SECONDS, finite
+from opproof.vocabulary.declaration import VARY
 
 
 @click.command("check")
@@ -20,12 +21,13 @@ from opproof.harness.commands._values import SECONDS, finite
 @click.option("--compute", default=None, metavar="PRECISION", help="Declare a lower precision: storage, tf32, f16.")
 @click.option("--against", type=click.Choice(["eager"]), default=None, help="Measure PyTorch's own error too.")
 @click.option("--reuses-outputs", is_flag=True, help="Declare that the next call overwrites what this one returned.")
+@click.option("--bits", type=click.Choice([VARY]), default=None, help="Declare that they differ from call to call.")
 @click.option("--values-only", is_flag=True, help="Judge no gradients.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
 @click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
 def command(
     *, reference: Path, candidate: Path, dtype: str | None, seconds: float, seed: int, only: str | None,
-    compute: str | None, reuses_outputs: bool,
+    compute: str | None, reuses_outputs: bool, bits: str | None,
     against: str | None, values_only: bool, as_json: bool, html: Path | None,
 ) -> int:  # fmt: skip
     """Judge CANDIDATE by REFERENCE, two Python files; the candidate runs in a process of its own.
@@ -40,12 +42,12 @@ def command(
     from opproof.harness.run.status import status
 
     sides = pair(reference, candidate, seed)
-    given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute}
+    given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
     options += [" --reuses-outputs"] * reuses_outputs
     wish = Wish(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
-        reuses_outputs=reuses_outputs,
+        reuses_outputs=reuses_outputs, bits=bits,
         eager=against is not None, only=only,
         again=f"opproof check {quote(str(reference))} {quote(str(candidate))} --only '{{}}'{''.join(options)}",
     )  # fmt: skip

@@ -48,19 +48,20 @@ def check(
     compute: str | None = None,
     ops: Sequence[str] = (),
     seconds: float = math.inf,
+    bits: str | None = None,
 ) -> list[Result]:
     """Judge `fn(*tensors, **params)` by the cases of the operator `op`; returns their records.
 
     `vjp(g, *tensors, **params)` returns a gradient per tensor, None for those that have none. With `device`, tensors
     are PyTorch's, on that device, and `vjp="autograd"` differentiates `fn` itself. `compute` declares a lower
-    precision ("storage", "f16", "bf16", "tf32"). `ops`: folders of operators of your own. After `seconds` no other case
-    is begun.
+    precision ("storage", "f16", "bf16", "tf32"), `bits="vary"` that the same call may give other bits. `ops`: folders
+    of operators of your own. After `seconds` no other case is begun.
 
     Raises AssertionError that explains the failures, or when no case ran; UsageError for a wrong call.
     """
     judged = called(
         fn, op, vjp=vjp, dtypes=dtypes, level=level, keyword=keyword, device=device, compute=compute, ops=ops,
-        seconds=seconds,
+        seconds=seconds, bits=bits,
     )  # fmt: skip
     name, results, _ = results_of(judged)
     if failure := objection(name, op, results):
@@ -88,6 +89,7 @@ class Called:
     compute: str | None = None
     ops: tuple[str, ...] = ()
     seconds: float = math.inf
+    bits: str | None = None
 
 
 def results_of(called: Called) -> tuple[str, list[Result], int]:
@@ -106,7 +108,7 @@ def results_of(called: Called) -> tuple[str, list[Result], int]:
         folders=called.ops,
     )
     backend = FunctionBackend(
-        operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute
+        operators(selection)[0], called.fn, None if vjp == "autograd" else vjp, device, called.compute, called.bits
     )
     name = str(getattr(called.fn, "__name__", type(called.fn).__name__))
     results, left = judged_by(settle(backend, name), selection, called.seconds)

@@ -32,6 +32,7 @@ class FunctionBackend:
     gradient: Callable[..., Any] | None  # None: `by_autograd`, or nothing to ask for
     device: str = ""  # of PyTorch tensors; "" for NumPy arrays
     precision: str | None = None  # in which it computes, where that is lower than honest
+    repeated: str | None = None  # what its bits do when a call is made again, where they are not the same
 
     def forward(self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> Any:
         del op
@@ -56,6 +57,11 @@ class FunctionBackend:
         """The precision declared for all its calls."""
         del op, dtype, mode
         return self.precision
+
+    def bits(self, op: str, dtype: str, mode: str) -> str | None:
+        """What is declared of the bits of all its calls."""
+        del op, dtype, mode
+        return self.repeated
 
     def _accepted(self, fn: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that `fn` takes; one that it does not take may only have its default."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.vocabulary.errors import UsageError  # noqa: E402
 from opproof.vocabulary.verdicts import Verdict  # noqa: E402
 
 SHAPES = [(6, 4), (4,)]
@@ -84,6 +86,50 @@ def test_an_answer_that_the_next_call_overwrites():
     assert judged(static, gradients=False, reuses_outputs=True).ok
     wrong = judged(lambda x, w: static(x, w).mul_(1.01), gradients=False, only="as given", reuses_outputs=True)
     assert told(wrong) == {("as given", "WRONG_VALUE", "forward")}
+
+
+def in_any_order(spoilt=lambda call: False):
+    """A product of matrices whose terms are added in another order at every call, as atomic additions would."""
+    calls = []
+
+    def candidate(x, w):
+        calls.append(len(calls))
+        order = torch.from_numpy(np.random.default_rng(len(calls)).permutation(x.shape[1]))
+        some = order[1:] if spoilt(len(calls)) else order
+        y = torch.zeros(x.shape[0], w.shape[1])
+        for k in some:
+            y = y + x[:, k, None] * w[k]
+        return y
+
+    return candidate
+
+
+def test_bits_that_vary_are_declared():
+    asked = {"like": lambda x, w: x @ w, "inputs": [(5, 300), (300, 3)], "only": "as given", "raises": False}
+    report = opproof.check(in_any_order(), **asked)
+    assert set(report.failures) == {Verdict.NOT_REPEATABLE}
+    assert 'declare it with bits="vary" (--bits vary)' in str(report)
+    assert opproof.check(in_any_order(), bits="vary", **asked).ok
+    asked |= {"gradients": False}  # a first call, other data, these, the others again, these again
+    late = opproof.check(in_any_order(lambda call: call == 5), bits="vary", **asked)
+    assert set(late.failures) == {Verdict.NOT_REPEATABLE}
+    assert "the same call gave a wrong answer another time" in str(late)
+    early = opproof.check(in_any_order(lambda call: call == 3), bits="vary", **asked)
+    assert Verdict.WRONG_VALUE in early.failures
+    with pytest.raises(UsageError, match="bits='differ': expected 'vary'"):
+        opproof.check(in_any_order(), bits="differ", **asked)
+
+
+def test_bits_that_vary_by_the_name_of_an_operator():
+    calls = []
+
+    def dot(a, b):
+        calls.append(a.size)
+        return np.cumsum(np.random.default_rng(len(calls)).permutation(a * b), dtype=np.float32)[-1:].sum()
+
+    asked = {"dtype": "f32", "gradients": False, "seconds": 5, "raises": False}
+    assert set(opproof.check(dot, "dot", **asked).failures) == {Verdict.NOT_REPEATABLE}
+    assert opproof.check(dot, "dot", bits="vary", **asked).ok
 
 
 def test_an_answer_that_is_part_of_an_input_is_not_overwritten():
