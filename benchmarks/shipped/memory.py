@@ -23,13 +23,13 @@ def dense(x: Any) -> bool:
 
 
 def reread(x: Any, steps: tuple[int, ...]) -> Any:
-    """`x` read with other strides; what lies past its last element is taken from the beginning of it."""
+    """`x` read with other strides; past its last element lie its elements again, one place further each time."""
     if x.size == 0:
         return x
     span = 1 + sum((n - 1) * s for n, s in zip(x.shape, strides(x), strict=True))
     memory = np.lib.stride_tricks.as_strided(x, (span,), (x.itemsize,))
     places = sum((np.arange(n) * s).reshape(-1, *[1] * (x.ndim - 1 - i)) for i, (n, s) in enumerate(zip(x.shape, steps)))
-    return memory[np.broadcast_to(places, x.shape) % span].copy()
+    return memory[np.broadcast_to(places + places // span, x.shape) % span].copy()
 
 
 def flat(x: Any) -> Any:
