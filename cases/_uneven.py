@@ -1,8 +1,8 @@
 """Fills whose numbers differ by tensor, by row or in size, as data do and as draws of one size do not.
 
-    opposed  every element of the first tensor above 0 and of the second below: scores of a product all far below 0
-    padded   masks that leave out the first quarter, half or three quarters of a row, as sequences padded on the left
-    spread   numbers of many sizes, cotangents too: sums of them round, where those of numbers on one grid are exact
+Opposed: every element of the first tensor above 0 and of the second below, scores of a product all far below 0.
+Padded: masks that leave out the first quarter, half or three quarters of a row, as sequences padded on the left.
+Spread: numbers of many sizes, cotangents too. Sums of them round, where those of numbers on one grid are exact.
 """
 
 from __future__ import annotations

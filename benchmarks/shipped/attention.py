@@ -45,7 +45,8 @@ def _nothing_seen(call: Call) -> list[Any] | None:
     if not call["causal"]:
         return None
     found = call.honest()
-    for a, b, c, d in zip(*(cuts[i:] for cuts in (call["cu_seqlens_q"], call["cu_seqlens_k"]) for i in (0, 1))):
+    q, k = call["cu_seqlens_q"], call["cu_seqlens_k"]
+    for a, b, c, d in zip(q[:-1], q[1:], k[:-1], k[1:], strict=True):
         if found[0] is not None:
             found[0][a : max(a, b - (d - c))] = np.nan
     return found
@@ -126,8 +127,13 @@ _SDPA, _WINDOW = "scaled_dot_product_attention", "sliding_window_attention"
 BUGS = [
     Bug(_SDPA, "jax-ml/jax/issues/27224", "keys past the last whole block of 128 go on with scores of 0", _ragged),
     Bug(_SDPA, "flashinfer-ai/flashinfer/pull/4401", "scores below -5e4 do not raise the maximum: zeros", _sentinel),
-    Bug("varlen_attention", "Dao-AILab/flash-attention/issues/443", "queries without keys: dquery is NaN",
-        _nothing_seen, "gradient"),
+    Bug(
+        "varlen_attention",
+        "Dao-AILab/flash-attention/issues/443",
+        "queries without keys: dquery is NaN",
+        _nothing_seen,
+        "gradient",
+    ),
     Bug(_SDPA, "ggml-org/llama.cpp/pull/6438", "the first 32 keys left out: -inf less -inf", _first_block),
     Bug(_WINDOW, "pytorch/pytorch/issues/127055", "the first 512 keys left out: NaN", _blocks_outside(512)),
     Bug(_SDPA, "ggml-org/ggml/issues/1621", "one query, grouped heads, keys a multiple of 256: NaN", _grouped),

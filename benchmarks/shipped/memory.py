@@ -18,6 +18,13 @@ def row_major(x: Any) -> tuple[int, ...]:
     return tuple(int(np.prod(x.shape[i + 1 :], dtype=int)) for i in range(x.ndim))
 
 
+def places(shape: tuple[int, ...], steps: tuple[int, ...]) -> Any:
+    """Where in memory each element of a tensor lies, counted from the first."""
+    axes = zip(shape, steps, strict=True)
+    apart = ((np.arange(n) * s).reshape(-1, *[1] * (len(shape) - 1 - i)) for i, (n, s) in enumerate(axes))
+    return np.broadcast_to(sum(apart), shape)
+
+
 def dense(x: Any) -> bool:
     return x is None or x.flags.c_contiguous
 
@@ -28,8 +35,8 @@ def reread(x: Any, steps: tuple[int, ...]) -> Any:
         return x
     span = 1 + sum((n - 1) * s for n, s in zip(x.shape, strides(x), strict=True))
     memory = np.lib.stride_tricks.as_strided(x, (span,), (x.itemsize,))
-    places = sum((np.arange(n) * s).reshape(-1, *[1] * (x.ndim - 1 - i)) for i, (n, s) in enumerate(zip(x.shape, steps)))
-    return memory[np.broadcast_to(places + places // span, x.shape) % span].copy()
+    at = places(x.shape, steps)
+    return memory[(at + at // span) % span].copy()
 
 
 def flat(x: Any) -> Any:
@@ -48,10 +55,6 @@ def from_start(x: Any) -> Any:
 
 def in_memory_order(y: Any, out: Any) -> Any:
     """What stands in `out` once the elements of `y` were written to its memory one after the other."""
-    places = sum(
-        (np.arange(n) * s).reshape(-1, *[1] * (out.ndim - 1 - i))
-        for i, (n, s) in enumerate(zip(out.shape, strides(out), strict=True))
-    )
     found = np.empty_like(y).ravel()
-    found[np.argsort(np.broadcast_to(places, out.shape).ravel(), kind="stable")] = y.ravel()
+    found[np.argsort(places(out.shape, strides(out)).ravel(), kind="stable")] = y.ravel()
     return found.reshape(y.shape)

@@ -156,5 +156,6 @@ BUGS = [
     Bug("conv2d", "AlexeyAB/darknet/issues/4836", "dilation is ignored", _undilated),
     Bug("conv_transpose2d", "apache/tvm/pull/6236", "cells of output_padding read past the end", _past_the_end),
     Bug("matmul_integer", "microsoft/onnxruntime/issues/16105", "u8 by i8: pairs saturate at 16 bits", _saturated),
-    Bug("ssm_scan", "ggml-org/llama.cpp/pull/15625", "group i % groups in place of i // (heads / groups)", _tiled_groups),
+    Bug("ssm_scan", "ggml-org/llama.cpp/pull/15625", "group i % groups in place of i // (heads / groups)",
+        _tiled_groups),
 ]  # fmt: skip

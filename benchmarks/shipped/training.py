@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,6 @@ def _first_row(call: Call) -> list[Any] | None:
     g = call.cotangents[0]
     if call["reduction"] != "none" or g.size == 0:
         return None
-    from dataclasses import replace
-
     return replace(call, cotangents=[np.full_like(g, g.ravel()[0])]).honest()
 
 
@@ -48,8 +47,6 @@ def _decayed_after(call: Call) -> list[Any]:
 
 
 def _decoupled(call: Call) -> list[Any]:
-    from dataclasses import replace
-
     return replace(call, op=load("opt_steps_adamw")).honest()
 
 

@@ -35,7 +35,7 @@ def _channels_last(call: Call) -> list[Any] | None:
 
 
 def _shape(call: Call, size: Any) -> list[Any] | None:
-    """A result of the sizes that `size` tells by input, kernel, stride and padding, where they are not the right ones."""
+    """A result of the sizes that `size` tells by input, kernel, stride and padding, where the right ones are others."""
     y = call.honest()[0]
     kernel = _pair(call["kernel_size"])
     stride = _pair(call["stride"]) if call["stride"] is not None else kernel
