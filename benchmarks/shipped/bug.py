@@ -37,6 +37,12 @@ class Call:
     def dtype(self) -> np.dtype[Any]:
         return next(t.dtype for t in self.tensors.values() if t is not None)
 
+    @property
+    def g(self) -> Any:
+        """The first cotangent."""
+        assert self.cotangents is not None
+        return self.cotangents[0]
+
     def but(self, **changed: Any) -> Call:
         """The call with other tensors or parameters."""
         tensors = {n: changed.pop(n, t) for n, t in self.tensors.items()}

@@ -55,6 +55,5 @@ def from_start(x: Any) -> Any:
 
 def in_memory_order(y: Any, out: Any) -> Any:
     """What stands in `out` once the elements of `y` were written to its memory one after the other."""
-    found = np.empty_like(y).ravel()
-    found[np.argsort(places(out.shape, strides(out)).ravel(), kind="stable")] = y.ravel()
-    return found.reshape(y.shape)
+    at = places(out.shape, strides(out))
+    return np.where(at < y.size, y.ravel()[np.minimum(at, y.size - 1)], out)

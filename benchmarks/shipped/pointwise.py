@@ -61,12 +61,12 @@ def _beyond(call: Call) -> list[Any]:
 
 
 def _not_summed(call: Call) -> list[Any] | None:
-    a, b, g = call["a"], call["b"], call.cotangents[0]
+    a, b, g = call["a"], call["b"], call.g
     return [None if not need else (g * other).astype(g.dtype) for need, other in zip(call.needs, (b, a), strict=True)]
 
 
 def _not_inverse(call: Call) -> list[Any] | None:
-    found = np.transpose(call.cotangents[0], call["dims"])
+    found = np.transpose(call.g, call["dims"])
     return [found.copy()] if found.shape == call["x"].shape else [found.reshape(call["x"].shape).copy()]
 
 
@@ -74,18 +74,18 @@ def _last_wins(call: Call) -> list[Any]:
     x, index, dim = call["x"], call["index"], call["dim"]
     dx = np.zeros(x.shape, x.dtype)
     covered = dx[tuple(slice(n) if i != dim % x.ndim else slice(None) for i, n in enumerate(index.shape))]
-    np.put_along_axis(covered, index, call.cotangents[0], dim)
+    np.put_along_axis(covered, index, call.g, dim)
     return call.instead("x", dx)
 
 
 def _overwritten(call: Call) -> list[Any]:
     dx = np.zeros(call["x"].shape, call["x"].dtype)
-    np.moveaxis(dx, call["dim"], 0)[call["index"]] = np.moveaxis(call.cotangents[0], call["dim"], 0)
+    np.moveaxis(dx, call["dim"], 0)[call["index"]] = np.moveaxis(call.g, call["dim"], 0)
     return call.instead("x", dx)
 
 
 def _narrow_rows(call: Call) -> list[Any]:
-    weight, g = call["weight"], call.cotangents[0]
+    weight, g = call["weight"], call.g
     d = np.zeros(weight.shape, weight.dtype)
     for i, row in zip(call["indices"].ravel(), g.reshape(-1, weight.shape[-1]), strict=True):
         if i != call["padding_idx"]:

@@ -9,7 +9,7 @@ from bug import Bug, Call
 
 
 def _two(call: Call) -> bool:
-    return call["a"].ndim == call["b"].ndim == 2 and call["a"].size > 0 and call["b"].size > 0
+    return bool(call["a"].ndim == call["b"].ndim == 2 and call["a"].size and call["b"].size)
 
 
 def _vector(call: Call) -> list[Any] | None:
@@ -32,7 +32,7 @@ def _tail(call: Call) -> list[Any] | None:
     a, b = call["a"], call["b"]
     if not _two(call) or a.shape[1] % 32 == 0 or a.shape[1] < 32:
         return None
-    m, k, n = *a.shape, b.shape[1]
+    (m, k), n = a.shape, b.shape[1]
     more = np.arange(k, k + -k % 32)
     past_a = np.ravel(a)[(np.arange(m)[:, None] * k + more) % a.size]
     past_b = np.ravel(b)[(more[:, None] * n + np.arange(n)) % b.size]
@@ -79,7 +79,7 @@ def _steps_of_one(call: Call) -> list[Any] | None:
     found = call.honest()
     if found[0] is None or call["groups"] != 1:
         return None
-    g = call.cotangents[0][..., : x.shape[2], : x.shape[3]]
+    g = call.g[..., : x.shape[2], : x.shape[3]]
     dx = np.einsum("nohw,io->nihw", g, call["weight"][..., 0, 0])
     return call.instead("x", dx)
 

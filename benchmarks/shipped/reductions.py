@@ -26,13 +26,13 @@ def _ties_in_f16(call: Call) -> list[Any] | None:
 
 
 def _divided(call: Call) -> list[Any]:
-    x, g, dim = call["x"], call.cotangents[0], call["dim"]
+    x, g, dim = call["x"], call.g, call["dim"]
     terms = g * call.op.forward(x, dim=dim)
     return call.stored(np.flip(np.cumsum(np.flip(terms, dim), dim, dtype=x.dtype), dim) / x)
 
 
 def _less_the_prefix(call: Call) -> list[Any]:
-    g, dim = call.cotangents[0], call["dim"]
+    g, dim = call.g, call["dim"]
     return call.stored(g.sum(dim, keepdims=True) - np.cumsum(g, dim, dtype=g.dtype) + g)
 
 
