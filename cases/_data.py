@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from opproof.cases import _limits
 from opproof.cases._case import Case, Shape
+from opproof.cases._definite import definite
 from opproof.cases._every import EVERY, every, is_every
 from opproof.cases._stored import is_stored, stored
+from opproof.cases._uneven import OPPOSED, PADDED, SPREAD, opposed, padded, spread
 from opproof.cases._whole import WHOLE_FILLS, confined
 from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -107,7 +109,7 @@ def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: st
 
 def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:
     """A random cotangent of O(1), never ones; whole or positive numbers where the case's fill is such."""
-    fill = case.fill if case.fill in ("exact", "signs", GROWING) else "normal"
+    fill = case.fill if case.fill in ("exact", "signs", GROWING, SPREAD) else "normal"
     bits = bits_of(f"{case}|cotangent {name}|variant={variant}")
     g = FILLS[fill](bits, shape, DTYPES[case.dtype])
     if is_every(case.fill):  # some derivatives are past the largest number, and times 0 they are no number
@@ -125,7 +127,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if isinstance(constraint, Whole) and not dtype.whole:
         constraint = constraint.allowed
     if isinstance(constraint, range):
-        return _integers(bits, shape, constraint)
+        masks = case.fill == PADDED and constraint == range(2)
+        return padded(bits, shape) if masks else _integers(bits, shape, constraint)
     if dtype.whole and not callable(constraint):
         return _whole(case, shape, constraint, bits)
     if callable(constraint):
@@ -140,6 +143,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = np.resize(np.array(REPORTS[fill]), shape)
     elif fill in FILLS:
         values = FILLS[fill](bits, shape, dtype)
+        values = opposed(values, [n for n, _ in case.tensors].index(name)) if fill == OPPOSED else values
     elif fill in WHOLE_FILLS:
         raise CaseError(f"fill {fill!r} draws whole numbers, and {case} is of floats: expected another one.")
     elif is_every(fill):
@@ -236,7 +240,7 @@ _MODERATE: dict[str, Callable[[Floats], Floats]] = {
 def _constrain(values: Floats, constraint: Any) -> Floats:
     if isinstance(constraint, str):
         values = np.where(np.abs(values) < 2**-4, values + np.where(values < 0, -0.5, 0.5), values)
-        return values if constraint == "nonzero" else _definite(values)
+        return values if constraint == "nonzero" else definite(values)
     low, high = constraint
     if np.isinf(low) and np.isinf(high):
         return values
@@ -245,17 +249,6 @@ def _constrain(values: Floats, constraint: Any) -> Floats:
     if np.isinf(low):
         return high - np.maximum(np.abs(values - high), 2.0**-6)  # type: ignore[no-any-return]
     return (low + high) / 2 + (high - low) / 2 * (values / (1 + np.abs(values)))  # type: ignore[no-any-return]
-
-
-def _definite(values: Floats) -> Floats:
-    """The product of each matrix with its transpose, and a quarter of its largest element on the diagonal.
-
-    So no rounding to 16 bits makes it indefinite. Sums of products of dyadic numbers are exact, whoever multiplies.
-    """
-    n = values.shape[-1]
-    squares = np.matmul(values, np.swapaxes(values, -1, -2)) / 2 ** max(n - 1, 0).bit_length()
-    most = np.max(squares, axis=(-2, -1), initial=0.0, keepdims=True)
-    return squares + np.eye(n) * most / 4  # type: ignore[no-any-return]
 
 
 _FOUR = np.ones(4)
@@ -354,6 +347,9 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "edges": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),
     "meet": _normal,
     "lone": _limits.lone(_normal),
+    OPPOSED: _normal,
+    PADDED: _normal,
+    SPREAD: spread(_normal),
     BRINK: _with_zeros,
     EVERY_BYTE: _normal,
 }

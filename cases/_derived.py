@@ -6,6 +6,9 @@ A file's first plain row of a tensor is tried again in float32 with the tensor s
                  which a kernel that asks only whether a tensor is dense takes for contiguous
     channels     its second axis innermost
     broadcast    alone, of all tensors: the same matrix in every place of a batch, which products fold into one
+    one of 1     an axis of 1 has a stride of its own, with gaps or transposed: dense all the same, or not
+    beside one   rows with gaps beside a tensor of one number, for which kernels have a path of their own
+    two dtypes   rows with gaps of what is converted, where others have 16 bits
 """
 
 from __future__ import annotations
@@ -25,8 +28,10 @@ LARGEST = 8192
 
 def derived(cases: Iterable[Case]) -> list[Case]:
     """Cases of tensors that lie `exchanged` and with `channels` innermost, and of each that alone is `broadcast`."""
-    plain = sorted(filter(is_plain, cases), key=lambda case: case.layout != "contiguous")
-    return [*_all(plain, "exchanged"), *_all(plain, "channels"), *_alone(plain)]
+    listed = list(cases)
+    plain = sorted(filter(is_plain, listed), key=lambda case: case.layout != "contiguous")
+    strided = [*_all(plain, "exchanged"), *_all(plain, "channels"), *_alone(plain)]
+    return [*strided, *_of_one(plain), *_beside_one(plain), *_converted(listed)]
 
 
 def is_plain(case: Case) -> bool:
@@ -75,3 +80,47 @@ def _alone(plain: list[Case]) -> Iterator[Case]:
 def _batches(case: Case) -> int:
     """How many batches of other sizes the tensors of a case have."""
     return len({shape[0] for shape in case.shapes.values() if len(shape) > 2})
+
+
+def has_one(shape: Shape) -> bool:
+    """Whether one of the last two axes alone is 1: its stride is then for nobody to see, or is a gap."""
+    return len(shape) > 1 and 1 in shape[-2:] and math.prod(shape) > 1
+
+
+def _of_one(plain: list[Case]) -> Iterator[Case]:
+    """The first case in which a tensor has an axis of 1, that tensor with gaps and transposed; by which axis it is."""
+    seen: set[tuple[str, bool]] = set()
+    for case in plain:
+        for name, shape in case.shapes.items():
+            kind = (name, shape[-1:] == (1,))
+            if case.layout == "contiguous" and has_one(shape) and kind not in seen:
+                seen.add(kind)
+                yield from (replace(case, layout=f"{name}:{by}") for by in ("gapped", "transposed"))
+
+
+def is_beside_one(case: Case, name: str) -> bool:
+    """Whether the tensor has rows and another of the case one number."""
+    return len(case.shapes[name]) > 1 and case.shapes[name][-2] > 1 and 1 in map(math.prod, case.shapes.values())
+
+
+def _beside_one(plain: list[Case]) -> Iterator[Case]:
+    """The first case in which a tensor stands beside one number, that tensor with gaps between its rows."""
+    seen: set[str] = set()
+    for case in plain:
+        for name in case.shapes:
+            if case.layout == "contiguous" and is_beside_one(case, name) and name not in seen:
+                seen.add(name)
+                yield replace(case, layout=f"{name}:gapped")
+
+
+def is_converted(case: Case) -> bool:
+    """Whether a case has data of float32 beside others of float16, all contiguous."""
+    return case.dtype == "f32" and "f16" in case.dtypes and case.layout == "contiguous" and case.fill in PLAIN
+
+
+def _converted(cases: list[Case]) -> Iterator[Case]:
+    """The first case of two dtypes, of the highest rank, what has the wider with gaps between its rows."""
+    for case in sorted(filter(is_converted, cases), key=lambda case: -max(map(len, case.shapes.values())))[:1]:
+        wide = [n for n, shape in case.shapes.items() if case.dtype_of(n) == "f32" and len(shape) > 1]
+        if wide:
+            yield replace(case, layout=",".join(f"{name}:gapped" for name in wide))

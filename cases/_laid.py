@@ -21,8 +21,12 @@ def laid_binary(rest: str = "") -> list[str]:
 
 
 def laid_dim(rest: str = "") -> list[str]:
-    """Rows of an operator along `dim` of one tensor `x`."""
-    return [join("x=3x5x9;dim=-1", rest, "layout=cropped"), join("x=2x3x9x5;dim=1", rest, "layout=cropped")]
+    """Rows of an operator along `dim` of one tensor `x`; five axes are more than some kernels have."""
+    return [
+        join("x=3x5x9;dim=-1", rest, "layout=cropped"),
+        join("x=2x3x9x5;dim=1", rest, "layout=cropped"),
+        join("x=3x2x2x3x2;dim=0", rest, "f32;layout=cropped"),
+    ]
 
 
 def laid_pairs(first: str, second: str, rest: str = "") -> list[str]:

@@ -27,6 +27,7 @@ _ONE_AXIS = (
     ("3x768", "dim=0", ""),
     ("5x1031", "dim=-1", ""),
     ("2x4099", "dim=-1", "f32"),
+    ("5x1031", "dim=-1", "fill=spread;f32"),
 )
 
 #: Several axes at once, all of them, and keepdim: what only reductions take.

@@ -41,7 +41,18 @@ def typed(kinds: str, *rows: str, ends: bool = True, special: bool = True) -> li
     for (fill, asked), is_wanted in zip(_FILLS, (ends, special), strict=True):
         row = first[fill == "ends"]
         found.update(dict.fromkeys(_in(_filled_with(fill, row) if row and is_wanted else "", asked, wanted)))
+    found.update(dict.fromkeys(_in(_in_strided_place(rows), "i16,u8", wanted)))
     return list(found)
+
+
+def _in_strided_place(rows: Iterable[str]) -> str:
+    """The first row whose result lies in the memory of a strided tensor: its elements are of 1 byte, and of 2."""
+    for row in rows:
+        parts = [p for p in row.split(";") if not p.startswith("fill=") and not all(d in DTYPES for d in p.split(","))]
+        case = _read(";".join(parts))
+        if case.inplace and case.layout != "contiguous" and _has_whole_params(case):
+            return ";".join(parts)
+    return ""
 
 
 def _in(row: str, asked: str, wanted: Sequence[str]) -> Iterator[str]:

@@ -26,6 +26,7 @@ STANDARD = [
             "a=3x0;b=0x4",
             "a=0x3;b=3x4",
             "a=33x2;b=2x17;fill=special",
+            "a=33x3;b=3x17;fill=special",
         ),
         lower=True,
     ),

@@ -31,6 +31,7 @@ STANDARD = [
     "x=2x1131;dim=0;fill=zeros",
     "x=13x1031;dim=-1;fill=lone",
     "x=13x1031;dim=-1;fill=lone;layout=transposed",
+    "x=6x11;dim=None;keepdim=true",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD, ends=False)
 LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]

@@ -22,6 +22,8 @@ STANDARD = [
     "x=5x7x9;dim=1;layout=broadcast",
     "x=9x131;dim=None",
     "x=33x65;dim=None;layout=transposed",
+    "x=6x11;dim=None;keepdim=true",
+    "x=33x65;dim=None;fill=ties",
     "x=5x97;dim=-1;fill=negative",
     "x=5x66;dim=-1;fill=positive",
     "x=9x3;dim=-1;fill=ties",

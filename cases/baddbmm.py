@@ -27,6 +27,7 @@ STANDARD = [
             "a=2x3x0;b=2x0x4",
             "a=0x3x3;b=0x3x4",
             "a=3x33x2;b=3x2x17;fill=special",
+            "a=3x33x3;b=3x3x17;fill=special",
         ),
         lower=True,
     ),

@@ -32,6 +32,7 @@ STANDARD = [
     "a=2x2x1031;b=2x1031x3",
     "a=2x7x33;b=2x33x5;layout=a:gapped,b:sliced",
     "a=3x33x2;b=3x2x17;fill=special",
+    "a=3x33x3;b=3x3x17;fill=special",
     "a=2x2x4099;b=2x4099x3;f16,bf16",
 ]
 LAID = ["a=2x3x4;b=2x4x5;layout=cropped", "a=1x1x1;b=1x1x5;layout=a:offset", "a=1x5x1;b=1x1x1;layout=b:offset"]

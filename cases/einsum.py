@@ -27,6 +27,7 @@ STANDARD = [
     "a=3x5x6;b=3x7x6;equation=bqd,bkd->bkq;fill=signs",
     "a=3x0;b=0x4;equation=ij,jk->ik",
     "a=33x2;b=17x2;equation=ik,jk->ij;fill=special",
+    "a=33x3;b=17x3;equation=ik,jk->ij;fill=special",
     "a=2x4099;b=3x4099;equation=ik,jk->ij;f16,bf16",
 ]
 LAID = [

@@ -40,6 +40,7 @@ STANDARD = [
     "x=7x33;weight=5x33;bias=5,;layout=weight:sliced",
     "x=37x9;weight=33x9;bias=33,",
     "x=33x2;weight=17x2;bias=17,;fill=special",
+    "x=33x3;weight=17x3;bias=17,;fill=special",
     "x=4099x2;weight=3x2;bias=3,;fill=growing;f16,bf16",
 ]
 MIXED = mixed(

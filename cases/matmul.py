@@ -41,6 +41,7 @@ STANDARD = [
     "a=7x33;b=33x5;layout=a:broadcast,b:sliced",
     "a=7x33;b=33x5;layout=a:gapped",
     "a=33x2;b=2x17;fill=special",
+    "a=33x3;b=3x17;fill=special",
     "a=4099x2;b=2x3;fill=growing;f16,bf16",
     "a=9,;b=9x9",
     "a=9x9;b=9,",

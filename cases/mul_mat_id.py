@@ -36,6 +36,7 @@ STANDARD = [
     "a=4x5x7;b=3x2x7;ids=3x2;layout=a:broadcast,b:gapped,ids:broadcast",
     "a=4x5x7;b=3x2x7;ids=3x2;layout=a:sliced,ids:gapped",
     "a=5x9x2;b=33x2x2;ids=33x2;fill=special",
+    "a=5x9x3;b=33x2x3;ids=33x2;fill=special",
     "a=2x3x4099;b=2x2x4099;ids=2x2;f16,bf16",
     "a=2x1x2;b=4099x1x2;ids=4099x1;fill=growing;f16,bf16",
 ]

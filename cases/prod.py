@@ -42,6 +42,7 @@ STANDARD = [
     "x=11x97;dim=0",
     "x=1031x2;dim=-1",
     "x=65x3;dim=-1;fill=special",
+    "x=2x3;dim=None;keepdim=true",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()

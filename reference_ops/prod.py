@@ -48,4 +48,6 @@ def partials(x: Array, *, dim: int | None = None, keepdim: bool = False) -> Iter
 
 
 def torch(torch: Any, x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
-    return torch.prod(x) if dim is None else torch.prod(x, dim, keepdim=keepdim)
+    if dim is None:
+        return torch.prod(x).reshape([1] * x.ndim if keepdim else [])  # it keeps no axes of all
+    return torch.prod(x, dim, keepdim=keepdim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from opproof.cases import Case
-from opproof.cases._derived import is_plain, lies_otherwise
+from opproof.cases._derived import has_one, is_beside_one, is_plain, lies_otherwise
 from opproof.cases._layouts import layouts_of
 from opproof.reference_ops import Op
 
@@ -44,3 +44,38 @@ def _batches(op: Op, cases: Sequence[Case]) -> list[str]:
 
 #: What a case meets of the rule, and what an operator owes.
 REPEATED = (_repeated, _batches)
+
+
+def _of_one(case: Case, op: Op) -> list[str]:
+    """What is done to the strides of tensors with an axis of 1, by tensor."""
+    del op
+    lies = layouts_of(case)
+    return [f"{n} {by}" for n, by in lies.items() if by in ("gapped", "transposed") and has_one(case.shapes[n])]
+
+
+def _of_one_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    found = _named(op, [n for case in _contiguous(cases) for n, shape in case.shapes.items() if has_one(shape)])
+    return [f"{n} {by}" for n in found for by in ("gapped", "transposed")]
+
+
+def _beside(case: Case, op: Op) -> list[str]:
+    del op
+    return [n for n, by in layouts_of(case).items() if by == "gapped" and is_beside_one(case, n)]
+
+
+def _beside_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    return _named(op, [n for case in _contiguous(cases) for n in case.shapes if is_beside_one(case, n)])
+
+
+def _contiguous(cases: Sequence[Case]) -> list[Case]:
+    return [case for case in cases if is_plain(case) and case.layout == "contiguous"]
+
+
+def _named(op: Op, names: list[str]) -> list[str]:
+    """The names once each; of several alike the first two."""
+    found = sorted(set(names))
+    return found[:2] if op.variadic else found
+
+
+AXIS_OF_ONE = (_of_one, _of_one_parts)
+BESIDE_ONE = (_beside, _beside_parts)

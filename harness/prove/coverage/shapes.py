@@ -17,7 +17,7 @@ from opproof.harness.prove.coverage.case import (
     unchanged,
     when,
 )
-from opproof.harness.prove.coverage.orders import REPEATED, otherwise_parts
+from opproof.harness.prove.coverage.orders import AXIS_OF_ONE, BESIDE_ONE, REPEATED, otherwise_parts
 from opproof.harness.prove.coverage.sizes import leading, longer, over, rows, sizes, within
 from opproof.harness.prove.coverage.windows import (
     attribute_parts,
@@ -85,6 +85,8 @@ LAYOUTS = (
         )
     ),
     Rule("one repeated", "every tensor of a batch alone repeated along it by a stride of 0", 0, on.several, *REPEATED),
+    Rule("axis of 1", "a tensor with an axis of 1, which has gaps or is transposed", 0, on.tensors, *AXIS_OF_ONE),
+    Rule("beside one", "rows with gaps beside a tensor of one number", 0, on.several, *BESIDE_ONE),
     Rule("one strided", "one tensor strided, the others not", 22, on.several, alone),
     Rule("one, offset", "a tensor of one element off the start of its storage", 0, on.tensors, one, one_parts),
     Rule(

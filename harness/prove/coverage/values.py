@@ -35,6 +35,11 @@ def _masked(case: Case) -> object:
     return {"mask", "attn_mask"} & set(case.shapes) and case.kwargs.get("max_bias") and batch > 1
 
 
+def _scores(op: Op) -> bool:
+    """Whether it takes queries, and keys that are no quantised bytes."""
+    return "query" in op.tensors and "type" not in op.params
+
+
 def _partial(case: Case) -> bool:
     """Some channels are not rotated, and some tensor is strided."""
     return case.kwargs["n_dims"] != next(iter(case.shapes.values()))[-1] and strided(case)
@@ -246,6 +251,8 @@ LIMITS = (
 CONJUNCTIONS = (
     Rule("exact", "small integers, compared bit for bit", 0, on.multilinear, fill("exact", "signs")),
     Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, _biased, when(_masked)),
+    Rule("opposed", "scores of a product all far below 0", 0, _scores, fill("opposed")),
+    Rule("padded", "rows that a mask leaves out from their beginning on", 0, on.masked, fill("padded")),
     Rule("partial, strided", "partial rope of strided tensors", 0, on.taking("n_dims"), when(_partial)),
     Rule(
         *("causal, GQA", "causal with grouped heads and unequal lengths", 0),

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import FILLS, HIDDEN, NOT_FINITE, REPORTS, bits_of, draw_stored, draw_tensor, is_on_kinks
+from opproof.cases._data import (
+    FILLS,
+    HIDDEN,
+    NOT_FINITE,
+    REPORTS,
+    bits_of,
+    draw_cotangent,
+    draw_stored,
+    draw_tensor,
+    is_on_kinks,
+)
 from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference
@@ -243,6 +253,7 @@ def test_every_fill_is_what_it_says():
             "offset-1e4",
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
+        *("opposed", "padded", "spread"),
     }
 
 
@@ -301,6 +312,29 @@ def test_lone_numbers_stand_anywhere_first_and_last():
     for kind in (1, 2):
         alone = rows[kind::4] != 0 if kind == 1 else rows[kind::4] == 0
         assert np.argmax(alone, axis=1)[1:].tolist() == [0, 1030]
+
+
+def test_opposed_scores_are_all_far_below_zero():
+    found = values(Case.parse("sliding_window_attention[query=2x2x3x8;key=2x2x37x8;value=2x2x37x8;f32;fill=opposed]"))
+    scores = found["query"] @ np.swapaxes(found["key"], -1, -2)
+    assert scores.max() < -5e4
+    assert -4 < found["value"].min() < 0 < found["value"].max() < 4
+
+
+def test_padded_masks_leave_out_the_beginning_of_every_row():
+    keep = values(Case.parse("softmax_ext[x=2x2x33x260;keep=2x1x33x260;f32;fill=padded]"))["keep"].reshape(-1, 260)
+    assert {*np.count_nonzero(keep == 0, axis=1)} == {65, 130, 195}
+    assert np.array_equal(keep, np.sort(keep, axis=1))
+    assert np.count_nonzero(keep[0]) == 65
+
+
+def test_sums_of_spread_numbers_round():
+    case = Case.parse("cumsum[x=3x1031;dim=-1;f32;fill=spread]")
+    for drawn in (values(case)["x"], draw_cotangent(case, "g0", (3, 1031))):
+        x = np.asarray(drawn, np.float64)
+        off = np.cumsum(x.astype(np.float32), axis=1) != np.cumsum(x, axis=1)
+        assert np.mean(off) > 0.5
+        assert np.abs(x).min() < 2.0**-10
 
 
 def test_brink_has_the_ends_of_what_a_tensor_may_be():

@@ -1,0 +1,47 @@
+"""Fills whose numbers differ by tensor, by row or in size, as data do and as draws of one size do not.
+
+Opposed: every element of the first tensor above 0 and of the second below, scores of a product all far below 0.
+Padded: masks that leave out the first quarter, half or three quarters of a row, as sequences padded on the left.
+Spread: numbers of many sizes, cotangents too. Sums of them round, where those of numbers on one grid are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = Callable[[int], NDArray[np.uint64]]
+
+OPPOSED, PADDED, SPREAD = "opposed", "padded", "spread"
+#: Of two numbers of about 1 this times as large, eight products add up to past what any kernel begins a maximum with.
+_FAR = 256.0
+#: The binary digits over which sizes are spread.
+_OVER = 12
+
+
+def opposed(values: NDArray[np.float64], position: int) -> NDArray[np.float64]:
+    """`values` of the tensor in this position."""
+    return np.abs(values) * (_FAR, -_FAR)[position] if position < 2 else values
+
+
+def padded(bits: Bits, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """0 where a row is left out, the rows of the last axis beginning in turn at a quarter, half and three quarters."""
+    rows = math.prod(shape[:-1])
+    quarter = 1 + (bits(rows) >> np.uint64(32)).astype(np.int64) % 3
+    quarter[: min(rows, 1)] = 3
+    return (np.arange(shape[-1]) * 4 >= quarter[:, None] * shape[-1]).astype(np.int64).reshape(shape)
+
+
+def spread(normal: Callable[..., Any]) -> Callable[..., Any]:
+    """Normal numbers, each 2⁻ᵏ times as large with a k of its own."""
+
+    def drawn(bits: Bits, shape: tuple[int, ...], dtype: Any) -> Any:
+        values = normal(bits, shape, dtype)
+        halved = (bits(math.prod(shape)) >> np.uint64(48)).astype(np.int64) % (_OVER + 1)
+        return np.ldexp(values, -halved.reshape(shape))
+
+    return drawn

@@ -1,0 +1,70 @@
+"""Bugs that projects shipped are found by a case that the standard level has; all else of their backends is right."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+from _ask import judged
+
+from opproof.cases import cases_of
+from opproof.reference_ops import names
+
+SHIPPED = Path(__file__).parents[2] / "benchmarks" / "shipped"
+FAMILIES = sorted(p.stem for p in SHIPPED.glob("*.py") if p.stem not in ("apart", "bug", "memory"))
+sys.path.insert(0, str(SHIPPED))
+BUGS = [bug for family in FAMILIES for bug in importlib.import_module(family).BUGS]
+APART = importlib.import_module("apart")
+Shipped = importlib.import_module("bug").Shipped
+sys.path.remove(str(SHIPPED))
+
+#: An operator, a part of its thread, the inside of a case of standard level, and the verdict.
+ASKED = (
+    ("cumsum", "mlx/pull/4139", "x=4x1;dim=-1;f32;layout=x:transposed", "WRONG_VALUE"),
+    ("cumsum", "issues/184844", "x=3x2x2x3x2;dim=0;f32;layout=cropped", "ERROR"),
+    ("cumsum", "pull/1095", "x=5x1031;dim=-1;f32;fill=spread", "WRONG_GRADIENT"),
+    ("mul", "pull/2072", "a=3x65;b=0d;f32;layout=a:gapped", "WRONG_VALUE"),
+    ("matmul", "issues/171034", "a=33x3;b=3x17;bf16;fill=special", "WRONG_VALUE"),
+    ("scaled_dot_product_attention", "pull/4401",
+     "query=2x4x3x16;key=2x2x37x16;value=2x2x37x16;enable_gqa=true;f32;fill=opposed", "WRONG_VALUE"),
+    ("scaled_dot_product_attention", "pull/6438",
+     "query=2x4x3x32;key=2x2x257x32;value=2x2x257x32;keep=2x1x3x257;enable_gqa=true;f32;fill=padded", "WRONG_VALUE"),
+    ("grid_sample", "issues/23925",
+     "x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode=border;f32;fill=signs;needs=grid", "WRONG_GRADIENT"),
+    ("softmax", "rvllm", "x=5x31;dim=0;f32;fill=wide", "PASS"),
+    ("avg_pool2d", "issues/198119", "x=1x1x7x7;kernel_size=3;stride=2;f32", "PASS"),
+    ("permute", "pull/1676", "x=2x3x4;dims=(2,0,1);f32", "WRONG_GRADIENT"),
+)  # fmt: skip
+
+
+def _bug(op, thread):
+    (found,) = [bug for bug in BUGS if bug.op == op and thread in bug.link]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # wrong formulas overflow
+@pytest.mark.parametrize(("op", "thread", "case", "verdict"), ASKED)
+def test_it_is_found(op, thread, case, verdict):
+    bug = _bug(op, thread)
+    assert judged(Shipped(bug=bug), f"{op}[{case}]", bug.mode).verdict == verdict
+
+
+@pytest.mark.parametrize(("op", "thread", "case", "verdict"), ASKED)
+def test_the_cases_that_find_them_are_of_standard_level(op, thread, case, verdict):
+    listed = {str(known) for known in cases_of(op)}
+    assert verdict == "PASS" or op == "permute" or f"{op}[{case}]" in listed
+
+
+def test_elsewhere_the_backend_is_right():
+    bug = _bug("mul", "pull/2072")
+    assert judged(Shipped(bug=bug), "mul[a=3x65;b=0d;f32]").verdict == "PASS"
+    assert judged(Shipped(bug=bug), "mul[a=3x65;b=0d;f32;layout=a:gapped]", "gradient").verdict == "PASS"
+    assert judged(Shipped(bug=bug), "add[a=3x65;b=0d;f32;layout=a:gapped]").verdict == "PASS"
+
+
+def test_every_row_names_an_operator_and_a_thread():
+    listed = [*BUGS, *APART.APART]
+    assert {bug.op for bug in listed} <= set(names())
+    assert all(bug.link.split("/")[2] in ("issues", "pull") and bug.link.count("/") == 3 for bug in listed)
+    threads = {(bug.op, bug.link) for bug in BUGS}
+    assert APART.MENDED | set(APART.MISSED) <= threads
