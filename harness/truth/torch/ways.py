@@ -61,9 +61,6 @@ def widened(question: Question, known: Truth) -> Truth:
     exact = Arithmetic(torch, Tape())
     values = evaluated(exact, question, 0.0)
     squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
-    if amplitudes_of(question)[0].narrow:
-        stored, _ = deviations(exact.tape, question, values, _NOISY, Way.OPERANDS)
-        squares = [s if s is None else np.fmax(s, t) for s, t in zip(squares, stored, strict=True)]
     terms = _terms(exact.tape, question, values)
     kinds = (*question.dtypes, *question.kinds)
     unit = amplitudes_of(question)[1]
@@ -87,6 +84,27 @@ def widened(question: Question, known: Truth) -> Truth:
         gradients=tuple(expected[count:]),
         open=_open(question, values),
     )
+
+
+def of_operands(question: Question, known: Truth) -> Truth:
+    """The truth with the bounds of operands that are stored in 16 bits where they are wider."""
+    import torch
+
+    if not amplitudes_of(question)[0].narrow:
+        return known
+    exact = Arithmetic(torch, Tape())
+    values = evaluated(exact, question, 0.0)
+    squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OPERANDS)
+    unit, kinds = amplitudes_of(question)[1], (*question.dtypes, *question.kinds)
+
+    def wider(e: Expected | None, s: Array | None, kind: str) -> Expected | None:
+        if e is None or s is None or not kind:
+            return e
+        return replace(e, scale=np.fmax(e.scale, np.nan_to_num(np.sqrt(s / _NOISY) / unit / DTYPES[kind].u, posinf=0)))
+
+    found = list(map(wider, (*known.outputs, *known.gradients), squares, kinds))
+    outputs = tuple(e for e in found[: len(known.outputs)] if e is not None)
+    return replace(known, outputs=outputs, gradients=tuple(found[len(known.outputs) :]))
 
 
 def _largest(values: Array) -> float:
