@@ -90,9 +90,9 @@ def page(asked: list[Found]) -> Iterator[str]:
     yield "# Bugs that shipped\n"
     yield "Written by `benchmarks/shipped.py --page docs/shipped.md`; do not edit.\n"
     yield (
-        f"{total} bugs of operators, mined from threads of {len(projects)} repositories, all but {LATER} of them listed "
-        f"before any was asked. {len(asked)} can be expressed as a backend that is right in all else; the standard level at seed 0 "
-        f"finds {len(asked) - len(missed)} of them, {mended} only since rows for their classes were added, and misses "
+        f"{total} bugs of operators, mined from threads of {len(projects)} repositories, all but {LATER} of them "
+        f"listed before any was asked. {len(asked)} can be expressed as a backend that is right in all else; the "
+        f"standard level at seed 0 finds {len(asked) - len(missed)} of them, {mended} only since rows for their classes were added, and misses "
         f"{len(missed)}; {len(TOLD.APART)} cannot be shown. Each stands in `benchmarks/shipped/`, as narrow as its "
         "thread tells it: the case, the dtypes and the mode that had it. What a kernel reads past the end of a tensor "
         "is a guess; where it happens is not. Records count those of the bug's mode and dtypes; the sentence is what "
