@@ -92,11 +92,11 @@ def page(asked: list[Found]) -> Iterator[str]:
     yield (
         f"{total} bugs of operators, mined from threads of {len(projects)} repositories, all but {LATER} of them "
         f"listed before any was asked. {len(asked)} can be expressed as a backend that is right in all else; the "
-        f"standard level at seed 0 finds {len(asked) - len(missed)} of them, {mended} only since rows for their classes were added, and misses "
-        f"{len(missed)}; {len(TOLD.APART)} cannot be shown. Each stands in `benchmarks/shipped/`, as narrow as its "
-        "thread tells it: the case, the dtypes and the mode that had it. What a kernel reads past the end of a tensor "
-        "is a guess; where it happens is not. Records count those of the bug's mode and dtypes; the sentence is what "
-        "most of the failing ones say.\n"
+        f"standard level at seed 0 finds {len(asked) - len(missed)} of them, {mended} only since rows for their "
+        f"classes were added, and misses {len(missed)}; {len(TOLD.APART)} cannot be shown. Each stands in "
+        "`benchmarks/shipped/`, as narrow as its thread tells it: the case, the dtypes and the mode that had it. What "
+        "a kernel reads past the end of a tensor is a guess; where it happens is not. Records count those of the bug's "
+        "mode and dtypes; the sentence is what most of the failing ones say.\n"
     )
     yield "| operator | what it did instead | where | found | diagnosis | thread |"
     yield "| --- | --- | --- | --- | --- | --- |"
