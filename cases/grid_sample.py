@@ -30,7 +30,6 @@ STANDARD = [
     "x=0x2x3x3;grid=0x2x2x2",
     # Places on the very edge, where the cell behind the last one has the weight 0 and does not exist.
     *(f"x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode={p};fill=signs;needs=x" for p in _PADDINGS),
-    *(f"x=2x3x5x7;grid=2x4x3x2;align_corners=true;padding_mode={p};fill=signs;needs=grid;f32" for p in _PADDINGS),
     "x=1x1x2x2;grid=1x1x1031x2;f16,bf16",
     "x=1x1x2x2;grid=1x1x4099x2;f32",
 ]

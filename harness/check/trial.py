@@ -29,7 +29,7 @@ from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
-from opproof.harness.truth.torch.ways import of_operands, widened
+from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
@@ -117,11 +117,8 @@ def _decided(question: Question, asked: Facts, known: Truth, reply: Reply) -> tu
     judgements = _judgements(asked, known, reply)
     if not _fails(judgements):
         return known, judgements
-    for wider in (widened, of_operands):  # the second where it alone may help: elsewhere it would let more pass
-        known = wider(question, known)
-        judgements = at_kinks(question, _judgements(asked, known, reply))
-        if not _fails(judgements):
-            break
+    known = widened(question, known)
+    judgements = at_kinks(question, _judgements(asked, known, reply))
     return known, unknown(question, known, undecided(question, known, judgements))
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._data import NOT_FINITE, ON_KINKS, bits_of
+from opproof.cases._uneven import OPPOSED
 from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.drawn import given_the_draw, unfair
@@ -47,6 +48,8 @@ from opproof.vocabulary.several import tuple_of
 _MILD = frozenset({"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant"})
 _DIRECTIONS = 3
 _ABSOLUTE = 1e-12  # relative to the largest element: other formulas cancel elsewhere
+#: So many times that of scores about as large: PyTorch's backward makes shares anew, exp(score - logsumexp).
+_OPPOSED = 2.0**18
 _SPACING = 2.0**-20  # of numbers about a kink, to those who compare in float32
 _LARGEST = 5000  # elements: larger cases prove nothing more
 
@@ -193,9 +196,8 @@ def _compared(
     if groups is not None:
         comparison, _ = ties.in_any_order(got, allowed, groups, comparison, "f64")
     with np.errstate(all="ignore"):
-        near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * max(
-            1.0, float(np.max(np.abs(want.values), initial=0.0))
-        )
+        size = max(1.0, float(np.max(np.abs(want.values), initial=0.0))) * (_OPPOSED if case.fill == OPPOSED else 1)
+        near = np.abs(np.subtract(got, want.values, dtype=np.float64)) <= _ABSOLUTE * size
     if not (comparison.passed | (near & (not whole))).all():
         index = comparison.worst or ()
         said = (

@@ -14,8 +14,6 @@ from typing import Any
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12
 _POOL = 1 << 20
-#: A number of 16 bits is still one with this much noise, relatively.
-_NEAR = 2.0**-20
 #: Decisions that noise flips as a matter of course: equality.
 _UNSTEADY = frozenset(("eq", "ne", "equal", "chosen"))
 
@@ -28,7 +26,6 @@ class Way(StrEnum):
     FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
     LAST = "last"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
-    OPERANDS = "operands"  # what is multiplied by matrix units is rounded to the 16 bits that they take
     TAKEN = "taken"  # numbers taken out of tensors have their noise and nothing else, whatever they decide
 
 
@@ -60,15 +57,13 @@ class Tape:
 class Amplitudes:
     """Of one rounding of values, and of one addition of a sum; below `tiny` rounding is absolute.
 
-    `u` is the roundoff of the values, 0 where nothing is rounded. `operand` is that of one store in the dtype `narrow`.
+    `u` is the roundoff of the values, 0 where nothing is rounded.
     """
 
     interior: float
     summing: float
     tiny: float
     u: float = 0.0
-    operand: float = 0.0
-    narrow: str = ""  # PyTorch's name; empty where no 16-bit float is about
 
 
 @dataclass
@@ -152,15 +147,6 @@ class Arithmetic:
         else:
             y = _laid(self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing), y)
         return self.rounded(y) if summing < self.amplitudes.interior else y
-
-    def operand(self, x: Any) -> Any:
-        """`x` as a matrix unit takes it: rounded to 16 bits once, where it is no such number by itself."""
-        if self.way is not Way.OPERANDS or self.amplitudes is None or not self.amplitudes.narrow or x.is_complex():
-            return x
-        narrow = x.to(getattr(self.torch, self.amplitudes.narrow)).to(x.dtype)
-        stays = (x - narrow).abs() <= _NEAR * x.abs()
-        size = x.abs().clamp_min(self.torch.finfo(getattr(self.torch, self.amplitudes.narrow)).tiny)
-        return self.torch.where(stays, x, x + self.amplitudes.operand * size * self.drawn(x))
 
     def signs(self, like: Any) -> Any:
         """Numbers of either sign and mean square 1, so that two terms never cancel exactly."""

@@ -19,8 +19,6 @@ from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
 
-#: 16-bit floats, which matrix units take, by PyTorch's names.
-_NARROW = {"f16": "float16", "bf16": "bfloat16"}
 #: A function of tensors that gives its outputs in order.
 Outputs = Callable[..., Sequence[Any]]
 
@@ -111,9 +109,7 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     finest = min(floats, key=lambda d: d.u)
     own = compute in ("storage", finest.name) or finest.name == "f64"
     tiny = finest.tiny if own else DTYPES["f32"].tiny
-    narrow = max((d for d in floats if d.name in _NARROW), key=lambda d: d.u, default=None)
-    operand = ("", 0.0) if narrow is None else (_NARROW[narrow.name], unit * narrow.u * ONCE)
-    return Amplitudes(unit * interior, unit * summing, tiny, interior, operand[1], operand[0]), unit
+    return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
 
 
 def key_of(question: Question, run: int) -> int:
@@ -186,5 +182,6 @@ def _expected(
         whole = values if values.dtype.kind == "b" else values.astype(np.int64)
         return Expected(whole, np.zeros(values.shape), exact=True)
     scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
-    faithful, stored = compute_roundoff(dtype, compute) < dtype.u, compute == "storage" and dtype.name in _NARROW
-    return Expected(values, scale, faithful=faithful, stored=stored)
+    narrow = dtype.digits < DTYPES["f32"].digits
+    stored = compute == "storage" and narrow
+    return Expected(values, scale, faithful=compute_roundoff(dtype, compute) < dtype.u, stored=stored)

@@ -85,30 +85,12 @@ def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *re
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, y, dim, *rest)
-    if noise.way is Way.OPERANDS and noise.amplitudes is not None and y.numel() and y.dim():
-        return d + y * _from_output(noise, g, y, dim)
     if noise.exact or noise.way is not Way.OTHER or not y.numel() or not y.dim():
         return d
     d = d + _subtracted(noise, y, dim, lambda: (g * y).abs() + y * (g * y).sum(dim, keepdim=True).abs())
     if y.shape[dim] != 2:
         return d
     return d + roundoff(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
-
-
-def _from_output(noise: Arithmetic, g: Any, y: Any, dim: int) -> Any:
-    """What sum(g y) is off by where it is made of an attention's output that was stored in 16 bits, and its cotangent.
-
-    That output is y v: terms as large as those of g = cotangent v, over the root of how many shares there are. In a row
-    of g they may cancel: then they are as large as in other rows.
-    """
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    assert noise.amplitudes is not None
-    with _disable_current_modes():
-        shares, square = y.detach(), g.detach().square()
-        row = square.mean(dim, keepdim=True)
-        size = shares.square().sum(dim, keepdim=True).sqrt() * row.clamp_min(square.mean()).sqrt()
-        return noise.amplitudes.operand * size.masked_fill(row == 0, 0.0) * noise.drawn(size)
 
 
 def log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:

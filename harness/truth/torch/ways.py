@@ -18,9 +18,6 @@ The noise of `truth` is that of the formula in which the reference is written. A
   given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
-- in 16 bits matrix units take operands of 16 bits: the shares of an attention are stored before they meet the values,
-  as is what a backward multiplies; and that takes the sum of a row's shares times their gradients out of the stored
-  output;
 - below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
 - of elements that are equal, sort and topk may take any.
 """
@@ -84,27 +81,6 @@ def widened(question: Question, known: Truth) -> Truth:
         gradients=tuple(expected[count:]),
         open=_open(question, values),
     )
-
-
-def of_operands(question: Question, known: Truth) -> Truth:
-    """The truth with the bounds of operands that are stored in 16 bits where they are wider."""
-    import torch
-
-    if not amplitudes_of(question)[0].narrow:
-        return known
-    exact = Arithmetic(torch, Tape())
-    values = evaluated(exact, question, 0.0)
-    squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OPERANDS)
-    unit, kinds = amplitudes_of(question)[1], (*question.dtypes, *question.kinds)
-
-    def wider(e: Expected | None, s: Array | None, kind: str) -> Expected | None:
-        if e is None or s is None or not kind:
-            return e
-        return replace(e, scale=np.fmax(e.scale, np.nan_to_num(np.sqrt(s / _NOISY) / unit / DTYPES[kind].u, posinf=0)))
-
-    found = list(map(wider, (*known.outputs, *known.gradients), squares, kinds))
-    outputs = tuple(e for e in found[: len(known.outputs)] if e is not None)
-    return replace(known, outputs=outputs, gradients=tuple(found[len(known.outputs) :]))
 
 
 def _largest(values: Array) -> float:

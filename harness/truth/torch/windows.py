@@ -12,7 +12,6 @@ from opproof.harness.truth.torch.sums import Rule, accumulated, by_index, one_by
 
 def convolution(noise: Arithmetic, func: Any, x: Any, w: Any, bias: Any, *rest: Any) -> Any:
     """convolution, transposed too; `rest`: stride, padding, dilation, transposed, output padding, groups."""
-    x, w = noise.operand(x), noise.operand(w)
     y = func(x, w, None, *rest)
     transposed, groups = rest[3], rest[5]
     terms = _landing(w, rest[0]) * (w.shape[0] // groups) if transposed else math.prod(w.shape[2:]) * w.shape[1]
@@ -30,7 +29,6 @@ def _landing(w: Any, stride: Sequence[int]) -> int:
 def convolution_backward(noise: Arithmetic, func: Any, g: Any, x: Any, w: Any, sizes: Any, *rest: Any) -> Any:
     """convolution_backward: gradients of input, weight and bias, each a sum of products."""
     transposed, groups, wanted = rest[3], rest[5], list(rest[6])
-    g, x, w = noise.operand(g), noise.operand(x), noise.operand(w)
     exact = func(g, x, w, sizes, *rest)
     taps = math.prod(w.shape[2:]) if transposed else _landing(w, rest[0])
     places = math.prod(x.shape[2:] if transposed else g.shape[2:])

@@ -350,7 +350,7 @@ def test_a_wrong_call_of_check(options, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"mode": "forward"}, "opproof_check has no option 'mode': expected compute, device, dtypes"),
+        ({"mode": "forward"}, "opproof_check has no option 'mode': expected bits, compute, device, dtypes"),
         ({"like": np.abs, "dtypes": "f32"}, "opproof_check has no option 'dtypes': .*; did you mean dtype?"),
     ],
 )
