@@ -106,7 +106,9 @@ def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
 
     names = given_inputs.names_of(like)
     arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)
-    taken = callee(candidate, wish.vjp, like, arguments, tensors, wish.device)
+    # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
+    probe = given_inputs.given(inputs, names, wish.dtype, wish.seed + 1)[1]
+    taken = callee(candidate, wish.vjp, like, arguments, probe, wish.device)
     report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
     if not custom_op.is_custom(candidate):
         return report

@@ -147,6 +147,18 @@ def test_results_that_are_kept_by_address():
     assert told(report) == {("as given", "WRONG_VALUE", "forward")}
 
 
+def test_what_the_first_call_brought_is_no_answer_to_another():
+    """The first call of all looks at what the candidate takes: it has other data than the one that is judged."""
+    kept = []
+
+    def first_weights(x, w):
+        kept.append(w.detach().clone())
+        return x * kept[0]
+
+    report = judged(first_weights, gradients=False, only="as given")
+    assert told(report) == {("as given", "WRONG_VALUE", "forward")}
+
+
 def test_one_call_in_fifty(monkeypatch):
     monkeypatch.setattr("opproof.harness.check.repeated.SHARE", 100.0)
     monkeypatch.setattr("opproof.harness.check.repeated.SECONDS", 60.0)
