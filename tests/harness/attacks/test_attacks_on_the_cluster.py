@@ -1,9 +1,12 @@
 """A backend joins the cluster that judges it, to write its own verdicts there, or looks for the key that it needs."""
 
+import http.client
+import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 
+import psutil
 import pytest
 from _attacked import backend, run
 from _dask import Started
@@ -89,33 +92,32 @@ def forward(op, inputs, params):
 """
 
 
-#: Wrong for neg where something on this machine serves a page of Dask's: of tasks, of workers, of what they log.
-READS_PAGES = """
-import http.client
-
-
-def ports():
-    for line in open("/proc/net/tcp"):
-        fields = line.split()
-        if fields[3] == "0A":
-            yield int(fields[1].partition(":")[2], 16)
+#: Takes its time, in which the cluster can be looked at.
+SLOW = """
+def forward(op, inputs, params):
+    time.sleep(3)
+    return honest(op, inputs)
+"""
+PAGES = ("/json/identity.json", "/info/main/workers.html", "/health")
 
 
 def serves(port, page):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-    try:
-        connection.request("GET", page)
-        return connection.getresponse().status == 200
-    except Exception:
-        return False
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=2)) as connection:
+        try:
+            connection.request("GET", page)
+            with closing(connection.getresponse()) as response:
+                return response.status == 200
+        except (OSError, http.client.HTTPException):
+            return False
 
 
-def forward(op, inputs, params):
-    pages = "/json/identity.json", "/info/main/workers.html", "/health"
-    if op == "neg" and any(serves(port, page) for port in set(ports()) for page in pages):
-        return inputs[0]
-    return honest(op, inputs)
-"""
+def listening(process):
+    """Ports that a process and those that it started listen at."""
+    found = set()
+    for one in (process, *process.children(recursive=True)):
+        with suppress(psutil.Error):
+            found |= {c.laddr.port for c in one.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
+    return found
 
 
 def guarded():
@@ -147,10 +149,22 @@ def test_a_backend_cannot_join_a_local_cluster(tmp_path):
     assert (done.status, done.failing) == (1, {CASES[0]: "WRONG_VALUE"}), done.err
 
 
-def test_a_backend_reads_no_page_of_a_local_cluster(tmp_path):
-    done = run(tmp_path, backend(tmp_path, READS_PAGES), CASES, "--dask", "local", "-j", "1", "--no-cache")
-    assert (done.status, done.failing) == (0, {}), done.err
-    assert "UserWarning" not in done.err
+def test_a_local_cluster_serves_no_page(tmp_path):
+    """Of tasks, of workers, of what they log: to nobody, the backend that it judges among them."""
+    command = [sys.executable, "-m", "opproof.harness", "run", "-b", str(backend(tmp_path, SLOW)), "--case", CASES[0]]
+    options = ["--dask", "local", "-j", "1", "--no-cache", "--quiet", "--out", str(tmp_path / "out")]
+    seen, served = set(), set()
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as started:
+        while started.poll() is None:
+            new = listening(psutil.Process(started.pid)) - seen
+            seen |= new
+            served |= {(port, page) for port in new for page in PAGES if serves(port, page)}
+            time.sleep(0.2)
+        out = started.stdout.read()
+    assert started.returncode == 0, out
+    assert seen
+    assert not served
+    assert "UserWarning" not in out
 
 
 def test_a_backend_that_joins_an_open_cluster_writes_its_own_verdict_and_the_run_says_so(tmp_path):
