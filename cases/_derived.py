@@ -5,7 +5,8 @@ A file's first plain row of a tensor is tried again in float32 with the tensor s
     exchanged    its first two axes swapped, and rows as they were: a dense view whose rows stand in another order,
                  which a kernel that asks only whether a tensor is dense takes for contiguous
     channels     its second axis innermost
-    broadcast    alone, of all tensors: the same matrix in every place of a batch, which products fold into one
+    broadcast    alone, of all tensors: the same matrix in every place of a batch, which products fold into one; and
+                 cotangents, as what follows a sum along the first axis gives them
     one of 1     an axis of 1 has a stride of its own, with gaps or transposed: dense all the same, or not
     beside one   rows with gaps beside a tensor of one number, for which kernels have a path of their own
     two dtypes   rows with gaps of what is converted, where others have 16 bits
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from opproof.cases._case import Case, Shape
-from opproof.cases._layouts import storage_of
+from opproof.cases._layouts import COTANGENT, storage_of
 
 #: Fills of ordinary numbers.
 PLAIN = ("normal", "wide")
@@ -31,7 +32,7 @@ def derived(cases: Iterable[Case]) -> list[Case]:
     listed = list(cases)
     plain = sorted(filter(is_plain, listed), key=lambda case: case.layout != "contiguous")
     strided = [*_all(plain, "exchanged"), *_all(plain, "channels"), *_alone(plain)]
-    return [*strided, *_of_one(plain), *_beside_one(plain), *_converted(listed)]
+    return [*strided, *_of_one(plain), *_beside_one(plain), *_converted(listed), *_of_cotangents(plain)]
 
 
 def is_plain(case: Case) -> bool:
@@ -124,3 +125,22 @@ def _converted(cases: list[Case]) -> Iterator[Case]:
         wide = [n for n, shape in case.shapes.items() if case.dtype_of(n) == "f32" and len(shape) > 1]
         if wide:
             yield replace(case, layout=",".join(f"{name}:gapped" for name in wide))
+
+
+def of_cotangents(case: Case) -> bool:
+    """Whether a case is another where its cotangents alone lie otherwise: it has nothing to ask but gradients."""
+    return case.layout.startswith(f"{COTANGENT}:")
+
+
+def _of_cotangents(plain: list[Case]) -> Iterator[Case]:
+    """The first case, of three axes or more if any and not along the first, with cotangents that are broadcast."""
+    for case in sorted(plain, key=_hides)[:1]:
+        yield replace(case, layout=f"{COTANGENT}:broadcast")
+
+
+def _hides(case: Case) -> tuple[bool, bool, bool]:
+    """What makes equal cotangents along the first axis tell little of a case: no rows, work along it, no batch."""
+    shape = next(iter(case.shapes.values()))
+    dim = case.kwargs.get("dim")
+    dims = dim if isinstance(dim, tuple) else (dim,)
+    return len(shape) < 2 or shape[0] < 2, 0 in dims or -len(shape) in dims, len(shape) < 3

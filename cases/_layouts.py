@@ -11,7 +11,8 @@
     offset       contiguous, one element into its storage
     broadcast    stride 0 along the first axis (so all its slices are equal)
 
-A case's `layout=` names one for all its tensors, or one per tensor: `a:transposed,b:sliced`.
+A case's `layout=` names one for all its tensors, or one per tensor: `a:transposed,b:sliced`. Cotangents lie as all
+tensors do where that is said of all, or as `cotangent:broadcast` says; they are broadcast only where that is said.
 A tensor to which a layout cannot apply (a vector cannot be transposed) stays contiguous.
 """
 
@@ -132,24 +133,36 @@ LAYOUTS = {
 }
 
 
+#: By which `layout=` names the cotangents of all outputs.
+COTANGENT = "cotangent"
+
+
 def layouts_of(case: Case) -> dict[str, str]:
     """Layout name of every tensor of the case. Raises CaseError for an unknown layout or tensor."""
-    shapes = case.shapes
-    if ":" not in case.layout:
-        named = dict.fromkeys(shapes, case.layout)
-    else:
-        named = dict.fromkeys(shapes, "contiguous")
-        for part in case.layout.split(","):
-            tensor, _, layout = part.partition(":")
-            if tensor not in named:
-                raise CaseError(f"layout={case.layout} in {case}: no tensor {tensor!r}; there are {', '.join(shapes)}.")
-            named[tensor] = layout
-    for layout in named.values():
+    shapes, given = case.shapes, _given(case)
+    for tensor in given:
+        if tensor not in (*shapes, COTANGENT, ""):
+            raise CaseError(f"layout={case.layout} in {case}: no tensor {tensor!r}; there are {', '.join(shapes)}.")
+    for layout in given.values():
         if layout not in LAYOUTS:
             raise CaseError(
                 f"unknown layout {layout!r} in {case}: expected one of {', '.join(LAYOUTS)}{meant(layout, LAYOUTS)}"
             )
-    return named
+    return {name: given.get(name, given.get("", "contiguous")) for name in shapes}
+
+
+def cotangent_layout(case: Case) -> str:
+    """The layout of the cotangents: their own, or that which all inputs share where no elements coincide in it."""
+    given = _given(case)
+    shared = given.get("", "contiguous")
+    return given.get(COTANGENT, "contiguous" if shared == "broadcast" else shared)
+
+
+def _given(case: Case) -> dict[str, str]:
+    """The layouts that a case names, by tensor; that of all by an empty name."""
+    if ":" not in case.layout:
+        return {"": case.layout}
+    return {tensor: layout for tensor, _, layout in (part.partition(":") for part in case.layout.split(","))}
 
 
 @functools.lru_cache(maxsize=4096)

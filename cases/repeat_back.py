@@ -13,6 +13,7 @@ STANDARD = [
     "grad=2x6x4x9;shape=(2,2,4,3);layout=permuted",
     "grad=2x3x4x130;shape=(1,3,2,65);layout=gapped",
     "grad=6x8x3;shape=(6,2,3);layout=broadcast",
+    "grad=4x6x10;shape=(2,2,5);f32",
     "grad=3x4x6;shape=(3,1,1)",
     "grad=4x9x2;shape=(4,3,1);fill=exact",
     "grad=9x8;shape=(3,2);fill=signs;layout=transposed",

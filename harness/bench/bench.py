@@ -14,14 +14,14 @@ import numpy as np
 from opproof.backends.host.blocks import Calls, Stored
 from opproof.backends.host.request import name_of
 from opproof.cases import Case
-from opproof.cases._layouts import layouts_of, storage_of
+from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.harness.bench.facts import Facts, facts_of
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.process import Blocks, Fault, Worker
 from opproof.harness.cores import cores
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.question import Wanted, cotangent_layout, wanted_of
+from opproof.harness.run.question import Wanted, wanted_of
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed

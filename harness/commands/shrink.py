@@ -38,7 +38,7 @@ def command(
     from opproof.cases import Case
     from opproof.harness.explain.shrink import shrink
     from opproof.harness.run.limits import Limits
-    from opproof.harness.run.plan import Selection, checked, has_gradient, operators
+    from opproof.harness.run.plan import Selection, checked, is_asked, operators
     from opproof.harness.run.pool import Pool
     from opproof.harness.run.task import Task
     from opproof.vocabulary.modes import MODES
@@ -55,7 +55,7 @@ def command(
             *_, last = pool.run([task])  # what comes before it are earlier tasks, told of again
             return last
 
-        modes = [m for m in ((mode,) if mode else MODES) if m == "forward" or has_gradient(given, op)]
+        modes = [m for m in ((mode,) if mode else MODES) if is_asked(given, op, m)]
         first = next((r for r in (result(given, m) for m in modes) if r.verdict in FAILED), None)
         if first is None:
             raise UsageError(f"{given} does not fail on {backend} ({' and '.join(modes)}): there is nothing to shrink.")

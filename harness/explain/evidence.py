@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._layouts import layouts_of, storage_of
+from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.judge.judgement import Judgement, element, number
-from opproof.harness.run.question import cotangent_layout
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.reports import Evidence, Input, Picture
 from opproof.vocabulary.arrays import Array

@@ -12,7 +12,7 @@ import numpy as np
 from opproof.backends.host.frames import params_text
 from opproof.backends.host.request import name_of
 from opproof.cases import Case
-from opproof.cases._layouts import layouts_of, row_major, storage_of
+from opproof.cases._layouts import cotangent_layout, layouts_of, row_major, storage_of
 from opproof.harness.golden.manifest import Tensor, Vector, Wanted
 from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
@@ -113,7 +113,7 @@ def _inputs(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
 
 
 def _cotangents(posed: Posed, file: _Tensors) -> Iterator[Tensor | None]:
-    layout = question.cotangent_layout(posed.case)
+    layout = cotangent_layout(posed.case)
     names = output_names(posed.op, len(posed.cotangents))
     for i, (g, name) in enumerate(zip(posed.cotangents, names, strict=True)):
         yield None if g is None else _laid_out(f"cotangent.{i}", name, to_dtype(g, posed.case.dtype), layout, file)

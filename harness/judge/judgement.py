@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.cases._layouts import layouts_of
+from opproof.cases._layouts import cotangent_layout, layouts_of
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import Comparison
@@ -178,7 +178,7 @@ def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:
     names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
     by_slice = not forward and posed.case.fill in ORDINARY and Trait.POINTWISE not in posed.op.traits
     axes = axes_of(posed.case, posed.op) if by_slice else ()
-    repeated = "broadcast" in layouts_of(posed.case).values()
+    repeated = "broadcast" in (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
     return tuple(
         Judged(str(n), a, e, c, figures(a, e, c, posed.dtype_of(i), _alone(axes, str(n), a), repeated=repeated))
         for i, (n, a, e, c) in enumerate(

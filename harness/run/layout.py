@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from opproof.backends.host.arena import PAGE
 from opproof.backends.host.request import Place, Request, dtype_of, name_of
-from opproof.cases._layouts import Storage, layouts_of, row_major, storage_of
-from opproof.harness.run.question import Question, Wanted, cotangent_layout
+from opproof.cases._layouts import Storage, cotangent_layout, layouts_of, row_major, storage_of
+from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.errors import CaseError

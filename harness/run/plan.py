@@ -12,6 +12,7 @@ from pathlib import Path
 from opproof.cases import Case, _file, cases_of
 from opproof.cases._case import RESERVED
 from opproof.cases._data import FORWARD_ALONE, NOT_FINITE
+from opproof.cases._derived import of_cotangents
 from opproof.cases._stored import check_stored, is_stored
 from opproof.harness.ledger.known import Known
 from opproof.harness.run import destination
@@ -83,7 +84,8 @@ def cases(selection: Selection) -> list[Case]:
     elif selection.level == EXHAUSTIVE:
         chosen = [c for op in operators(selection) for c in chunks(op, selection.dtypes)]
     else:
-        chosen = [c for op in operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
+        listed = [(c, op) for op in operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
+        chosen = [c for c, op in listed if any(is_asked(c, op, mode) for mode in MODES)]
     if selection.seed and not selection.cases:
         chosen = [c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
@@ -118,7 +120,7 @@ def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selectio
         for case, text in zip(selected, map(str, selected), strict=True)
         for backend in few
         for mode in selection.modes
-        if (mode == "forward" or has_gradient(case, by_name[case.op])) and shard_of(text, mode, count) == part
+        if is_asked(case, by_name[case.op], mode) and shard_of(text, mode, count) == part
     ]
 
 
@@ -134,6 +136,11 @@ def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
         return tuple(k for k in of_op if k.speaks_of(task.case, Mode(task.mode), task.backend))
 
     return [replace(task, known=speaking) if (speaking := entries(task)) else task for task in tasks]
+
+
+def is_asked(case: Case, op: Op, mode: str) -> bool:
+    """Whether the case has the mode: a gradient to ask for; outputs, where it is not of cotangents alone."""
+    return has_gradient(case, op) if mode == Mode.GRADIENT else not of_cotangents(case)
 
 
 def has_gradient(case: Case, op: Op) -> bool:

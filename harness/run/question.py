@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from opproof.backends.host.request import name_of
-from opproof.cases import Case
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
@@ -75,11 +74,6 @@ def wanted_of(posed: Posed, templates: Sequence[Array]) -> tuple[Wanted | None, 
         Wanted(f"gradient of {n}", v.shape, DTYPES[posed.dtype_of(i)].numpy) if need and v is not None else None
         for i, (n, v, need) in enumerate(zip(posed.names, posed.inputs, posed.needs, strict=True))
     )
-
-
-def cotangent_layout(case: Case) -> str:
-    """The layout that all inputs share, where a cotangent can have it too."""
-    return case.layout if ":" not in case.layout and case.layout != "broadcast" else "contiguous"
 
 
 def received(returned: Sequence[Returned | None], question: Question) -> list[Array | None]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.cases._data import HIDDEN, bits_of, draw, draw_cotangent, draw_tensor, is_on_kinks
-from opproof.cases._layouts import LAYOUTS, layouts_of
+from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
 from opproof.harness.truth.fitted import fitted
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -147,11 +147,19 @@ def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[b
 
 
 def cotangents_of(case: Case, outputs: Sequence[Array], variant: int = 0) -> list[Array | None]:
-    """A random cotangent in the shape of each of `outputs`, rounded to the case's dtype; None for one not of floats."""
-    return [
+    """A random cotangent in the shape of each of `outputs`, rounded to the case's dtype; None for one not of floats.
+
+    A broadcast layout repeats its first slice: that of a sum along the first axis has a stride of 0 there.
+    """
+    drawn = [
         _uneven(draw_cotangent(case, f"g{i}", y.shape, variant)) if y.dtype.kind == "f" else None
         for i, y in enumerate(outputs)
     ]
+    if cotangent_layout(case) == "broadcast":
+        for g in drawn:
+            if g is not None and g.ndim:
+                g[...] = g[:1]
+    return drawn
 
 
 def _uneven(g: Array) -> Array:

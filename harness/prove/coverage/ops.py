@@ -55,6 +55,11 @@ def unary(op: Op) -> bool:
     return Trait.POINTWISE in op.traits and len(op.tensors) == 1
 
 
+def differentiable(op: Op) -> bool:
+    """Whether it has a gradient."""
+    return op.vjp is not None
+
+
 def in_place(op: Op) -> bool:
     """Whether its result may lie in the memory of a tensor."""
     return bool(op.in_place)

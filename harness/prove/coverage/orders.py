@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from opproof.cases import Case
-from opproof.cases._derived import has_one, is_beside_one, is_plain, lies_otherwise
+from opproof.cases._derived import has_one, is_beside_one, is_plain, lies_otherwise, of_cotangents
 from opproof.cases._layouts import layouts_of
 from opproof.reference_ops import Op
 
@@ -77,5 +77,16 @@ def _named(op: Op, names: list[str]) -> list[str]:
     return found[:2] if op.variadic else found
 
 
+def _cotangents(case: Case, op: Op) -> list[str]:
+    del op
+    return [""] if of_cotangents(case) else []
+
+
+def _cotangents_parts(op: Op, cases: Sequence[Case]) -> list[str]:
+    del op
+    return [""] if any(map(is_plain, cases)) else []
+
+
+COTANGENTS = (_cotangents, _cotangents_parts)
 AXIS_OF_ONE = (_of_one, _of_one_parts)
 BESIDE_ONE = (_beside, _beside_parts)

@@ -17,7 +17,7 @@ from opproof.harness.prove.coverage.case import (
     unchanged,
     when,
 )
-from opproof.harness.prove.coverage.orders import AXIS_OF_ONE, BESIDE_ONE, REPEATED, otherwise_parts
+from opproof.harness.prove.coverage.orders import AXIS_OF_ONE, BESIDE_ONE, COTANGENTS, REPEATED, otherwise_parts
 from opproof.harness.prove.coverage.sizes import leading, longer, over, rows, sizes, within
 from opproof.harness.prove.coverage.windows import (
     attribute_parts,
@@ -85,6 +85,13 @@ LAYOUTS = (
         )
     ),
     Rule("one repeated", "every tensor of a batch alone repeated along it by a stride of 0", 0, on.several, *REPEATED),
+    Rule(
+        "cotangents repeated",
+        "cotangents alone with a stride of 0 along their first axis",
+        0,
+        on.differentiable,
+        *COTANGENTS,
+    ),
     Rule("axis of 1", "a tensor with an axis of 1, which has gaps or is transposed", 0, on.tensors, *AXIS_OF_ONE),
     Rule("beside one", "rows with gaps beside a tensor of one number", 0, on.several, *BESIDE_ONE),
     Rule("one strided", "one tensor strided, the others not", 22, on.several, alone),

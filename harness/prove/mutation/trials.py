@@ -17,7 +17,7 @@ from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.prove.mutation.arrays import same_bits
 from opproof.harness.prove.mutation.mutant import Mutant, Profile, mutants_of
 from opproof.harness.prove.mutation.trial import CLEAR, Judge, Trial
-from opproof.harness.run.plan import has_gradient
+from opproof.harness.run.plan import is_asked
 from opproof.reference_ops import Op
 from opproof.vocabulary.dtypes import DECLARED
 from opproof.vocabulary.modes import MODES, Mode
@@ -66,7 +66,7 @@ class Fate:
 def trials(op: Op, mode: Mode, dtype: str, level: str, judged_by: Judge = judge) -> list[Trial]:
     """The cases of one operator in one mode and dtype, posed; those without a gradient to ask for are left out."""
     cases = [c for c in cases_of(op.name, level) if c.dtypes == (dtype,)]
-    posed = [Trial(c, op, mode, judged_by) for c in cases if mode is Mode.FORWARD or has_gradient(c, op)]
+    posed = [Trial(c, op, mode, judged_by) for c in cases if is_asked(c, op, mode)]
     return posed if mode is Mode.FORWARD else [t for t in posed if any(t.posed.needs)]
 
 
