@@ -83,7 +83,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     apart = isinstance(candidate, Located)
     if is_module(like) and not is_module(candidate) and not apart:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
-    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs, wish.bits)
+    manner = _manner(wish)
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
@@ -98,12 +98,16 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     return _further(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
 
 
+def _manner(wish: Wish) -> Manner:
+    return Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs, wish.bits)
+
+
 def _further(
     report: Report, found: Sequence[Tried], reference: Reference, candidate: Callable[[Request], Any], wish: Wish
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
     start, results, notes = time.monotonic(), list[Result](), list[str]()
-    manner = Manner(wish.seed, wish.gradients, wish.compute, wish.reuses_outputs, wish.bits)
+    manner = _manner(wish)
     for i, first in enumerate(found):
         if i and time.monotonic() - start > wish.seconds:
             break

@@ -25,6 +25,8 @@ FILLS = {
 }
 #: Every second tensor small, and then the others: among small weights small values no longer decide.
 SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
+#: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
+RAGGED_FIRST = 3
 #: Sizes in place of n: odd, 1, none, another, aligned.
 _NEW: tuple[Callable[[int], int], ...] = (
     lambda n: n + 1 if n % 2 == 0 else n + 2,
@@ -49,8 +51,10 @@ class Variant:
 
 
 def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) -> Iterator[Variant]:
-    """The given inputs first; then layouts, values and, where `resized`, sizes."""
+    """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes."""
     yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
+    ragged, rest = _sizes(asked) if resized else ([], [])
+    yield from (_with(asked, other, *pair) for pair in ragged[:RAGGED_FIRST])
     for fill, (factor, offset) in FILLS.items():
         yield Variant(
             f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)
@@ -63,11 +67,7 @@ def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) ->
     for layout in LAYOUTS:
         if layout in ("sliced", "offset") or any(len(t.shape) >= 2 and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout), _laid(other, layout))
-    if resized:
-        for old, new in _sizes(asked):
-            yield Variant(
-                f"{old} as {new}", "normal", "contiguous", _resized(asked, old, new, 0), _resized(other, old, new, 1)
-            )
+    yield from (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
 
 
 def _varies(tensor: Tensor) -> bool:
@@ -113,14 +113,16 @@ def _laid(tensors: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
     )
 
 
-def _sizes(tensors: Sequence[Tensor]) -> Iterator[tuple[int, int]]:
-    """Every size among the shapes, and what to try in its place: all axes of one size change together."""
+def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Every size among the shapes, and what to try in its place: all axes of one size change together. Odd ones first."""
     sizes = list(dict.fromkeys(n for t in tensors if not t.param for n in t.shape if n > 1))
-    for new_of in _NEW:
-        for n in sizes:
-            new = new_of(n)
-            if new != n and new not in sizes:
-                yield n, new
+    pairs = [[(n, new) for n in sizes if (new := new_of(n)) != n and new not in sizes] for new_of in _NEW]
+    return pairs[0], [pair for some in pairs[1:] for pair in some]
+
+
+def _with(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Variant:
+    sized = _resized(asked, old, new, 0), _resized(other, old, new, 1)
+    return Variant(f"{old} as {new}", "normal", "contiguous", *sized)
 
 
 def _resized(tensors: Sequence[Tensor], old: int, new: int, salt: int) -> tuple[Tensor, ...]:

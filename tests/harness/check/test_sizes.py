@@ -215,3 +215,10 @@ def test_a_kernel_that_is_made_for_one_size_says_so_by_its_shape():
         text.startswith("8 as 9 and 32 as 33: the candidate is made for the sizes given: y0 has shape (8,)")
         for text in report.not_judged
     )
+
+
+def test_a_few_ragged_sizes_of_shapes_are_tried_before_other_values():
+    """A slow kernel uses the seconds up, and its last tile is the first thing to look at."""
+    report = judged(lambda a, b: a @ b, lambda a, b: a @ b, [(64, 32), (32, 16)])
+    assert report.tried[:5] == ("as given", "64 as 65", "32 as 33", "16 as 17", "small values")
+    assert "64 as 1" in report.tried[5:]
