@@ -114,7 +114,7 @@ def _laid(tensors: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
 
 
 def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Every size among the shapes, and what to try in its place: all axes of one size change together. Odd ones first."""
+    """Every size among the shapes, and one to try in its place; of ragged sizes, and of others."""
     sizes = list(dict.fromkeys(n for t in tensors if not t.param for n in t.shape if n > 1))
     pairs = [[(n, new) for n in sizes if (new := new_of(n)) != n and new not in sizes] for new_of in _NEW]
     return pairs[0], [pair for some in pairs[1:] for pair in some]
