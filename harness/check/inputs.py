@@ -46,7 +46,10 @@ def given(
 
 
 def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
-    """What a factory makes: called with `seed` and `dtype` where it takes them, its random numbers seeded."""
+    """What a factory makes: called with `seed` and `dtype` where it takes them, its random numbers seeded.
+
+    Raises UsageError where it wants more.
+    """
     import torch
 
     offered = {"seed": seed, "dtype": getattr(torch, dtype_name(dtype or "f32"))}
@@ -54,6 +57,13 @@ def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
         signature = inspect.signature(factory).parameters
     except ValueError:
         signature = {}  # type: ignore[assignment]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [p.name for p in signature.values() if p.default is p.empty and p.kind not in variadic]
+    if others := [name for name in wanted if name not in offered]:
+        raise UsageError(
+            f"inputs is a function that wants {others[0]!r}: expected one that takes nothing, or seed and dtype; give "
+            "other parameters a default, or bind them with functools.partial."
+        )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return factory(**{k: v for k, v in offered.items() if k in signature})

@@ -11,6 +11,7 @@ import numpy as np
 from opproof.harness.check.beyond import overflows, undefined
 from opproof.harness.check.call import Answered, Reply, alike
 from opproof.harness.check.facts import Facts, facts
+from opproof.harness.check.finer import as_rounded
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
 from opproof.harness.check.partly import judged as wrong_part
@@ -83,6 +84,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         if variant.name == GIVEN:
             raise
         return Tried(variant, None, None, Reply(), {}, f"the reference in float64: {type(error).__name__}: {error}")
+    question, known = as_rounded(question, known, lambda k: _judgements(asked, k, asked.reply))
     known, judgements = _decided(question, asked, known, replies[1])
     if not _fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: _gradient(asked, narrow, replies[1]))

@@ -1,7 +1,7 @@
 """Factorisations of matrices: backward stable, so the result is exact for a matrix off by roundings of its rows.
 
-An ill-conditioned one shows its condition. Eigenvectors and singular vectors, whose signs and order are free, have no
-rule.
+So are exponentials, pseudoinverses and least squares. An ill-conditioned matrix shows its condition. Eigenvectors and
+singular vectors, whose signs and order are free, have no rule.
 """
 
 from __future__ import annotations
@@ -27,6 +27,21 @@ def factored(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -
     return tuple(noise.rounded(y) if y.is_floating_point() else y for y in found)
 
 
+def mapped(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """A matrix made of one matrix: its exponential, its pseudoinverse."""
+    if noise.exact or noise.scattered:
+        return func(a, *args, **options)
+    return noise.rounded(func(a + off(noise, a), *args, **options))
+
+
+def fitted(noise: Arithmetic, func: Any, a: Any, b: Any, *args: Any, **options: Any) -> Any:
+    """linalg_lstsq: the solution, and what is told of it; a rank is a whole number."""
+    if noise.exact or noise.scattered:
+        return func(a, b, *args, **options)
+    found = func(a + off(noise, a), b, *args, **options)
+    return tuple(noise.rounded(y) if y.is_floating_point() and y.numel() else y for y in found)
+
+
 def solved(noise: Arithmetic, func: Any, a: Any, b: Any, **options: Any) -> Any:
     """_linalg_solve_ex."""
     if noise.exact or noise.scattered:
@@ -49,6 +64,8 @@ def solved_by_factors(noise: Arithmetic, func: Any, lu: Any, pivots: Any, b: Any
 
 MATRICES: dict[str, Rule] = {
     **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_cholesky_ex"), factored),
+    **dict.fromkeys(("linalg_matrix_exp", "linalg_pinv"), mapped),
+    "linalg_lstsq": fitted,
     "_linalg_solve_ex": solved,
     "linalg_lu_solve": solved_by_factors,
 }

@@ -105,6 +105,12 @@ def middle(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> 
     return flat[noise.decided("median", lambda: (flat - y).abs().nan_to_num(math.inf).argmin())].clone()
 
 
+def shrunk_backward(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any) -> Any:
+    """The gradient of hardshrink and softshrink: g where x is larger than `size`."""
+    del func
+    return g.masked_fill(noise.decided("shrunk", lambda: x.abs() <= size), 0.0)
+
+
 def remainder(noise: Arithmetic, func: Any, a: Any, b: Any) -> Any:
     """Fmod and remainder: a - q b without rounding, the whole number q of the exact evaluation."""
     y = func(a, b)
@@ -123,5 +129,6 @@ SELECTIONS: dict[str, Rule] = {
     "clamp_max": clamp_max, "clip": clamp, "relu": relu, "hardtanh": hardtanh, "abs": absolute, "amax": extreme,
     "amin": extreme, "max": maximum, "min": maximum, "sort": ordered, "topk": ordered, "kthvalue": ordered,
     "mode": ordered, "cummax": ordered, "cummin": ordered, "median": middle, "nanmedian": middle,
-    "fmod": remainder, "remainder": remainder, "frac": fraction,
+    "hardshrink_backward": shrunk_backward, "softshrink_backward": shrunk_backward, "fmod": remainder,
+    "remainder": remainder, "frac": fraction,
 }  # fmt: skip

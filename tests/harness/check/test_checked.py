@@ -291,6 +291,7 @@ def test_bounds_hold_for_what_is_honest_and_for_nothing_else():
         ({"op": "softmax", "like": None, "inputs": [(3,)]}, "cases of its own"),
         ({"op": None, "like": 3, "inputs": [(3,)]}, "expected a function or a module"),
         ({"op": None, "like": reference, "inputs": [(3, 4), (5,)]}, "give inputs that the reference takes"),
+        ({"op": None, "like": reference, "inputs": lambda s: [torch.ones(s)]}, "wants 's': expected one that takes"),
     ],
 )
 def test_wrong_calls_are_told(wrong, text):

@@ -89,10 +89,26 @@ def test_weighted_bags():
         torch.linalg.det,
         lambda a: torch.linalg.slogdet(a)[1],
         lambda a: torch.linalg.cholesky(a @ a.mT),
+        torch.linalg.matrix_exp,
+        torch.linalg.pinv,
     ],
 )
 def test_functions_of_a_matrix(f):
     meets_autograd(f, normal(2, 5, 5) + 2 * np.eye(5))
+
+
+def test_least_squares():
+    meets_autograd(lambda a, b: torch.linalg.lstsq(a, b).solution, normal(2, 7, 3), normal(2, 7, 2, seed=1))
+
+
+@pytest.mark.parametrize("f", [F.hardshrink, F.softshrink])
+def test_shrunk(f):
+    meets_autograd(f, np.append(normal(40), [0.5, -0.5, 0.0]))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_nearest_neighbours_by_their_centres(axes):
+    meets_autograd(lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest-exact"), normal(2, 3, *(5, 7, 4)[:axes]))
 
 
 def test_linear_systems():
