@@ -158,6 +158,12 @@ def cotangent_layout(case: Case) -> str:
     return given.get(COTANGENT, "contiguous" if shared == "broadcast" else shared)
 
 
+def equal_slices(case: Case) -> int:
+    """How many slices of a tensor are one in memory: 1 where all have places of their own."""
+    shapes = case.shapes
+    return max((shapes[n][0] for n, layout in layouts_of(case).items() if layout == "broadcast" and shapes[n]), default=1)
+
+
 def _given(case: Case) -> dict[str, str]:
     """The layouts that a case names, by tensor; that of all by an empty name."""
     if ":" not in case.layout:

@@ -55,10 +55,12 @@ class Reference:
         import torch
 
         call = in_float64(self.subject, self.form)
+        own = [t.dtype if not t.kind and t.dtype != "bool" else "" for t in request.tensors]
         whole = [t.dtype in PARTS for t in request.tensors]
 
         def outputs(*tensors: Any) -> Sequence[Any]:
             given = [torch.view_as_complex(t.clone()) if c else t.clone() for t, c in zip(tensors, whole, strict=True)]
+            given = [t.to(getattr(torch, d)) if d else t for t, d in zip(given, own, strict=True)]
             return [by_parts(y) for y in (*flat(call(given)), *(given[i] for i in request.after))]
 
         return outputs

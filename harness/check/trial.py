@@ -27,6 +27,7 @@ from opproof.harness.check.unsettled import unsettled
 from opproof.harness.check.variants import GIVEN, Variant
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.figures import figures
+from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
@@ -247,9 +248,9 @@ def _fails(judgements: dict[Mode, Judgement]) -> bool:
 
 def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     left = known.open[: len(known.outputs)] or [None] * len(known.outputs)
-    repeated = _repeated(asked)
+    slices = _equal_slices(asked)
     found = [
-        _judged(f"y{i}", y.values, e, kind_of(w.dtype), o, repeated=repeated)
+        _judged(f"y{i}", y.values, e, kind_of(w.dtype), o, slices)
         for i, (y, e, w, o) in enumerate(zip(reply.outputs, known.outputs, asked.outputs, left, strict=True))
     ]
     return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
@@ -263,7 +264,7 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     if objection := misgiven(asked, reply):
         return objection
     found, of = [], []
-    request, repeated = asked.request, _repeated(asked)
+    request, slices = asked.request, _equal_slices(asked)
     for t, e, d, need in zip(request.tensors, known.gradients, reply.gradients, request.needs, strict=True):
         if not need or e is None:
             continue
@@ -274,7 +275,7 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
             return Judgement(Verdict.WRONG_SHAPE, text)
         got = np.zeros(e.values.shape) if d is None else d.values
         # Of equal elements at_kinks decides.
-        found.append(_judged(t.name, got, e, t.kind, None, repeated=repeated))
+        found.append(_judged(t.name, got, e, t.kind, None, slices))
         of.append(t.kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 
@@ -283,16 +284,17 @@ def _absent(name: str) -> str:
     return f"{name} has no gradient: None came; what the kernel takes for a constant the reference detaches"
 
 
-def _repeated(asked: Facts) -> bool:
-    """Whether some input holds one slice again and again, so that errors repeat."""
-    return any(t.layout == "broadcast" for t in asked.request.tensors)
+def _equal_slices(asked: Facts) -> int:
+    """How many slices of an input are one, so that errors repeat; 1 where all are of their own."""
+    return max((t.shape[0] for t in asked.request.tensors if t.layout == "broadcast" and t.shape), default=1)
 
 
-def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | None, *, repeated: bool) -> Judged:
-    comparison = compare(got, expected, kind or "f32")
+def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | None, slices: int) -> Judged:
+    comparison = for_equal(slices, expected, lambda e: e and compare(got, e, kind or "f32"))
+    assert comparison is not None
     if left is not None:
         comparison = comparison.excusing(left & ~comparison.passed)
-    whole = figures(got, expected, comparison, kind or "f32", repeated=repeated)
+    whole = figures(got, expected, comparison, kind or "f32", repeated=slices > 1)
     return Judged(name, got, expected, comparison, whole)
 
 

@@ -17,6 +17,7 @@ from opproof.harness.truth.torch.bags import BAGS
 from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.truth.torch.intercepted import intercepted
+from opproof.harness.truth.torch.losses import LOSSES
 from opproof.harness.truth.torch.matrices import MATRICES
 from opproof.harness.truth.torch.numbers import taking
 from opproof.harness.truth.torch.pulled import scattered
@@ -30,7 +31,7 @@ from opproof.harness.truth.torch.windows import WINDOWS
 from opproof.vocabulary.errors import OpError
 
 _RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
-_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES}
 
 
 @contextlib.contextmanager
@@ -151,7 +152,7 @@ def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwar
     if draws(func):
         return target.copy_(noise.random(func._schema.name, lambda: copied(func(*args, **kwargs))))
     if name.endswith("_") and func._schema.returns:
-        plain = _overload(noise, name[:-1], func._overloadname)
+        plain = _functional_of(noise, name[:-1], func)
         if plain is not None:
             return target.copy_(answer(noise, mode, plain, args, kwargs))
     if "out" in kwargs:
@@ -161,6 +162,18 @@ def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwar
             y = answer(noise, mode, plain, args, rest)
             return kwargs["out"].resize_(y.shape).copy_(y)
     return _decomposed(noise, mode, func, args, kwargs)
+
+
+def _functional_of(noise: Arithmetic, name: str, func: Any) -> Any:
+    """The overload of `name` that takes what `func` does: pow_.Scalar has its in pow.Tensor_Scalar."""
+    packet = getattr(noise.torch.ops.aten, name, None)
+
+    def taken(overload: Any) -> list[str]:
+        return [str(a.type) for a in overload._schema.arguments]
+
+    named = [func._overloadname or "default", *(packet.overloads() if packet is not None else ())]
+    found = (_overload(noise, name, overload) for overload in named)
+    return next((f for f in found if f is not None and not f._schema.is_mutable and taken(f) == taken(func)), None)
 
 
 def _overload(noise: Arithmetic, name: str, overload: str) -> Any:

@@ -206,13 +206,56 @@ def distances(noise: Arithmetic, func: Any, a: Any, b: Any, p: float, *_: Any) -
     return noise.torch.linalg.vector_norm(a.unsqueeze(-2) - b.unsqueeze(-3), p, -1)
 
 
+def pairs(noise: Arithmetic, func: Any, a: Any, p: float = 2.0) -> Any:
+    """_pdist_forward: the distance of each row to those after it."""
+    del func
+    i, j = noise.torch.triu_indices(len(a), len(a), 1)
+    return noise.torch.linalg.vector_norm(a[i] - a[j], p, -1)
+
+
+def pairs_backward(noise: Arithmetic, func: Any, g: Any, a: Any, p: float, y: Any) -> Any:
+    """_pdist_backward."""
+    del func
+    i, j = noise.torch.triu_indices(len(a), len(a), 1)
+    each = g.unsqueeze(-1) * _share(a[i] - a[j], p, y)
+    return noise.torch.zeros_like(a).index_add(0, i, each).index_add(0, j, -each)
+
+
+def trilinear(
+    noise: Arithmetic, func: Any, a: Any, b: Any, c: Any, new_a: Any, new_b: Any, new_c: Any, axes: Any, *_: Any
+) -> Any:
+    """_trilinear: a product of three, each with new axes, summed over others."""
+    del noise, func
+    for k in range(len(axes) + 8):
+        a, b, c = (v.unsqueeze(k) if k in new else v for v, new in ((a, new_a), (b, new_b), (c, new_c)))
+    return (a * b * c).sum(axes)
+
+
+def elu_backward(
+    noise: Arithmetic, func: Any, g: Any, alpha: Any, scale: Any, input_scale: Any, is_result: bool, x: Any
+) -> Any:
+    """elu_backward; by way of the saved y it is g (y + alpha) below 0, with a roundoff of alpha."""
+    from torch._decomp import decomposition_table
+
+    d = decomposition_table[func](g, alpha, scale, input_scale, is_result, x)
+    if noise.exact or noise.way is not Way.OTHER:
+        return d
+    size = (g * (alpha * scale * input_scale)).detach()
+    return d + noise.torch.where(x.detach() < 0, roundoff(noise, lambda: size), 0.0)
+
+
 def distances_backward(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: float, y: Any) -> Any:
     """_cdist_backward."""
     del noise, func
-    apart = a.unsqueeze(-2) - b.unsqueeze(-3)
+    return (g.unsqueeze(-1) * _share(a.unsqueeze(-2) - b.unsqueeze(-3), p, y)).sum(-2)
+
+
+def _share(apart: Any, p: float, y: Any) -> Any:
+    """The derivative of a distance `y` by what is apart; that of the number of differences is 0."""
     y = y.unsqueeze(-1)
-    share = apart.sign() * (apart.abs() / y).pow(p - 1)
-    return (g.unsqueeze(-1) * share.masked_fill(y == 0, 0.0)).sum(-2)
+    if p == 0:
+        return apart * 0.0
+    return (apart.sign() * (apart.abs() / y).pow(p - 1)).masked_fill(y == 0, 0.0)
 
 
 FORMULAS: dict[str, Rule] = {
@@ -221,7 +264,10 @@ FORMULAS: dict[str, Rule] = {
     "_log_softmax": log_softmax, "_log_softmax_backward_data": log_softmax_backward, "gelu": gelu,
     "gelu_backward": gelu_backward, "var": var, "var_mean": var_mean, "std": std, "std_mean": std_mean,
     "linalg_vector_norm": vector_norm, "_cdist_forward": distances, "_cdist_backward": distances_backward,
+    "_pdist_forward": pairs, "_pdist_backward": pairs_backward, "_trilinear": trilinear, "elu_backward": elu_backward,
 }  # fmt: skip
 
 #: Formulas whose other honest way is an evaluation of its own.
-MEASURED = frozenset(("sigmoid", "_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data"))
+MEASURED = frozenset(
+    ("sigmoid", "_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data", "elu_backward")
+)

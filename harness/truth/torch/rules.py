@@ -10,7 +10,14 @@ ROUNDS = frozenset(
     add sub rsub mul div true_divide exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square pow
     sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc erfinv lgamma digamma hypot i0 i0e i1
     i1e special_erfcx special_i0e special_i1 special_i1e special_ndtri special_log_ndtr igamma igammac polygamma
-    deg2rad rad2deg angle sinc special_entr
+    deg2rad rad2deg angle sinc special_entr special_airy_ai special_bessel_y0 special_bessel_y1 bessel_j0 bessel_j1
+    spherical_bessel_j0 special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0
+    special_modified_bessel_k1 special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1
+    special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
+    special_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
+    special_laguerre_polynomial_l special_legendre_polynomial_p special_shifted_chebyshev_polynomial_t
+    special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
+    special_shifted_chebyshev_polynomial_w
     """.split()
 )
 
@@ -32,7 +39,7 @@ MOVES = frozenset(
     reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d
     repeat_interleave zero diag_embed block_diag upsample_nearest1d upsample_nearest2d upsample_nearest3d
     _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d diagonal_copy alias_copy
-    nan_to_num _sparse_mask take chunk glu_jvp unflatten flatten narrow _nested_view view_element_type clone_preserve
+    masked_scatter_backward lu_unpack nan_to_num _sparse_mask take chunk glu_jvp unflatten flatten narrow _nested_view view_element_type clone_preserve
     """.split()
 )
 

@@ -14,6 +14,9 @@ def scattered(
     noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     """scatter_reduce. Raises OpError where `reduce` has no rule."""
+    if not x.dim():
+        y = scattered(noise, func, x[None], 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self)
+        return y[0]
     if reduce in ("amax", "amin"):
         return _extreme(noise, func, x, dim, index, src, reduce, include_self=include_self)
     if reduce in _SUMMED:
@@ -26,6 +29,9 @@ def by_rows(
 ) -> Any:
     """index_reduce: one index for all that lies at a place of `dim`."""
     del func
+    if not x.dim():
+        x, src = x[None], src.reshape(-1)
+        return by_rows(noise, None, x, 0, index.reshape(-1), src, reduce, include_self=include_self)[0]
     shape = [-1 if axis == dim % src.dim() else 1 for axis in range(src.dim())]
     places = index.reshape(shape).expand(src.shape)
     full = noise.torch.ops.aten.scatter_reduce.two
@@ -47,7 +53,10 @@ def _extreme(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: An
     winner = noise.decided("scattered", winners)
     if noise.exact or not src.numel():
         return func(x, dim, index, src, reduce, **self)
-    return src.gather(dim, winner.clamp_min(0)).where(winner >= 0, x)
+    y = x.clone()
+    inside = tuple(slice(None) if axis == dim % src.dim() else slice(n) for axis, n in enumerate(src.shape))
+    y[inside] = src.gather(dim, winner[inside].clamp_min(0)).where(winner[inside] >= 0, x[inside])
+    return y
 
 
 def _sum(noise: Arithmetic, func: Any, x: Any, dim: int, index: Any, src: Any, **self: Any) -> Any:

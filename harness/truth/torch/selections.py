@@ -59,6 +59,8 @@ def absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
 
 def extreme(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """amax, amin, and max, min of all elements."""
+    if not x.dim():
+        return x.clone()
     largest = func._schema.name.endswith("max")  # "aten::max": what the operation is called says which
     axes = axes_of(x, dim)
     kept = [a for a in range(x.dim()) if a not in axes]
@@ -105,6 +107,15 @@ def middle(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> 
     return flat[noise.decided("median", lambda: (flat - y).abs().nan_to_num(math.inf).argmin())].clone()
 
 
+def distinct(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
+    """_unique2: each number once, where it comes first; which element is which of them, how often each comes."""
+    found = func(x, *args, **options)
+    flat = x.reshape(-1)
+    places = noise.decided("unique", lambda: (flat[:, None] == found[0]).to(noise.torch.int8).argmax(0))
+    rest = [noise.decided("unique", lambda y=y: y) for y in found[1:]]
+    return flat[places], *rest
+
+
 def shrunk_backward(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any) -> Any:
     """The gradient of hardshrink and softshrink: g where x is larger than `size`."""
     del func
@@ -130,5 +141,5 @@ SELECTIONS: dict[str, Rule] = {
     "amin": extreme, "max": maximum, "min": maximum, "sort": ordered, "topk": ordered, "kthvalue": ordered,
     "mode": ordered, "cummax": ordered, "cummin": ordered, "median": middle, "nanmedian": middle,
     "hardshrink_backward": shrunk_backward, "softshrink_backward": shrunk_backward, "fmod": remainder,
-    "remainder": remainder, "frac": fraction,
+    "remainder": remainder, "frac": fraction, "_unique2": distinct,
 }  # fmt: skip

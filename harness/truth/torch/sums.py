@@ -106,11 +106,18 @@ def added_matrices(product_of: str) -> Rule:
     return rule
 
 
+def added_batches(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, **options: Any) -> Any:
+    """addbmm: products of matrices added up, which is one product of them side by side."""
+    del func
+    side = a.transpose(0, 1).reshape(a.shape[1], -1)
+    return added_matrices("mm")(noise, None, c, side, b.reshape(-1, b.shape[2]), **options)
+
+
 def outer_added(noise: Arithmetic, func: Any, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Addr."""
     del func
     y = noise.rounded(a[:, None] * b[None] * alpha)
-    return noise.rounded(y + c * beta)
+    return noise.rounded(y + c * beta) if beta else y
 
 
 def cumulated(noise: Arithmetic, func: Any, x: Any, dim: int, **options: Any) -> Any:
@@ -172,6 +179,12 @@ def put(noise: Arithmetic, func: Any, x: Any, indices: Any, values: Any, accumul
     return by_index(noise, y, x, indices, values, True)
 
 
+def put_at(noise: Arithmetic, func: Any, x: Any, index: Any, values: Any, accumulate: bool = False) -> Any:
+    """aten::put, by positions in the whole tensor."""
+    flat, at = x.reshape(-1), index.reshape(-1)
+    return put(noise, func, flat, [at], values.reshape(-1), accumulate).reshape(x.shape)
+
+
 def embedded(noise: Arithmetic, func: Any, g: Any, indices: Any, rows: int, padding: int, by_count: bool) -> Any:
     """embedding_dense_backward."""
     del func
@@ -213,6 +226,6 @@ SUMS: dict[str, Rule] = {
     "dot": matrices, "vdot": matrices, "addmm": added_matrices("mm"), "baddbmm": added_matrices("bmm"),
     "addmv": added_matrices("mv"), "addr": outer_added, "cumsum": cumulated, "cumprod": multiplied,
     "logcumsumexp": log_cumulated, "index_add": by_index, "scatter_add": by_index, "index_put": put,
-    "_index_put_impl": put, "_unsafe_index_put": put, "embedding_dense_backward": embedded,
+    "addbmm": added_batches, "put": put_at, "_index_put_impl": put, "_unsafe_index_put": put, "embedding_dense_backward": embedded,
     "linalg_solve_triangular": solved, "_fft_c2c": transformed, "_fft_r2c": transformed, "_fft_c2r": transformed,
 }  # fmt: skip

@@ -43,9 +43,10 @@ from opproof.harness.truth.torch.evaluate import (
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
-#: Evaluations in which the other formulas have noise, and in which signs are drawn; and how many roundoffs of what
-#: terms amount to make one unit of scale.
-_NOISY, _SCATTERED = 8, 8
+#: Evaluations in which the other formulas have noise, and in which signs are drawn: of two terms every second of these
+#: cancels, of two such stages three of four, and of the rest each row needs some. And how many roundoffs of what terms
+#: amount to make one unit of scale.
+_NOISY, _SCATTERED = 8, 32
 TERMS = 1 / 2
 #: Interior arithmetic without noise, its decisions from the tape.
 _SILENT = Amplitudes(0.0, 0.0, 0.0)
