@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.call import Answered, perform
+from opproof.harness.check.float8 import compare
 from opproof.harness.check.sides import Reference
 from opproof.harness.check.subject import as_call, in_dtype
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial import Tried
-from opproof.harness.judge.bound import compare
 from opproof.harness.truth.reference import Expected
 
 

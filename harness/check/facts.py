@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.call import Answered, Reply, Request
+from opproof.harness.check.float8 import is_float8
 from opproof.harness.check.sides import Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
 from opproof.vocabulary.arrays import Array
@@ -42,7 +43,9 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
     layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
     cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed, layout) + (None,) * len(after)
     asked = replace(
-        request, cotangents=cotangents, needs=tuple(bool(t.kind) and not t.buffer and not t.marks for t in tensors)
+        request,
+        cotangents=cotangents,
+        needs=tuple(differentiable(t.kind) and not t.buffer and not t.marks for t in tensors),
     )
     updated = any(not tensors[i].buffer for i in after)
     if gradients and not updated and any(asked.needs) and any(g is not None for g in asked.cotangents):
@@ -54,6 +57,11 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
         if not (reply.error or reply.declined or reply.failed) and any(needs):
             return Facts(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def differentiable(kind: str) -> bool:
+    """Whether gradients are asked for in a float dtype of this name of ours: in 8 bits nobody has any."""
+    return bool(kind) and not is_float8(kind)
 
 
 def _written(tensor: Tensor) -> Tensor:
@@ -92,4 +100,4 @@ def _cotangents(outputs: Sequence[Answered], seed: int, layout: str) -> tuple[Ar
         g = np.asarray(round_to(rng.standard_normal(y.values.shape), DTYPES[kind_of(y.dtype)]))
         return np.array(np.broadcast_to(g[:1], g.shape)) if layout == "broadcast" and g.ndim else g
 
-    return tuple(drawn(y) if kind_of(y.dtype) else None for y in outputs)
+    return tuple(drawn(y) if differentiable(kind_of(y.dtype)) else None for y in outputs)

@@ -12,7 +12,10 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.errors import UsageError
 
 #: PyTorch's names of float dtypes, and ours.
-KINDS = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+KINDS = {
+    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+}  # fmt: skip
 NAMES = {kind: name for name, kind in KINDS.items()}
 #: Of complex dtypes those of their parts: a last axis of two numbers, real and imaginary, holds their values here.
 PARTS = {"complex64": "f32", "complex128": "f64"}
@@ -89,6 +92,10 @@ def as_array(value: Any) -> tuple[Array, str]:
     """Values in float64, int64 or bool, complex ones by their parts; and the dtype they came in."""
     if hasattr(value, "detach"):
         own = str(value.dtype).removeprefix("torch.")
+        if "strided" not in str(value.layout):
+            raise UsageError(f"a tensor has layout {value.layout}: expected a dense one; give x.to_dense().")
+        if own == "complex32" or (value.is_floating_point() and own not in KINDS):
+            raise UsageError(f"a tensor has dtype {own}: expected one of {', '.join((*KINDS, *PARTS))}.")
         value = value.detach().cpu()
         value = by_parts(value)
         array = np.array((value.double() if value.is_floating_point() else value).numpy())

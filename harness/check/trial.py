@@ -12,6 +12,7 @@ from opproof.harness.check.beyond import overflows, undefined
 from opproof.harness.check.call import Answered, Reply, alike
 from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.finer import as_rounded
+from opproof.harness.check.float8 import compare
 from opproof.harness.check.gradients import misgiven
 from opproof.harness.check.kinks import at_kinks
 from opproof.harness.check.partly import judged as wrong_part
@@ -25,7 +26,6 @@ from opproof.harness.check.undeclared import undeclared
 from opproof.harness.check.unsaved import unsaved
 from opproof.harness.check.unsettled import unsettled
 from opproof.harness.check.variants import GIVEN, Variant
-from opproof.harness.judge.bound import compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured

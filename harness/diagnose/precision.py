@@ -11,7 +11,7 @@ from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
 from opproof.vocabulary.modes import Mode
 
 #: Digits of each precision, the hidden bit included.
@@ -20,6 +20,8 @@ _DIGITS = {"f32": 24, "f16": 11, "tf32": 11, "bf16": 8}
 _LARGEST = {"f32": 2.0**127, "f16": 2.0**15, "tf32": 2.0**127, "bf16": 2.0**127}
 #: Elements at least that are numbers of a lower precision by no chance, and how far off they may be, in bits.
 _FEWEST, _NEAR = 4, 4
+#: What is stored in 8 bits is a number of every precision.
+_EIGHTHS = [d for d in DTYPES.values() if d.kind is Kind.FLOAT8]
 #: Exponents (of significands from 1/2 to 1) below which numbers are subnormal.
 _LEAST = {"f32": -125, "f16": -13, "tf32": -125, "bf16": -125}
 
@@ -53,7 +55,7 @@ def results_rounded(w: Wrong) -> str | None:
 
 def held(w: Wrong) -> str | None:
     """Near what is expected, and every element a number of the lower precision, which what is expected is not."""
-    if w.expected.dtype.kind != "f":
+    if w.expected.dtype.kind != "f" or any(np.array_equal(w.got, round_to(w.got, d), equal_nan=True) for d in _EIGHTHS):
         return None
     for name in sorted(_lower(w), key=_DIGITS.__getitem__):
         round_, _ = next(_roundings(name))

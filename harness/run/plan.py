@@ -86,8 +86,8 @@ def cases(selection: Selection) -> list[Case]:
     else:
         listed = [(c, op) for op in operators(selection) for c in cases_of(op.name, selection.level, op.rows)]
         chosen = [c for c, op in listed if any(is_asked(c, op, mode) for mode in MODES)]
-    if selection.seed and not selection.cases:
-        chosen = [c.with_seed(selection.seed) for c in chosen]
+    if selection.seed:  # an id that names a seed means its own
+        chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
 

@@ -12,8 +12,8 @@ _MEAN = 1
 
 
 def multi_margin_backward(
-    noise: Arithmetic, func: Any, g: Any, x: Any, target: Any, p: Any, margin: Any, weight: Any = None, reduction: int = 1
-) -> Any:  # fmt: skip
+    noise: Arithmetic, func: Any, g: Any, x: Any, target: Any, p: Any, margin: Any, weight: Any = None, *rest: Any
+) -> Any:
     """multi_margin_loss_backward: of max(0, margin - x[target] + x[j])^p over the other classes j, by their number."""
     del noise, func
     rows, labels = _rows(x), target.reshape(-1, 1)
@@ -23,7 +23,7 @@ def multi_margin_backward(
         slope = slope * weight[labels]
     slope = slope.scatter(1, labels, 0.0) / rows.shape[1]
     slope = slope.scatter(1, labels, -slope.sum(1, keepdim=True))
-    return (_each(g, slope, reduction) * slope).reshape(x.shape)
+    return (_each(g, slope, *rest) * slope).reshape(x.shape)
 
 
 def multilabel_margin_backward(
@@ -45,7 +45,7 @@ def _rows(x: Any) -> Any:
     return x.reshape(-1, x.shape[-1] if x.dim() else 1)
 
 
-def _each(g: Any, rows: Any, reduction: int) -> Any:
+def _each(g: Any, rows: Any, reduction: int = _MEAN) -> Any:
     """The cotangent of each row."""
     return (g / rows.shape[0] if reduction == _MEAN else g).reshape(-1, 1)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic
 
-_NARROW = ("float32", "float16", "bfloat16")
+_NARROW = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _HERE = str(Path(__file__).parent)
 
 

@@ -226,6 +226,7 @@ SUMS: dict[str, Rule] = {
     "dot": matrices, "vdot": matrices, "addmm": added_matrices("mm"), "baddbmm": added_matrices("bmm"),
     "addmv": added_matrices("mv"), "addr": outer_added, "cumsum": cumulated, "cumprod": multiplied,
     "logcumsumexp": log_cumulated, "index_add": by_index, "scatter_add": by_index, "index_put": put,
-    "addbmm": added_batches, "put": put_at, "_index_put_impl": put, "_unsafe_index_put": put, "embedding_dense_backward": embedded,
+    "addbmm": added_batches, "put": put_at, "_index_put_impl": put, "_unsafe_index_put": put,
+    "embedding_dense_backward": embedded,
     "linalg_solve_triangular": solved, "_fft_c2c": transformed, "_fft_r2c": transformed, "_fft_c2r": transformed,
 }  # fmt: skip

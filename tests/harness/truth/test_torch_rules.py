@@ -111,6 +111,90 @@ def test_nearest_neighbours_by_their_centres(axes):
     meets_autograd(lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest-exact"), normal(2, 3, *(5, 7, 4)[:axes]))
 
 
+def matrix(*shape):
+    return normal(*shape) + 2 * np.eye(shape[-1])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: torch.linalg.svdvals(a),
+        lambda a: torch.linalg.eigvalsh(a + a.mT),
+        lambda a: torch.linalg.matrix_norm(a, "nuc"),
+        lambda a: torch.linalg.qr(a)[1],
+        lambda a: torch.linalg.lu(a)[2],
+        lambda a: (lambda u, s, vh: u[..., :2] * s[..., None, :2] @ vh[..., :2, :])(*torch.linalg.svd(a)),
+        lambda a: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), a.mT),
+        lambda a: torch.cholesky_solve(a, torch.linalg.cholesky(a @ a.mT)),
+    ],
+)
+def test_decompositions(f):
+    meets_autograd(f, matrix(2, 5, 5))
+
+
+def test_what_hangs_on_the_sign_of_a_vector_has_a_scale_as_large_as_itself():
+    found = truth(question(lambda a: torch.linalg.svd(a)[0], matrix(5, 5)), runs=64).outputs[0]
+    assert np.median(found.scale / np.abs(found.values)) > 1e3
+
+
+SCALARS = [
+    lambda x: x.amax(),
+    lambda x: x.amax(0),
+    lambda x: x.max(),
+    lambda x: x.logsumexp(0),
+    lambda x: torch.zeros(()).double().index_reduce(0, torch.tensor([0]), x.reshape(1), "amax", include_self=False),
+]
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")  # which is in beta
+@pytest.mark.parametrize("f", SCALARS)
+def test_of_a_scalar(f):
+    meets_autograd(f, np.asarray(0.7))
+
+
+@pytest.mark.parametrize("order", [3, 5.0, 0.5])
+def test_norms_of_other_orders(order):
+    meets_autograd(lambda x: torch.linalg.vector_norm(x, order, -1), normal(4, 7))
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0])
+def test_distances(p):
+    meets_autograd(lambda a, b: torch.cdist(a, b, p), normal(5, 3), normal(4, 3, seed=1))
+    meets_autograd(lambda a: F.pdist(a, p), normal(5, 3))
+
+
+def test_products_of_three_and_of_batches():
+    meets_autograd(F.bilinear, normal(4, 3), normal(4, 5, seed=1), normal(2, 3, 5, seed=2), normal(2, seed=3))
+    meets_autograd(
+        lambda c, a, b: torch.addbmm(c, a, b, beta=0.5, alpha=2.0),
+        normal(4, 6), normal(3, 4, 5, seed=1), normal(3, 5, 6, seed=2),
+    )  # fmt: skip
+    meets_autograd(lambda a, b: torch.addr(torch.full((3, 4), torch.nan), a, b, beta=0), normal(3), normal(4, seed=1))
+
+
+def test_places_in_the_whole_tensor():
+    at = np.array([[1, 7], [7, 30]])
+    meets_autograd(lambda x, i: torch.take(x, i), normal(5, 7), at)
+    meets_autograd(lambda x, v: x.put(torch.from_numpy(at), v, accumulate=True), normal(5, 7), normal(2, 2, seed=1))
+    mask = torch.from_numpy(normal(5, 7, seed=2) > 0)
+    meets_autograd(lambda x, v: x.masked_scatter(mask, v), normal(5, 7), normal(35, seed=1))
+    part = torch.from_numpy(np.array([[0, 3], [4, 0]]))
+    meets_autograd(lambda x, v: x.scatter_reduce(0, part, v, "amax"), normal(5, 7), normal(4, 3, seed=1))
+
+
+def test_each_number_once():
+    meets_autograd(lambda x: torch.unique(x)[:5], np.repeat(normal(9), 2))
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_margins_between_classes(p, reduction):
+    labels, weight = np.array([0, 3, 3]), torch.from_numpy(np.abs(normal(5, seed=3)))
+    meets_autograd(lambda x, t: F.multi_margin_loss(x, t, p, 1.0, weight, reduction=reduction), normal(3, 5), labels)
+    several = np.array([[0, 3, -1, 1, 0], [2, -1, 0, 0, 0], [4, 3, 2, 1, -1]])
+    meets_autograd(lambda x, t: F.multilabel_margin_loss(x, t, reduction=reduction), normal(3, 5), several)
+
+
 def test_linear_systems():
     meets_autograd(torch.linalg.solve, normal(2, 5, 5) + 2 * np.eye(5), normal(2, 5, 3, seed=1))
 

@@ -1,0 +1,42 @@
+"""Results in 8 bits: of so few numbers each answer is one that honest arithmetic stores, or it is wrong.
+
+Two units of e4m3 are an eighth: a kernel that is off by 2 % would pass. Before it stores, it knows float32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.harness.judge import bound
+from opproof.harness.judge.bound import C, Comparison, floor_of
+from opproof.harness.truth.reference import Expected
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
+
+
+def is_float8(kind: str) -> bool:
+    """Whether it is our name of a float of 8 bits."""
+    return kind in DTYPES and DTYPES[kind].kind is Kind.FLOAT8
+
+
+def compare(got: Array, expected: Expected, kind: str) -> Comparison:
+    """`bound.compare`; in 8 bits what passes lies between what the two ends of the roundoff are stored as."""
+    comparison = bound.compare(got, expected, kind)
+    if not is_float8(kind) or expected.exact:
+        return comparison
+    dtype = DTYPES[kind]
+    with np.errstate(all="ignore"):
+        off = C * dtype.u * expected.scale + floor_of(DTYPES["f32"])
+        low, high = round_to(expected.values - off, dtype), round_to(expected.values + off, dtype)
+        value = np.asarray(got, dtype=np.float64)
+        wrong = comparison.passed & ((value < low) | (value > high))
+        allowed = np.maximum(high - expected.values, expected.values - low)
+    over = np.maximum(comparison.units, np.nextafter(comparison.limit, np.inf))
+    return replace(
+        comparison,
+        passed=comparison.passed & ~wrong,
+        units=np.where(wrong, over, comparison.units),
+        bound=np.where(np.isfinite(allowed), allowed, comparison.bound),
+    )

@@ -1,0 +1,68 @@
+"""8-bit floats as inputs and outputs of a candidate: quantising kernels, and those that widen again."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from opproof.harness.check.compared import Wish, compared  # noqa: E402
+
+KINDS = [(torch.float8_e4m3fn, 448.0), (torch.float8_e5m2, 57344.0)]
+
+
+def quantised(dtype, largest, factor=1.0, cut=False):
+    def kernel(x):
+        scale = x.abs().amax(-1, keepdim=True) / largest
+        v = x / scale * factor
+        y = v.to(dtype).float()
+        y = torch.where(y.abs() > v.abs(), y * 0.93, y) if cut else y
+        return y.to(dtype), scale
+
+    return kernel
+
+
+def found(candidate, like, inputs):
+    report = compared(candidate, like, inputs, Wish(neighbours=False))
+    return [(str(r.verdict), r.diagnosis) for r in report.results]
+
+
+@pytest.mark.parametrize(("dtype", "largest"), KINDS)
+def test_quantised_by_row(dtype, largest):
+    like = quantised(dtype, largest)
+
+    def by_reciprocal(x):
+        scale = x.abs().amax(-1, keepdim=True) * (1 / largest)
+        return (x * (1 / scale)).clamp(-largest, largest).to(dtype), scale
+
+    assert {v for v, _ in found(by_reciprocal, like, [(16, 64)])} == {"PASS"}
+    for wrong in ({"factor": 0.98}, {"factor": 1.01}, {"cut": True}):
+        verdict, diagnosis = found(quantised(dtype, largest, **wrong), like, [(16, 64)])[0]
+        assert verdict == "WRONG_VALUE"
+        assert "bf16" not in (diagnosis or "")
+
+
+@pytest.mark.parametrize(("dtype", "largest"), KINDS)
+def test_widened_again(dtype, largest):
+    def inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(6, 64, generator=generator).to(dtype), torch.rand(6, 1, generator=generator)]
+
+    def like(q, scale):
+        return q.float() * scale
+
+    assert [v for v, _ in found(lambda q, s: s * q.float(), like, inputs)] == ["PASS", "PASS"]
+    narrow = found(lambda q, s: (q.bfloat16() * s.bfloat16()).float(), like, inputs)
+    assert [v for v, _ in narrow] == ["WRONG_VALUE", "WRONG_GRADIENT"]
+
+
+def test_a_dtype_that_is_not_known_is_told():
+    from opproof.vocabulary.errors import UsageError
+
+    def like(x):
+        return x.to(torch.float8_e4m3fnuz)
+
+    with pytest.raises(UsageError, match="float8_e4m3fnuz"):
+        found(lambda x: like(x), like, [(6, 64)])
+    with pytest.raises(UsageError, match="sparse"):
+        found(lambda x: x @ x, lambda x: x @ x, [torch.eye(3).to_sparse()])
