@@ -161,7 +161,8 @@ def cotangent_layout(case: Case) -> str:
 def equal_slices(case: Case) -> int:
     """How many slices of a tensor are one in memory: 1 where all have places of their own."""
     shapes = case.shapes
-    return max((shapes[n][0] for n, layout in layouts_of(case).items() if layout == "broadcast" and shapes[n]), default=1)
+    stretched = [shapes[n] for n, layout in layouts_of(case).items() if layout == "broadcast" and shapes[n]]
+    return max((shape[0] for shape in stretched), default=1)
 
 
 def _given(case: Case) -> dict[str, str]:
