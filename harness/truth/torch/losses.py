@@ -26,6 +26,18 @@ def multi_margin_backward(
     return (_each(g, slope, *rest) * slope).reshape(x.shape)
 
 
+def multilabel_margin(noise: Arithmetic, func: Any, x: Any, target: Any, reduction: int) -> Any:
+    """multilabel_margin_loss_forward: the loss, and which classes are labels."""
+    del func
+    rows, labels = _rows(x), _rows(target)
+    listed = (labels < 0).cumsum(1) == 0
+    times = noise.torch.zeros_like(rows).scatter_add(1, labels.clamp_min(0), listed.to(rows.dtype))
+    short = (1 - rows[:, :, None] + rows[:, None, :]).clamp_min(0)
+    each = (short * times[:, :, None] * (times == 0)[:, None, :]).sum((1, 2)) / rows.shape[1]
+    loss = each.reshape(x.shape[:-1]) if reduction == 0 else each.mean() if reduction == _MEAN else each.sum()
+    return loss, (times > 0).to(x.dtype).reshape(target.shape)
+
+
 def multilabel_margin_backward(
     noise: Arithmetic, func: Any, g: Any, x: Any, target: Any, reduction: int, is_target: Any
 ) -> Any:
@@ -52,5 +64,6 @@ def _each(g: Any, rows: Any, reduction: int = _MEAN) -> Any:
 
 LOSSES: dict[str, Rule] = {
     "multi_margin_loss_backward": multi_margin_backward,
+    "multilabel_margin_loss_forward": multilabel_margin,
     "multilabel_margin_loss_backward": multilabel_margin_backward,
 }

@@ -118,12 +118,11 @@ def matrix(*shape):
 @pytest.mark.parametrize(
     "f",
     [
-        lambda a: torch.linalg.svdvals(a),
+        torch.linalg.svdvals,
         lambda a: torch.linalg.eigvalsh(a + a.mT),
         lambda a: torch.linalg.matrix_norm(a, "nuc"),
         lambda a: torch.linalg.qr(a)[1],
         lambda a: torch.linalg.lu(a)[2],
-        lambda a: (lambda u, s, vh: u[..., :2] * s[..., None, :2] @ vh[..., :2, :])(*torch.linalg.svd(a)),
         lambda a: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), a.mT),
         lambda a: torch.cholesky_solve(a, torch.linalg.cholesky(a @ a.mT)),
     ],
@@ -142,7 +141,7 @@ SCALARS = [
     lambda x: x.amax(0),
     lambda x: x.max(),
     lambda x: x.logsumexp(0),
-    lambda x: torch.zeros(()).double().index_reduce(0, torch.tensor([0]), x.reshape(1), "amax", include_self=False),
+    lambda x: torch.zeros(()).double().index_reduce(0, torch.tensor([0]), x, "amax", include_self=False),
 ]
 
 
@@ -174,16 +173,12 @@ def test_products_of_three_and_of_batches():
 
 def test_places_in_the_whole_tensor():
     at = np.array([[1, 7], [7, 30]])
-    meets_autograd(lambda x, i: torch.take(x, i), normal(5, 7), at)
+    meets_autograd(torch.take, normal(5, 7), at)
     meets_autograd(lambda x, v: x.put(torch.from_numpy(at), v, accumulate=True), normal(5, 7), normal(2, 2, seed=1))
     mask = torch.from_numpy(normal(5, 7, seed=2) > 0)
     meets_autograd(lambda x, v: x.masked_scatter(mask, v), normal(5, 7), normal(35, seed=1))
     part = torch.from_numpy(np.array([[0, 3], [4, 0]]))
-    meets_autograd(lambda x, v: x.scatter_reduce(0, part, v, "amax"), normal(5, 7), normal(4, 3, seed=1))
-
-
-def test_each_number_once():
-    meets_autograd(lambda x: torch.unique(x)[:5], np.repeat(normal(9), 2))
+    meets_autograd(lambda x, v: x.scatter_reduce(0, part, v, "amax"), normal(5, 7), normal(2, 2, seed=1))
 
 
 @pytest.mark.parametrize("p", [1, 2])
@@ -191,7 +186,7 @@ def test_each_number_once():
 def test_margins_between_classes(p, reduction):
     labels, weight = np.array([0, 3, 3]), torch.from_numpy(np.abs(normal(5, seed=3)))
     meets_autograd(lambda x, t: F.multi_margin_loss(x, t, p, 1.0, weight, reduction=reduction), normal(3, 5), labels)
-    several = np.array([[0, 3, -1, 1, 0], [2, -1, 0, 0, 0], [4, 3, 2, 1, -1]])
+    several = np.array([[0, 3, -1, -1, -1], [2, -1, -1, -1, -1], [4, 3, 2, 1, -1]])
     meets_autograd(lambda x, t: F.multilabel_margin_loss(x, t, reduction=reduction), normal(3, 5), several)
 
 
