@@ -3,7 +3,7 @@
 The mask is the most negative number, not -inf. In float32 such a row is 0.
 
 Ledger: scaled_dot_product_attention forward
-Unless: avx512_bf16
+Unless: avx512bw
 Expected: [0.0, 2.0]
 """
 

@@ -240,8 +240,8 @@ def elu_backward(
     d = decomposition_table[func](g, alpha, scale, input_scale, is_result, x)
     if noise.exact or noise.way is not Way.OTHER:
         return d
-    size = (g * (alpha * scale * input_scale)).detach()
-    return d + noise.torch.where(x.detach() < 0, roundoff(noise, lambda: size), 0.0)
+    factor = alpha * scale * input_scale
+    return d + roundoff(noise, lambda: (g.detach() * factor).masked_fill(x.detach() >= 0, 0.0))
 
 
 def distances_backward(noise: Arithmetic, func: Any, g: Any, a: Any, b: Any, p: float, y: Any) -> Any:

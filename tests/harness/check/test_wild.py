@@ -248,3 +248,34 @@ def test_an_attention_of_16_bit_operands_declares_them(dtype):
         kernel = lambda *t, wrong=wrong: Flash.apply(*t, wrong)  # noqa: E731
         found = judged(kernel, attention, inputs, dtype=dtype, only="as given", compute="storage")
         assert ("as given", verdict) in verdicts(found), wrong
+
+
+class Saved(torch.autograd.Function):
+    """elu, whose gradient comes from the stored result: g (y + alpha) below 0."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = F.elu(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return torch.where(y > 0, g, g * (y + 1))
+
+
+class Forgetful(Saved):
+    """The same with another alpha."""
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return torch.where(y > 0, g, g * (y + 1.001))
+
+
+@pytest.mark.parametrize(("kernel", "failed"), [(Saved, set()), (Forgetful, {"WRONG_GRADIENT"})])
+def test_a_gradient_of_elu_may_come_from_its_result(kernel, failed):
+    """Inside a chain too, where other ways are tried after decisions of other operations."""
+    report = judged(lambda x: kernel.apply(x).cumsum(0), lambda x: F.elu(x).cumsum(0), [(5, 33)])
+    assert set(report.failures) == failed
