@@ -15,6 +15,7 @@ import numpy as np
 
 from opproof.harness.check.call import Call, Reply, Request, flat, perform
 from opproof.harness.check.facts import Facts, facts
+from opproof.harness.check.remembered import forgetting
 from opproof.harness.check.sides import Ask, Reference, kinds
 from opproof.harness.check.subject import as_call, in_dtype, in_float64
 from opproof.harness.check.tensors import Tensor, kind_of
@@ -108,13 +109,15 @@ class Derived:
 
     def outputs(self) -> Callable[..., Sequence[Any]]:
         """In float64."""
-        derived = self.derivative.of(in_float64(self.reference.subject, self.reference.form))
+        subject = in_float64(self.reference.subject)
+        derived = self.derivative.of(as_call(subject, self.reference.form))
         buffers = len(self.reference.form.buffers)
         first = len(self.derivative.needs) - buffers
 
         def outputs(*tensors: Any) -> Sequence[Any]:
             kept = [t.clone() if first <= i < first + buffers else t for i, t in enumerate(tensors)]
-            found: Sequence[Any] = derived(kept)
+            with forgetting(subject):
+                found: Sequence[Any] = derived(kept)
             return found
 
         return outputs

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from opproof.harness.check.call import Reply, Request, flat, perform
+from opproof.harness.check.remembered import forgetting
 from opproof.harness.check.subject import Form, as_call, in_dtype, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
 from opproof.harness.truth.torch.draws import recorded
@@ -43,7 +44,7 @@ class Reference:
         return replace(again, outputs=outputs)
 
     def _performed(self, request: Request) -> Reply:
-        with recorded() as draws:
+        with forgetting(self.subject), recorded() as draws:
             reply = perform(as_call(in_dtype(self.subject, request.tensors), self.form), request)
         return replace(reply, draws=tuple(draws))
 
@@ -54,14 +55,17 @@ class Reference:
         """
         import torch
 
-        call = in_float64(self.subject, self.form)
+        subject = in_float64(self.subject)
+        call = as_call(subject, self.form)
         own = [t.dtype if not t.kind and t.dtype != "bool" else "" for t in request.tensors]
         whole = [t.dtype in PARTS for t in request.tensors]
 
         def outputs(*tensors: Any) -> Sequence[Any]:
             given = [torch.view_as_complex(t.clone()) if c else t.clone() for t, c in zip(tensors, whole, strict=True)]
             given = [t.to(getattr(torch, d)) if d else t for t, d in zip(given, own, strict=True)]
-            return [by_parts(y) for y in (*flat(call(given)), *(given[i] for i in request.after))]
+            with forgetting(subject):
+                found = flat(call(given))
+            return [by_parts(y) for y in (*found, *(given[i] for i in request.after))]
 
         return outputs
 

@@ -90,9 +90,9 @@ def _plain(name: str) -> str:
     return name.replace("_orig_mod.", "")
 
 
-def in_float64(subject: Any, form: Form) -> Call:
-    """The reference as a function of float64 tensors."""
-    return as_call(copy.deepcopy(subject).double() if is_module(subject) else subject, form)
+def in_float64(subject: Any) -> Any:
+    """The reference for float64 tensors: of a module a copy."""
+    return copy.deepcopy(subject).double() if is_module(subject) else subject
 
 
 def as_call(subject: Any, form: Form) -> Call:

@@ -19,6 +19,7 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.arithmetic import Way
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
@@ -30,7 +31,7 @@ def unknown(question: Question, known: Truth, judgements: Mapping[Mode, Judgemen
         return dict(judgements)
     try:
         taken = truth(question, way=Way.TAKEN)
-    except RuntimeError:  # with noise in them they decide otherwise
+    except (RuntimeError, OpError):  # with noise in them they decide otherwise
         return dict(judgements)
     text = f"{known.taken[0]} takes a number out of a tensor, and its rounding is not known: let it stay a tensor"
     doubtful = replace(judgements[wrong[0]], verdict=Verdict.INCONCLUSIVE, message=text, tensors=())

@@ -34,6 +34,7 @@ from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.errors import BadInput, UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
@@ -82,9 +83,10 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     try:
         known = truth(question)
     except (RuntimeError, ValueError, IndexError) as error:  # sizes that it takes in its own dtype alone
+        why = f"the reference in float64: {type(error).__name__}: {error}"
         if variant.name == GIVEN:
-            raise
-        return Tried(variant, None, None, Reply(), {}, f"the reference in float64: {type(error).__name__}: {error}")
+            raise error if isinstance(error, BadInput) else UsageError(why) from error
+        return Tried(variant, None, None, Reply(), {}, why)
     question, known = as_rounded(question, known, lambda k: _judgements(asked, k, asked.reply))
     known, judgements = _decided(question, asked, known, replies[1])
     if not _fails(judgements):

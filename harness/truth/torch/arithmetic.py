@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from opproof.vocabulary.errors import OpError
+
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12
 _POOL = 1 << 20
@@ -38,13 +40,16 @@ class Tape:
     taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:
-        """What `made` gave in the exact evaluation. Raises RuntimeError where evaluations take different ways."""
+        """What `made` gave in the exact evaluation. Raises OpError where evaluations take different ways."""
         if self.position is None:
             self.entries.append((name, made()))
             return self.entries[-1][1]
         written, value = self.entries[self.position] if self.position < len(self.entries) else ("the end", None)
         if written != name:
-            raise RuntimeError(f"the reference does not repeat itself: {name} where {written} was before.")
+            raise OpError(
+                f"the reference does not repeat itself: {name} where {written} was before. Called again with the same "
+                "tensors it has to take the same operations: give it what it keeps between calls as an argument."
+            )
         self.position += 1
         return value
 
@@ -118,6 +123,15 @@ class Arithmetic:
         """The size of a sum's error, computed once, by the exact evaluation."""
         return self.tape.kept(name, made)
 
+    def laid(self, y: Any) -> Any:
+        """The result of a rule, with the strides of the exact evaluation: by them PyTorch chooses what comes next."""
+        steps = self.tape.kept("laid", lambda: _steps(y))
+        if self.exact:
+            return y
+        if isinstance(y, tuple | list):
+            return tuple(map(_strided, y, steps))
+        return _strided(y, steps)
+
     def rounded(self, y: Any) -> Any:
         """`y`, each element rounded once; exact zeros stay."""
         if self.amplitudes is None or not y.numel():
@@ -170,6 +184,19 @@ class Arithmetic:
 def _laid(z: Any, y: Any) -> Any:
     """`z` with the strides of `y`: by them autograd chooses its backward, and both evaluations are to choose alike."""
     return z if z.stride() == y.stride() or 0 in y.stride() else z.new_empty_strided(y.shape, y.stride()).copy_(z)
+
+
+def _steps(y: Any) -> Any:
+    """Shape and strides of a tensor, or of each of several; None of what is none."""
+    if isinstance(y, tuple | list):
+        return tuple(map(_steps, y))
+    return (y.shape, y.stride()) if hasattr(y, "untyped_storage") and not y.is_sparse else None
+
+
+def _strided(z: Any, known: Any) -> Any:
+    if known is None or z.shape != known[0] or z.stride() == known[1] or 0 in known[1]:
+        return z
+    return z.new_empty_strided(*known).copy_(z)
 
 
 def copied(value: Any) -> Any:

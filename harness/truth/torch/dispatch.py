@@ -74,7 +74,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)
     if name in _RULES:
-        return _RULES[name](noise, func, *args, **kwargs)
+        return noise.laid(_RULES[name](noise, func, *args, **kwargs))
     if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:
         return noise.decided(name, lambda: func(*args, **kwargs))
     if name in MOVES or name in CREATES:
@@ -121,7 +121,7 @@ def _decomposed(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     name, saturates = name_of(func), noise.saturates
     with mode:
         if name in _STEPWISE:
-            y = _STEPWISE[name](noise, func, *args, **kwargs)
+            y = noise.laid(_STEPWISE[name](noise, func, *args, **kwargs))
             noise.saturates = saturates if name in MEASURED else noise.saturates
             return y
         if func in decomposition_table:
@@ -155,21 +155,22 @@ def _in_place(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwar
         plain = _functional_of(noise, name[:-1], func)
         if plain is not None:
             return target.copy_(answer(noise, mode, plain, args, kwargs))
-    if "out" in kwargs:
-        rest = {k: v for k, v in kwargs.items() if k != "out"}
-        plain = _overload(noise, name, func._overloadname.removesuffix("_out").removesuffix("out") or "default")
-        if plain is not None:
-            y = answer(noise, mode, plain, args, rest)
-            return kwargs["out"].resize_(y.shape).copy_(y)
+    into = [a.name for a in func._schema.arguments if a.is_out and a.name in kwargs]
+    plain = _functional_of(noise, name, func) if into else None
+    if plain is not None:
+        y = answer(noise, mode, plain, args, {k: v for k, v in kwargs.items() if k not in into})
+        made = y if isinstance(y, tuple) else (y,)
+        found = [kwargs[k].resize_(v.shape).copy_(v) for k, v in zip(into, made, strict=True)]
+        return tuple(found) if isinstance(y, tuple) else found[0]
     return _decomposed(noise, mode, func, args, kwargs)
 
 
 def _functional_of(noise: Arithmetic, name: str, func: Any) -> Any:
-    """The overload of `name` that takes what `func` does: pow_.Scalar has its in pow.Tensor_Scalar."""
+    """The overload of `name` that takes what `func` does: pow.Tensor_Scalar for pow_.Scalar, add.Tensor for add.out."""
     packet = getattr(noise.torch.ops.aten, name, None)
 
     def taken(overload: Any) -> list[str]:
-        return [str(a.type) for a in overload._schema.arguments]
+        return [str(a.type) for a in overload._schema.arguments if not a.is_out]
 
     named = [func._overloadname or "default", *(packet.overloads() if packet is not None else ())]
     found = (_overload(noise, name, overload) for overload in named)

@@ -43,16 +43,18 @@ def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextMan
         ) -> Any:
             del types
             y = func(*args, **(kwargs or {}))
-            if func not in named or not y.requires_grad:
+            # Under vmap and grad of torch.func there is no such part: shares of theirs have the noise of the formula.
+            if func not in named or not y.requires_grad or torch._C._functorch.peek_interpreter_stack() is not None:
                 return y
-            return y + Part.apply(args[0], y.detach(), *_along(*args[1:], **(kwargs or {})))
+            x, dim, keepdim = _along(*args, **(kwargs or {}))
+            return y + Part.apply(x, y.detach(), dim, keepdim)
 
     mode: AbstractContextManager[Any] = Mode()
     return mode
 
 
-def _along(dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, bool]:
-    return dim, keepdim
+def _along(input: Any, dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, Any, bool]:  # noqa: A002 - PyTorch's name
+    return input, dim, keepdim
 
 
 def _sent(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: Any, keepdim: bool) -> Any:
