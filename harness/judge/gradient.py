@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._layouts import equal_slices
-from opproof.harness.judge import beside, far, ties
+from opproof.harness.judge import beside, coarse, far, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import C, Comparison, compare
@@ -111,6 +111,7 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
         comparisons = beside.excused(
             posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
         )
+    comparisons = coarse.excused(posed, answer.arrays, comparisons, rules.declared)
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)
