@@ -63,7 +63,8 @@ def recomputed_softmax(scores: Array) -> Array:
     e, _, total, top = _exponentials(scores, None)
     logarithm = np.log(total)
     rounding = (top + logarithm) - (top + logarithm)
-    return e / total * (1 + np.where(np.real(logarithm) > 0.5, rounding, 0))
+    shares: Array = e / total * (1 + np.where(np.real(logarithm) > 0.5, rounding, 0))
+    return shares
 
 
 def _exponentials(scores: Array, sinks: Array | None) -> tuple[Array, Array | None, Array, Array]:
