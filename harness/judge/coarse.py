@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.harness.judge.bound import Comparison
+from opproof.harness.judge.bound import Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.posed import Posed
 from opproof.vocabulary.arrays import Array
@@ -26,8 +26,7 @@ def excused(
     declared: str | None,
 ) -> list[Comparison | None]:
     """The comparisons, with what noise of the declared size reaches right too; for references in NumPy."""
-    wrong = any(c is not None and not c.right for c in comparisons)
-    if not wrong or declared is None or not _is_coarse(posed, declared):
+    if not fails(comparisons) or declared is None or not _is_coarse(posed, declared):
         return [*comparisons]
     reached = reference.reached(posed, declared)
     return [
