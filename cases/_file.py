@@ -1,4 +1,4 @@
-"""Files of cases: shapes of a model, or those that a program ran, as TOML.
+"""Files of cases: shapes of a model, or those that a program ran, as TOML; or ids alone, one a line.
 
     title = "Llama 3 8B"
     source = "https://..., config.json"
@@ -10,11 +10,14 @@
     where = "q and o projection"
     level = "smoke"       standard where it is left out
 
+Ids alone are what `opproof list cases` prints; lines that are blank or begin with # do not count.
+
 `opproof run --cases FILE` tries them; cases/models/ holds those that are known by name.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -25,6 +28,7 @@ from opproof.vocabulary.errors import CaseError, UsageError
 from opproof.vocabulary.levels import LEVELS
 
 MODELS = Path(__file__).parent / "models"
+_ID = re.compile(r"\w+\[.*\]")
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -70,12 +74,20 @@ def path_of(text: str) -> Path:
 def read(path: Path) -> CaseFile:
     """The file at `path`. Raises CaseError where it is no file of cases."""
     try:
-        file = msgspec.toml.decode(path.read_bytes(), type=CaseFile)
+        text = path.read_text(encoding="utf-8")
+        file = _of_ids(text) or msgspec.toml.decode(text, type=CaseFile)
     except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise CaseError(f"{path} is no file of cases: {error}.") from None
     for entry in file.case:
         if entry.level not in LEVELS:
             raise CaseError(f"{path}: level {entry.level!r} of {entry.id}: expected one of {', '.join(LEVELS)}.")
     if not file.case:
-        raise CaseError(f"{path} holds no case: expected tables [[case]] with an id each.")
+        raise CaseError(f"{path} holds no case: expected tables [[case]] with an id each, or an id a line.")
     return file
+
+
+def _of_ids(text: str) -> CaseFile | None:
+    """The file of ids that `text` is, if its first line is one."""
+    lines = [line.strip() for line in text.splitlines()]
+    ids = [line for line in lines if line and not line.startswith("#")]
+    return CaseFile(case=tuple(Entry(i) for i in ids)) if ids and _ID.fullmatch(ids[0]) else None

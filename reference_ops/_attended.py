@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._attention import softmax
+from opproof.reference_ops._attention import recomputed_softmax, softmax
 from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
@@ -33,23 +33,31 @@ def _scaled(query: Array, scale: float | None) -> float:
     return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
 
 
-def _probabilities(query: Array, key: Array, seen: Array, scale: float | None) -> Array:
-    scores = np.matmul(query, _t(key)) * _scaled(query, scale)
-    return softmax(np.where(seen, scores, -np.inf))[0]
+def _scores(query: Array, key: Array, seen: Array, scale: float | None) -> Array:
+    return np.where(seen, np.matmul(query, _t(key)) * _scaled(query, scale), -np.inf)
 
 
 def attended(query: Array, key: Array, value: Array, seen: Array, scale: float | None) -> Array:
     """softmax(scale q kᵀ) v over what is seen: (..., heads, q, f)."""
     k, v = (_grouped(x, query.shape[-3]) for x in (key, value))
-    return np.matmul(_probabilities(query, k, seen, scale), v)  # type: ignore[no-any-return]
+    return np.matmul(softmax(_scores(query, k, seen, scale))[0], v)  # type: ignore[no-any-return]
 
 
 def attended_vjp(
-    g: Array, y: Array, query: Array, key: Array, value: Array, seen: Array, scale: float | None
+    g: Array,
+    y: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    seen: Array,
+    scale: float | None,
+    *,
+    repeated: bool = False,
 ) -> tuple[Array, Array, Array]:
-    """Gradients of query, key and value."""
+    """Gradients of query, key and value; `repeated`: whether a row may have the same key twice."""
     k, v = (_grouped(x, query.shape[-3]) for x in (key, value))
-    p = _probabilities(query, k, seen, scale)
+    scores = _scores(query, k, seen, scale)
+    p = recomputed_softmax(scores) if repeated else softmax(scores)[0]
     dscores = through_the_largest(p * (np.matmul(g, _t(v)) - np.sum(g * y, axis=-1, keepdims=True)), p, -1)
     dscores = dscores * _scaled(query, scale)
     dkey, dvalue = np.matmul(_t(dscores), query), np.matmul(_t(p), g)

@@ -68,6 +68,11 @@ def _online(rows: Any) -> Any:
     return top + np.log(total)
 
 
+def _log_of_two(a: Any, b: Any) -> Any:
+    top = np.maximum(a, b)
+    return np.log(np.exp(a - top) + np.exp(b - top)) + top
+
+
 def _degrees(rows: Any, correction: int) -> Any:
     return np.float32(rows.shape[-1] - correction)
 
@@ -107,6 +112,7 @@ VALUES = {
     "logcumsumexp": Ways("x=2x4099;dim=-1", {
         "np.logaddexp.accumulate": lambda x, dim: np.logaddexp.accumulate(x, axis=dim),
     }),
+    "logaddexp": Ways("a=3x127;b=3x127;fill=extreme;seed=4", {"the log of a sum": _log_of_two}),
     "softmax": Ways(_SPECIAL, {
         "special.softmax": lambda x, dim: special.softmax(x, axis=dim),
         "exp(x - logsumexp(x))": lambda x, dim: np.exp(x - _logsumexp(x, dim)),

@@ -292,7 +292,7 @@ def _equal_slices(asked: Facts) -> int:
 
 
 def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | None, slices: int) -> Judged:
-    comparison = for_equal(slices, expected, lambda e: e and compare(got, e, kind or "f32"))
+    comparison = for_equal(slices, expected, lambda e: None if e is None else compare(got, e, kind or "f32"))
     assert comparison is not None
     if left is not None:
         comparison = comparison.excusing(left & ~comparison.passed)

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from opproof.harness.commands import _complete
 from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, amounts, counts, drawn, finite, seed
+from opproof.harness.run.cache.place import SIZE
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
 
@@ -163,7 +164,7 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
 @click.option(
     "--cache-size",
     type=MEBIBYTES,
-    default=2048,
+    default=SIZE // 2**20,
     show_default=True,
     help="MiB that the cache may take; what was not used for longest goes.",
 )

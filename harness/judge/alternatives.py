@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.judge.bound import Comparison, compare
+from opproof.harness.judge.bound import Comparison, compare, fails
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected, quiet
 from opproof.reference_ops import Op
@@ -32,14 +32,14 @@ def excusing(
     (but for what flushing has made right already) unless the operator says that elements follow theirs apart.
     """
     flushes, plain = DTYPES[posed.case.dtype].kind is Kind.FLOAT, comparisons
-    if flushes and not strict_subnormals and _fails(comparisons):
+    if flushes and not strict_subnormals and fails(comparisons):
         for answer in posed.flushed:
             others = _against(answer, posed, arrays, expected)
             comparisons = [
                 c if o is None or c is None else c.excusing(~c.passed & o.passed)
                 for c, o in zip(comparisons, others, strict=True)
             ]
-    if posed.mode is Mode.FORWARD and posed.op.conventions is not None and _fails(comparisons):
+    if posed.mode is Mode.FORWARD and posed.op.conventions is not None and fails(comparisons):
         with quiet():
             answers = [tuple_of(answer) for answer in posed.op.conventions(*posed.inputs, **posed.params)]
         for answer in answers:
@@ -48,7 +48,7 @@ def excusing(
                 c if c is None or p is None or o is None else _by_convention(posed.op, c, p, o)
                 for c, p, o in zip(comparisons, plain, others, strict=True)
             ]
-    if posed.mode is Mode.GRADIENT and posed.op.symmetric and _fails(comparisons):
+    if posed.mode is Mode.GRADIENT and posed.op.symmetric and fails(comparisons):
         comparisons = [
             _symmetric(posed, i, *of) for i, of in enumerate(zip(arrays, expected, comparisons, strict=True))
         ]
@@ -75,10 +75,6 @@ def _by_convention(op: Op, c: Comparison, plain: Comparison, other: Comparison) 
         return c.excusing(~c.passed & other.passed)
     whole = (other.passed | (c.passed & ~plain.passed)).all()
     return c.excusing(~c.passed) if whole else c
-
-
-def _fails(comparisons: Comparisons) -> bool:
-    return any(c is not None and not c.right for c in comparisons)
 
 
 def _against(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.harness.judge.bound import C, Comparison
+from opproof.harness.judge.bound import C, Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
@@ -35,8 +35,7 @@ def excused(
 ) -> list[Comparison | None]:
     """The comparisons, with what lies between both sides right beside kinks; of pointwise operators."""
     first = posed.inputs[0] if posed.inputs else None
-    wrong = any(c is not None and not c.right for c in comparisons)
-    if not wrong or first is None or Trait.POINTWISE not in posed.op.traits:
+    if not fails(comparisons) or first is None or Trait.POINTWISE not in posed.op.traits:
         return [*comparisons]
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
     distance = distances(posed.case, posed.op, values)

@@ -11,7 +11,7 @@ a whole is in figures.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -73,6 +73,11 @@ class Comparison:
             return self
         signed = np.where(mask, np.nan, self.signed)
         return replace(self, units=np.where(mask, 0.0, self.units), passed=self.passed | mask, signed=signed)
+
+
+def fails(comparisons: Sequence[Comparison | None]) -> bool:
+    """Whether an element of one of them fails; None: not compared."""
+    return any(c is not None and not c.right for c in comparisons)
 
 
 def floor_of(dtype: Dtype) -> float:

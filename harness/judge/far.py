@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.harness.judge.bound import C, Comparison
+from opproof.harness.judge.bound import C, Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.reference import Expected
@@ -30,8 +30,7 @@ def excused(
 ) -> list[Comparison | None]:
     """The comparisons, with limits right where NaN is expected at an infinite x; pointwise operators of one input."""
     x = posed.inputs[0] if len(posed.inputs) == 1 else None
-    wrong = any(c is not None and not c.right for c in comparisons)
-    if not wrong or x is None or Trait.POINTWISE not in posed.op.traits or not np.isinf(x).any():
+    if not fails(comparisons) or x is None or Trait.POINTWISE not in posed.op.traits or not np.isinf(x).any():
         return [*comparisons]
     (got,), (want,), (comparison,) = arrays, expected, comparisons
     if got is None or want is None or comparison is None or comparison.passed.shape != x.shape:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._layouts import equal_slices
-from opproof.harness.judge import beside, far, ties
+from opproof.harness.judge import beside, coarse, far, ties
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
-from opproof.harness.judge.bound import C, Comparison, compare
+from opproof.harness.judge.bound import C, Comparison, compare, fails
 from opproof.harness.truth import differences, kinks, reference, subgradient
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
@@ -111,6 +111,7 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
         comparisons = beside.excused(
             posed, answer.arrays, comparisons, rules.declared, flushes=not rules.strict_subnormals
         )
+    comparisons = coarse.excused(posed, answer.arrays, comparisons, rules.declared)
     notes: list[str] = []
     if posed.op.reference is not None and rules.convention == "any":
         comparisons = _of_torch(posed, answer, comparisons, rules)
@@ -139,7 +140,7 @@ def _of_torch(
     posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], rules: Rules
 ) -> list[Comparison | None]:
     """Of a PyTorch function alone, which does not say where its kinks are."""
-    if all(c is None or c.right for c in comparisons):
+    if not fails(comparisons):
         return [*comparisons]
     from opproof.harness.judge.between import excused
     from opproof.harness.truth.torch.kinks import between
@@ -202,7 +203,7 @@ def _together(
     posed: Posed, answer: Answer, comparisons: Sequence[Comparison | None], kinked: Mapping[int, kinks.Kinked]
 ) -> str:
     """Why gradients that may stand at each kink by itself are no subgradient together; empty where they are one."""
-    if not all(c is None or c.right for c in comparisons):
+    if fails(comparisons):
         return ""
     u = max((DTYPES[posed.dtype_of(i)].u for i, c in enumerate(comparisons) if c is not None), default=0.0)
     for limit in posed.once("limits", lambda: [*subgradient.limits(posed, kinked)]):

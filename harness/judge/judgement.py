@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases._layouts import cotangent_layout, layouts_of
+from opproof.harness.judge import coarse
 from opproof.harness.judge.alternatives import excusing
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import Comparison
@@ -170,7 +171,8 @@ def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Exp
     if posed.op.settled is not None:
         arrays = list(posed.op.settled(arrays, *posed.inputs, **posed.params))
     comparisons: Sequence[Comparison | None] = bounded(posed, arrays, expected, rules)
-    return Compared(arrays, expected, excusing(posed, arrays, expected, comparisons, rules.strict_subnormals))
+    comparisons = excusing(posed, arrays, expected, comparisons, rules.strict_subnormals)
+    return Compared(arrays, expected, coarse.excused(posed, arrays, comparisons, rules.declared))
 
 
 def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # a posed case evaluates its outputs by this file
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
 RUNS = 16
 DELTA = 2.0**-30
+#: Passes of RUNS each in noise of its real size.
+PASSES = 4
 #: Bytes of a noisy forward up to which it is kept for the gradients of the same case.
 KEPT = 2**26
 #: The RMS of what one store loses, in roundoffs, where it alone is of its size: anything between none and 1.
@@ -219,6 +221,31 @@ def _deviations(posed: Posed, declared: str | None) -> list[Array | None]:
     return [None if total is None else total / posed.runs for total in sums]
 
 
+def reached(posed: Posed, declared: str) -> list[tuple[Array, Array] | None]:
+    """Of every result the least and the largest number in noise of the declared size; None of what is not noisy.
+
+    A normal draw for what is even between none and one roundoff to either side, of the same variance.
+    """
+    dtype = DTYPES[posed.case.dtype]
+    size = ONCE * max(compute_roundoff(dtype, declared), dtype.u)
+    ends: list[tuple[Array, Array] | None] = []
+    for first in range(0, PASSES * RUNS, min(posed.together, RUNS)):
+        results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, RUNS), size))
+        found = [_ends(r) for r in results]
+        ends = found if not ends else [_joined(a, b) for a, b in zip(ends, found, strict=True)]
+    return ends
+
+
+def _ends(result: Any) -> tuple[Array, Array] | None:
+    if not isinstance(result, Noisy):
+        return None
+    return np.fmin.reduce(result.runs, axis=0), np.fmax.reduce(result.runs, axis=0)
+
+
+def _joined(a: tuple[Array, Array] | None, b: tuple[Array, Array] | None) -> tuple[Array, Array] | None:
+    return a if a is None or b is None else (np.fmin(a[0], b[0]), np.fmax(a[1], b[1]))
+
+
 def _squares(result: Any) -> Array | None:
     """The sum over runs of squared deviations; None of what is not noisy."""
     if not isinstance(result, Noisy):
@@ -269,8 +296,8 @@ def unscaled(posed: Posed, values: Array) -> Expected:
     return Expected(values, np.zeros(values.shape), exact=not once, faithful=posed.mode is Mode.GRADIENT)
 
 
-def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[Source, float]:
-    """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is DELTA."""
+def _sources(case: Case, declared: str | None, first: int, runs: int, size: float = DELTA) -> tuple[Source, float]:
+    """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is `size`."""
     dtype = DTYPES[case.dtype]
     interior = compute_roundoff(dtype, declared)
     larger = max(interior, dtype.u)
@@ -278,9 +305,9 @@ def _sources(case: Case, declared: str | None, first: int, runs: int) -> tuple[S
     summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
     own = declared in ("storage", dtype.name) or dtype.name == "f64"  # what lies on the way has its exponents
     tiny = dtype.tiny if own else DTYPES["f32"].tiny
-    stored = DELTA * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
+    stored = size * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
     narrow = summing == COMPUTE_U["f32"]
-    return Source(Pooled(key), runs, DELTA * interior / larger, DELTA * summing / larger, tiny, narrow), stored
+    return Source(Pooled(key), runs, size * interior / larger, size * summing / larger, tiny, narrow), stored
 
 
 def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:

@@ -78,6 +78,17 @@ def test_a_chain_that_leaves_the_last_term_out_fails(mode):
     assert found.units > 500
 
 
+@pytest.mark.parametrize(("off", "verdict"), [(0, "PASS"), (2**-17, "WRONG_VALUE"), (1, "WRONG_VALUE")])
+def test_the_smaller_of_two_exponentials_counts(off, verdict):
+    """The sum's rounding is let off, 2^-24 of 1; 2^-17 of its smaller term is not, nor that the term is left out."""
+
+    def log_of_sum(a, b):
+        top, smaller = np.maximum(a, b), np.exp(-np.abs(a - b)) * np.float32(1 - off)
+        return np.log(1 + smaller) + top
+
+    assert judged(OneWay(log_of_sum), "logaddexp[a=5x1031;b=5x1031;f32]").verdict == verdict
+
+
 def test_half_of_the_difference_of_two_logarithms_fails():
     """What the two terms round is small beside what is left of them."""
     ways = GRADIENTS["bce_with_logits"]

@@ -37,6 +37,7 @@ from opproof.harness.truth.noise.sums import (
     exact_of,
     mapped,
     matmul,
+    of_two_exponentials,
 )
 from opproof.harness.truth.noise.transforms import TRANSFORMS
 from opproof.vocabulary.errors import OpError
@@ -255,6 +256,10 @@ def _call(ufunc: np.ufunc, inputs: Sequence[Any], kwargs: dict[str, Any], source
         q = np.rint((exact_of(a) - exact) / exact_of(b))
         return Noisy(exact, aligned(a, ndim) - q * aligned(b, ndim), source)
     runs = ufunc(*(aligned(v, ndim) for v in inputs), **kwargs)
+    if ufunc is np.logaddexp:
+        a, b = map(exact_of, inputs)
+        with np.errstate(invalid="ignore"):
+            runs = source.absolute(runs, of_two_exponentials(a, b, exact))
     free = ufunc in EXACT_UFUNCS and not (ufunc is np.absolute and np.iscomplexobj(exact_of(inputs[0])))
     free = free or (ufunc in (np.multiply, np.divide) and _power_of_two(inputs[1]))
     free = free or (ufunc is np.multiply and _power_of_two(inputs[0]))

@@ -143,6 +143,15 @@ def _log_sums(x: Any, axis: int = 0, **_: Any) -> Any:
     return x.source.summed(exact, np.logaddexp.accumulate(x.runs, axis=axis + 1), size)
 
 
+def of_two_exponentials(a: Floats, b: Floats, exact: Floats) -> Floats:
+    """Roundings, of 1, on the way to log(exp(a) + exp(b)): of 1 + exp(-|a - b|), a sum without log1p, and its log.
+
+    Blanchard, Higham, Higham (2021), algorithm 3.1 with two terms: `_log_sums` has the same of more.
+    """
+    rest = np.where(np.isfinite(exact), exact - np.maximum(a, b), 0)
+    return np.where(np.isfinite(exact), np.hypot(1, rest), 0)
+
+
 def _log_sum(x: Any, axis: int = 0, *, keepdims: bool = False, **_: Any) -> Any:
     """A reduction by logaddexp is the last of its scan; -inf over no elements."""
     axis %= x.ndim

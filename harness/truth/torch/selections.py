@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
@@ -112,8 +113,12 @@ def distinct(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -
     found = func(x, *args, **options)
     flat = x.reshape(-1)
     places = noise.decided("unique", lambda: (flat[:, None] == found[0]).to(noise.torch.int8).argmax(0))
-    rest = [noise.decided("unique", lambda y=y: y) for y in found[1:]]
+    rest = [noise.decided("unique", partial(_itself, y)) for y in found[1:]]
     return flat[places], *rest
+
+
+def _itself(y: Any) -> Any:
+    return y
 
 
 def shrunk_backward(noise: Arithmetic, func: Any, g: Any, x: Any, size: Any) -> Any:

@@ -128,6 +128,19 @@ def test_a_bug_that_only_the_captured_shape_shows_is_found(tmp_path, capsys):
     assert status == 1
 
 
+def test_ids_alone_are_a_file_of_cases(tmp_path, capsys):
+    """As `opproof list cases` prints them, so that what was listed, sorted out and shortened is what runs."""
+    _, listed, _ = opproof(capsys, "list", "cases", "-o", "softsign,relu", "--level", "smoke")
+    (tmp_path / "mine").write_text(f"# a comment\n\n{listed}")
+    status, _, _ = opproof(
+        capsys, "run", "-b", "numpy", "--cases", tmp_path / "mine", "--mode", "forward", "--quiet", "--seed", "3",
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert status == 0
+    ran = [r.case for r in read_results(tmp_path / "out")[1]]
+    assert sorted(ran) == sorted(line.replace("]", ";seed=3]") for line in listed.split())
+
+
 def test_a_script_that_fails_keeps_what_ran(tmp_path, capsys):
     script = tmp_path / "program.py"
     script.write_text("import torch\ntorch.ones(3).exp()\nraise ValueError('no\\nmore')\n")
@@ -150,6 +163,7 @@ def test_a_script_that_fails_keeps_what_ran(tmp_path, capsys):
         (("run", "-b", "torch", "--cases", "empty.toml"), "empty.toml holds no case: expected tables [[case]]"),
         (("run", "-b", "torch", "--cases", "level.toml"), "level 'some' of relu[x=3,;f32]: expected one of smoke"),
         (("run", "-b", "torch", "--cases", "id.toml"), "malformed case id 'relu'"),
+        (("run", "-b", "torch", "--cases", "ids"), "malformed case id 'and this'"),
     ],
 )
 def test_bad_input(tmp_path, monkeypatch, capsys, arguments, said):
@@ -159,6 +173,7 @@ def test_bad_input(tmp_path, monkeypatch, capsys, arguments, said):
     Path("empty.toml").write_text("title = 'x'")
     Path("level.toml").write_text('[[case]]\nid = "relu[x=3,;f32]"\nlevel = "some"')
     Path("id.toml").write_text('[[case]]\nid = "relu"')
+    Path("ids").write_text("relu[x=3,;f32]\nand this\n")
     status, _, err = opproof(capsys, *arguments)
     assert status == 2
     assert said in err

@@ -8,6 +8,9 @@ import sys
 import pytest
 
 from opproof.harness.__main__ import main
+from opproof.harness.commands import cache
+from opproof.harness.commands import run as run_command
+from opproof.harness.run.cache.place import SIZE
 from opproof.reports import read_results
 
 CASE = "softmax[x=7x33;dim=-1;f32]"
@@ -111,3 +114,10 @@ def test_a_wrong_call_says_what_is_wrong(args, said, capsys, tmp_path, monkeypat
         main(["cache", *args])
     assert end.value.code == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_by_every_command_the_cache_may_take_the_same():
+    sizes = {
+        c.name: p.default for c in (cache.import_, run_command.command) for p in c.params if p.name == "cache_size"
+    }
+    assert sizes == {"import": SIZE // 2**20, "run": SIZE // 2**20}

@@ -188,6 +188,18 @@ def test_a_scan_by_logaddexp_has_no_noise_where_it_is_infinite():
     assert np.ptp(y.runs[:, 0, 2]) > 0
 
 
+def test_the_log_of_two_exponentials_errs_as_that_of_a_sum():
+    """By a roundoff of 1 where log1p would keep more, as far as it is from the larger; not at all at infinities."""
+    a, b = np.array([-1e-3, 5.0]), np.array([-6.9, 5.0])
+    near, equal = scale(np.logaddexp(noisy(a, runs=400), b))
+    assert 0.8 < near < 1.3
+    assert 0.8 < equal / np.sqrt(1 + np.log(2) ** 2 + 5.69**2 + 2.5**2) < 1.3
+    a, b = np.array([-np.inf, np.inf]), np.array([-np.inf, 3.0])
+    infinite = np.logaddexp(noisy(a), b)
+    assert np.array_equal(infinite.exact, a)
+    assert np.all(infinite.runs == a)
+
+
 def test_a_reduction_by_logaddexp_errs_as_the_end_of_its_scan():
     x = np.random.default_rng(0).normal(size=(3, 500, 2))
     scan, total = (f(noisy(x, runs=200), axis=1) for f in (np.logaddexp.accumulate, np.logaddexp.reduce))
