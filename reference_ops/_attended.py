@@ -51,13 +51,11 @@ def attended_vjp(
     value: Array,
     seen: Array,
     scale: float | None,
-    *,
-    repeated: bool = False,
 ) -> tuple[Array, Array, Array]:
-    """Gradients of query, key and value; `repeated`: whether a row may have the same key twice."""
+    """Gradients of query, key and value."""
     k, v = (_grouped(x, query.shape[-3]) for x in (key, value))
     scores = _scores(query, k, seen, scale)
-    p = recomputed_softmax(scores) if repeated else softmax(scores)[0]
+    p, _ = recomputed_softmax(scores, _scores(query, k, seen, scale))
     dscores = through_the_largest(p * (np.matmul(g, _t(v)) - np.sum(g * y, axis=-1, keepdims=True)), p, -1)
     dscores = dscores * _scaled(query, scale)
     dkey, dvalue = np.matmul(_t(dscores), query), np.matmul(_t(p), g)

@@ -50,21 +50,24 @@ def softmax(scores: Array, sinks: Array | None = None) -> tuple[Array, Array | N
     return e / total, None if drained is None else drained / total
 
 
-def recomputed_softmax(scores: Array) -> Array:
-    """Softmax as a backward pass computes it that has each row's logsumexp alone: exp(score - logsumexp).
+def recomputed_softmax(scores: Array, again: Array, sinks: Array | None = None) -> tuple[Array, Array | None]:
+    """`softmax` as a backward pass computes it that has each row's logsumexp alone: exp(score - logsumexp).
 
-    The numbers are the same. But what rounding the logsumexp changes, all shares of the row have alike: of scores of
-    10^5 in float32 they are up to 0.8 % too large together. It shows where a key comes twice, whose shares are added
-    up. Where one key has nearly all, the logsumexp is its score, and nothing is rounded.
-    Source: Dao et al., FlashAttention (2022), algorithm 4.
+    The numbers are the same. But `again`, the same scores computed once more, is not rounded as the scores of the
+    logsumexp were: one pass may scale the product where the other scales the keys. So the share of a key that has
+    nearly all is not 1, and scores of 10^5 in float32 are off by 1 %. And what rounding the logsumexp changes, all
+    shares of the row have alike: it shows where a key comes twice, whose shares are added up. Where one key has nearly
+    all, the logsumexp is its score, and nothing is rounded.
+    Source: Dao et al., FlashAttention (2022), algorithm 4; Triton's tutorial 06 scales the keys in its backward pass.
     """
     if scores.shape[-1] == 0:
-        return scores
-    e, _, total, top = _exponentials(scores, None)
+        return scores, None
+    e, drained, total, top = _exponentials(scores, sinks)
     logarithm = np.log(total)
-    rounding = (top + logarithm) - (top + logarithm)
-    shares: Array = e / total * (1 + np.where(np.real(logarithm) > 0.5, rounding, 0))
-    return shares
+    rounding = np.where(np.real(logarithm) > 0.5, (top + logarithm) - (top + logarithm), 0)
+    moved = np.where(np.isfinite(np.real(scores)), again - scores, 0)
+    shares: Array = e / total * (1 + (moved + rounding))
+    return shares, None if drained is None else drained / total * (1 + rounding)
 
 
 def _exponentials(scores: Array, sinks: Array | None) -> tuple[Array, Array | None, Array, Array]:

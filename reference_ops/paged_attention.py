@@ -95,7 +95,7 @@ def vjp(
     seen = _seen(block_tables, context_lens, key_cache.shape[1])
     k, v = (_paged(cache, block_tables, seen) for cache in (key_cache, value_cache))
     dy, output, q = g[:, :, None], y[:, :, None], query[:, :, None]
-    dq, dk, dv = attended_vjp(dy, output, q, k, v, seen, scale, repeated=True)
+    dq, dk, dv = attended_vjp(dy, output, q, k, v, seen, scale)
     return dq[:, :, 0], _unpaged(dk, key_cache, block_tables), _unpaged(dv, value_cache, block_tables), None, None
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import unbroadcast, unseen
-from opproof.reference_ops._attention import slopes, softmax, torch_slopes, torch_softmax
+from opproof.reference_ops._attention import recomputed_softmax, slopes, softmax, torch_slopes, torch_softmax
 from opproof.reference_ops._shift import through_the_largest
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
@@ -160,9 +160,9 @@ def vjp(
 ) -> tuple[Array, Array, Array, Array | None, None, Array | None]:
     heads = query.shape[-3]
     k, v = (_grouped(x, heads, enable_gqa) for x in (key, value))
-    capped, dcap = _capped(query, k, scale, softcap)
+    (capped, dcap), (again, _) = (_capped(query, k, scale, softcap) for _ in range(2))
     scores, slope = _masked(capped, attn_mask, keep, is_causal, max_bias)
-    p, drained = softmax(scores, sinks)
+    p, drained = recomputed_softmax(scores, _masked(again, attn_mask, keep, is_causal, max_bias)[0], sinks)
     along = np.sum(g * y, axis=-1, keepdims=True)
     dmasked = through_the_largest(p * (np.matmul(g, _t(v)) - along), p, -1)
     dscores = dmasked * dcap * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
