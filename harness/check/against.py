@@ -37,7 +37,10 @@ def _compiled(reference: Reference, tried: Tried) -> Sequence[Answered] | None:
     assert tried.facts is not None
     request = tried.facts.request
     subject = in_dtype(reference.subject, request.tensors)
-    call = as_call(torch.compile(subject), reference.form)
+    try:
+        call = as_call(torch.compile(subject), reference.form)
+    except Exception:  # a compiler that does not even load: eager PyTorch is measured without it
+        return None
     reply = perform(call, request)
     return None if reply.error else reply.outputs
 

@@ -38,7 +38,7 @@ from opproof.vocabulary.errors import BadInput, UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
-#: Seconds that a variant may have taken if the same is to be found out for another precision too.
+#: Seconds of CPU that a variant may have taken in the judge if the same is to be found out for another precision too.
 _BRIEF = 10.0
 
 
@@ -68,7 +68,7 @@ class Manner:
 
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
-    start = time.monotonic()
+    start = time.process_time()
     asked = facts(reference, variant.asked, manner.seed, manner.gradients)
     other = facts(reference, variant.other, manner.seed, manner.gradients)
     if isinstance(asked, str) or isinstance(other, str):
@@ -98,7 +98,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     if variant.name != GIVEN and _fails(judgements) and undefined(asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: NaN in float64 itself")
     judgements = _of_strides(ask, asked, known, judgements)
-    if time.monotonic() - start < _BRIEF:
+    if time.process_time() - start < _BRIEF:
         judgements = undeclared(question, judgements, lambda k: _judgements(asked, k, replies[1]))
     part = None if _fails(judgements) else wrong_part(
         some, lambda p: _forward(p.asked, known, p.reply), lambda p: _gradient(p.asked, known, p.reply)
