@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from opproof.harness.truth.torch.attended import Products
 from opproof.vocabulary.errors import OpError
 
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
@@ -85,6 +86,8 @@ class Arithmetic:
     flips: int = 0
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
+    products: Products = field(default_factory=Products)  # of the exact evaluation
+    saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
     _generator: Any = None
     _pool: Any = None
 

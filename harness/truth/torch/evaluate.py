@@ -137,6 +137,9 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         arrays = [_array(y) for y in outputs]
         if not asked:
             return arrays + [None] * len(leaves)
+        narrow = [DTYPES[d] for d in question.dtypes if d in ("f16", "bf16")]
+        noise.products.outputs = [y for y, d in zip(outputs, question.dtypes, strict=True) if d in ("f16", "bf16")]
+        noise.saved = max((_once(question, d, unit) for d in narrow), default=0.0) if question.saves else 0.0
         _store(noise, question, outputs, leaves, unit)
         noise.scattered = scatter
         cotangents = [None if g is None else pulled(noise.rounded(torch.from_numpy(g))) for g in question.cotangents]
@@ -163,10 +166,15 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
             continue
         taken.add(place)
         dtype = DTYPES[name]
-        once = unit * dtype.u * (ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
+        once = _once(question, dtype, unit)
         with torch.no_grad():
             size = torch.where((y == 0) | y.isinf(), 0.0, y.abs().clamp_min(dtype.tiny))
             y.data.copy_(y + once * size * noise.drawn(y))
+
+
+def _once(question: Question, dtype: Dtype, unit: float) -> float:
+    """Amplitude of one store of this dtype."""
+    return unit * dtype.u * (ONCE if compute_roundoff(dtype, question.compute) < dtype.u else 1.0)
 
 
 def _array(y: Any) -> Any:

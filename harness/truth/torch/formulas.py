@@ -70,9 +70,12 @@ def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     from torch._decomp import decomposition_table
 
     y = decomposition_table[func](x, dim, *rest)
+    most = noise.size("largest score", lambda: _largest(x, dim))
+    if noise.exact:
+        noise.products.shares.append((y, most))
     if noise.exact or noise.way is not Way.OTHER:
         return y
-    z = y + y * _saved(noise, x, dim)
+    z = y + y * (_saved(noise, x, dim) + _anew(noise, most, y))
     two = bool(y.dim()) and y.shape[dim] == 2
     return z + roundoff(noise, lambda: noise.torch.ones_like(y)) if two else z
 
@@ -80,17 +83,31 @@ def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
 def softmax_backward(noise: Arithmetic, func: Any, g: Any, y: Any, dim: int, *rest: Any) -> Any:
     """_softmax_backward_data, with what goes through a largest element that was subtracted.
 
-    Of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1.
+    Of two shares by way of sigmoid(a - b), whose y (1 - y) has a roundoff of 1; of attention by its saved output.
     """
     from torch._decomp import decomposition_table
 
     d = decomposition_table[func](g, y, dim, *rest)
+    size = noise.size("sum(g o)", lambda: noise.products.rounding(g, y) if dim in (-1, y.dim() - 1) else None)
+    most = noise.size("scores", lambda: noise.products.largest(y))
     if noise.exact or noise.way is not Way.OTHER or not y.numel() or not y.dim():
         return d
+    if size is not None and noise.saved:
+        d = d - _read_back(noise, y, size)
+    if most is not None:
+        d = d + d * _anew(noise, most, y)
     d = d + _subtracted(noise, y, dim, lambda: (g * y).abs() + y * (g * y).sum(dim, keepdim=True).abs())
     if y.shape[dim] != 2:
         return d
     return d + roundoff(noise, lambda: g.detach().gather(dim, y.detach().argmax(dim, keepdim=True)))
+
+
+def _read_back(noise: Arithmetic, y: Any, size: Any) -> Any:
+    """What shares `y` of a row get too much where sum(g o) is off by roundoffs of o, as many as `size` has."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        return y.detach() * (size * noise.saved * noise.drawn(size))
 
 
 def log_softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
@@ -128,6 +145,22 @@ def _subtracted(noise: Arithmetic, y: Any, dim: int, terms: Callable[[], Any]) -
 def _saved(noise: Arithmetic, x: Any, dim: int) -> Any:
     """The roundoff of a logsumexp along `dim`."""
     return roundoff(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
+
+
+def _largest(x: Any, dim: int) -> Any:
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        plain = x.detach().nan_to_num(0.0, 0.0, 0.0).abs()
+        return plain.amax(dim, keepdim=True) if plain.numel() and plain.dim() else plain
+
+
+def _anew(noise: Arithmetic, most: Any, like: Any) -> Any:
+    """What scores of rows with such a largest one differ by, each for itself, that a backward pass computes again.
+
+    It may scale the keys where the product was scaled.
+    """
+    return roundoff(noise, lambda: most.expand_as(like))
 
 
 def roundoff(noise: Arithmetic, made: Callable[[], Any]) -> Any:

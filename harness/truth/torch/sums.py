@@ -88,6 +88,8 @@ def product(noise: Arithmetic, func: Any, x: Any, dim: Any = None, keepdim: bool
 def matrices(noise: Arithmetic, func: Any, a: Any, b: Any, *_: Any) -> Any:
     """mm, bmm, mv, dot."""
     y, terms = func(a, b), a.shape[-1]
+    if noise.exact:
+        noise.products.met(a, y)
     size = noise.size("mm", lambda: accumulated(y, func(squared(a), squared(b)), terms if terms != 1 else 2))
     return noise.summed(y, size)
 
