@@ -10,10 +10,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypedDict
 
+import msgspec
 import numpy as np
 
 from opproof.cases import Case
-from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
+from opproof.harness.run.cache.arrays import NotKept, Packed, encoded, packed
+from opproof.harness.run.cache.judged import MOST, Passed
 from opproof.harness.run.cache.sources import digest
 from opproof.harness.run.cache.store import Store
 from opproof.harness.truth.data import arguments
@@ -59,17 +61,20 @@ class Data:
 class Kept:
     """What the store holds of a question; no data of one whose data are drawn again."""
 
-    facts: Facts
+    facts: msgspec.Raw  # Facts, which nobody asks for where the answer is that of before;
+    count: int  # so many
     data: Data | None
+    passed: dict[bytes, Passed]
 
 
 @dataclass
 class Drawn:
-    """A question, the name under which it is kept, and how many of its facts are kept already."""
+    """A question, the name under which it is kept, and how many of its facts and answers are kept already."""
 
     pair: Pair
     name: bytes | None  # None: it is not kept
     facts: int = 0
+    passed: int = 0
     seconds: float = 0.0  # that drawing took
 
 
@@ -96,8 +101,7 @@ class Questions:
     def keep(self) -> None:
         """Leave with the store what it does not hold yet of the questions drawn, and forget them."""
         for one in self.drawn.values():
-            facts = one.pair.asked.facts
-            if self.store is not None and one.name is not None and facts and len(facts) > one.facts:
+            if self.store is not None and one.name is not None and _grown(one):
                 try:
                     self.store.put(one.name, _encoded(one.pair, one.seconds))
                 except NotKept:
@@ -110,14 +114,14 @@ class Questions:
         if data is None:
             return None
         try:
-            kept = decoded(data, Kept)
+            found = packed(data)
+            kept = found.read(Kept)
             pair = self._posed(case, op, mode, memory) if kept.data is None else _pair(kept.data, case, op, mode)
         except (NotKept, TypeError, ValueError):
             return None
-        by_kind: Mapping[str, Any] = kept.facts
-        for facts in by_kind.values():
-            pair.asked.facts.update(facts)
-        return Drawn(pair, name, len(pair.asked.facts))
+        pair.asked.unread.append(lambda: _facts(found, kept.facts))
+        pair.asked.passed.update(kept.passed)
+        return Drawn(pair, name, kept.count, len(kept.passed))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
@@ -145,8 +149,25 @@ def _digest(source: Path, torch: bool) -> bytes | None:
     return digest(source, torch=torch)
 
 
+def _grown(one: Drawn) -> bool:
+    """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
+    asked = one.pair.asked
+    return (not asked.unread and len(asked.facts) > one.facts) or len(asked.passed) > one.passed
+
+
+def _facts(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
+    """The facts that were kept, by name; none where they cannot be read."""
+    try:
+        by_kind: Mapping[str, Any] = found.read(Facts, tree)
+    except NotKept:
+        return {}
+    return {name: fact for facts in by_kind.values() for name, fact in facts.items()}
+
+
 def _encoded(pair: Pair, seconds: float) -> bytes:
     asked, other = pair.asked, pair.other
+    asked.read()
+    whole: dict[str, Any] = {"count": len(asked.facts), "passed": dict([*asked.passed.items()][-MOST:])}
     facts: dict[str, dict[str, Any]] = {}
     for name, fact in asked.facts.items():
         kind = name.partition(" ")[0]
@@ -155,10 +176,10 @@ def _encoded(pair: Pair, seconds: float) -> bytes:
         facts.setdefault(kind, {})[name] = fact
     elements = sum(v.size for v in asked.inputs if v is not None)
     if elements > LARGE and seconds < SLOW * elements:
-        return encoded({"facts": facts, "data": None}, asked.case.dtype)
+        return encoded({**whole, "facts": facts, "data": None}, asked.case.dtype)
     outputs = tuple((y.dtype.name, y.shape) for y in pair.outputs)
     data = Data(asked.inputs, other.inputs, asked.cotangents, other.cotangents, asked.needs, outputs)
-    return encoded({"facts": facts, "data": data}, asked.case.dtype)
+    return encoded({**whole, "facts": facts, "data": data}, asked.case.dtype)
 
 
 def _pair(data: Data, case: Case, op: Op, mode: Mode) -> Pair:
