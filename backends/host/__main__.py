@@ -119,6 +119,7 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
         "writes": [backend.writes(gradient=False), backend.writes(gradient=True)],
         "on_device": backend.device_memory is not None,
         "supports": backend.supports is not None,
+        "declares": any((backend.compute, backend.rounding, backend.bits)),
         "with_shapes": backend.with_shapes,
         "dtypes": sorted(backend.dtypes),
         "mixed": backend.mixed,

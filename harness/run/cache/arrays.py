@@ -83,11 +83,12 @@ class Packed:
         """The value of this type, or of `part` of it, with its arrays, which are read-only. Raises NotKept."""
         try:
             tree = self.tree if part is None else part
-            return msgspec.msgpack.decode(tree, type=kind, dec_hook=self._array)
+            return msgspec.msgpack.decode(tree, type=kind, dec_hook=lambda _, number: self.array(number))
         except _OTHER as error:
             raise NotKept(str(error)) from None
 
-    def _array(self, _: type, number: Any) -> Array:
+    def array(self, number: int) -> Array:
+        """That of a number; one that comes twice is one."""
         if number not in self.arrays:
             self.arrays[number] = _unpacked(self.described[number], self.data, self.start)
         return self.arrays[number]

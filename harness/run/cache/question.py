@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import msgspec
 import numpy as np
@@ -45,14 +45,18 @@ class Facts(TypedDict, total=False):
     differences: dict[str, list[Estimated | None]]
 
 
+#: An array, by its number in the entry.
+Numbered: TypeAlias = int | None
+
+
 @dataclass(frozen=True)
 class Data:
-    """What was drawn for a question, and the dtypes and shapes of its outputs."""
+    """What was drawn for a question, and the dtypes and shapes of its outputs, as it is read."""
 
-    inputs: tuple[Array | None, ...]
-    other_inputs: tuple[Array | None, ...]
-    cotangents: tuple[Array | None, ...]
-    other_cotangents: tuple[Array | None, ...]
+    inputs: tuple[Numbered, ...]
+    other_inputs: tuple[Numbered, ...]
+    cotangents: tuple[Numbered, ...]
+    other_cotangents: tuple[Numbered, ...]
     needs: tuple[bool, ...]
     outputs: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -65,6 +69,9 @@ class Kept:
     count: int  # so many
     data: Data | None
     passed: dict[bytes, Passed]
+
+
+_KEPT = msgspec.msgpack.Decoder(Kept)
 
 
 @dataclass
@@ -115,9 +122,9 @@ class Questions:
             return None
         try:
             found = packed(data)
-            kept = found.read(Kept)
-            pair = self._posed(case, op, mode, memory) if kept.data is None else _pair(kept.data, case, op, mode)
-        except (NotKept, TypeError, ValueError):
+            kept = _KEPT.decode(found.tree)
+            pair = self._posed(case, op, mode, memory) if kept.data is None else _pair(found, kept.data, case, op, mode)
+        except (NotKept, LookupError, TypeError, ValueError, msgspec.DecodeError):
             return None
         pair.asked.unread.append(lambda: _facts(found, kept.facts))
         pair.asked.passed.update(kept.passed)
@@ -178,14 +185,23 @@ def _encoded(pair: Pair, seconds: float) -> bytes:
     if elements > LARGE and seconds < SLOW * elements:
         return encoded({**whole, "facts": facts, "data": None}, asked.case.dtype)
     outputs = tuple((y.dtype.name, y.shape) for y in pair.outputs)
-    data = Data(asked.inputs, other.inputs, asked.cotangents, other.cotangents, asked.needs, outputs)
+    data = {
+        "inputs": asked.inputs, "other_inputs": other.inputs,
+        "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
+        "needs": asked.needs, "outputs": outputs,
+    }  # fmt: skip
     return encoded({**whole, "facts": facts, "data": data}, asked.case.dtype)
 
 
-def _pair(data: Data, case: Case, op: Op, mode: Mode) -> Pair:
+def _pair(found: Packed, data: Data, case: Case, op: Op, mode: Mode) -> Pair:
     names = tuple(arguments(case, op))
-    asked = Posed(case, op, mode, names, data.inputs, data.cotangents, data.needs)
-    other = Posed(redrawn(case, op), op, mode, names, data.other_inputs, data.other_cotangents, data.needs)
+
+    def arrays(numbers: tuple[Numbered, ...]) -> tuple[Array | None, ...]:
+        return tuple(None if n is None else found.array(n) for n in numbers)
+
+    asked = Posed(case, op, mode, names, arrays(data.inputs), arrays(data.cotangents), data.needs)
+    others = arrays(data.other_inputs), arrays(data.other_cotangents)
+    other = Posed(redrawn(case, op), op, mode, names, *others, data.needs)
     return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in data.outputs))
 
 
