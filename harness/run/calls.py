@@ -72,9 +72,11 @@ def wrong_again(
 
 def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:
     """The verdict of the reference: of the whole, or of slices as the judge's memory allows."""
-    if room is not None:
-        return judge_in_slices(posed, answer, rules, room)
-    return judged(posed, answer, rules, lambda: judge(posed, answer, rules))
+
+    def anew() -> Judgement:
+        return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+
+    return judged(posed, answer, rules, anew)
 
 
 def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:

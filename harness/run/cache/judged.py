@@ -16,6 +16,7 @@ from opproof.harness.judge.figures import Figures
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.truth.posed import Posed
 from opproof.reports import Worst
+from opproof.vocabulary.arrays import bytes_of
 from opproof.vocabulary.verdicts import Verdict
 
 #: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
@@ -37,9 +38,7 @@ class Passed:
 
 def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judgement]) -> Judgement:
     """The judgement of the answer: that of the same answer before, or what `judge` says of it."""
-    if posed.op.drawn_from:  # another draw is another question
-        return judge()
-    key = _key(answer, rules)
+    key = _key(answer, rules, drawn=bool(posed.op.drawn_from))
     known = posed.passed.get(key)
     if known is not None:
         return Judgement(
@@ -53,11 +52,15 @@ def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judge
     return judgement
 
 
-def _key(answer: Answer, rules: Rules) -> bytes:
-    """Of the bits of every array, their dtypes and shapes, and of how they are judged."""
-    told = [rules, *(None if a is None else (name_of(a.dtype), a.shape) for a in answer.arrays)]
-    key = blake2b(repr(told).encode(), digest_size=32)
-    for array in answer.arrays:
-        if array is not None:
-            key.update(array.tobytes())
+def _key(answer: Answer, rules: Rules, *, drawn: bool) -> bytes:
+    """Of the bits of every array, their dtypes and shapes, and of how they are judged; where the answer is `drawn`,
+    also of the other draws that it is held against.
+    """
+    parts = (answer.arrays, answer.before, answer.drawn) if drawn else (answer.arrays,)
+    told = [[None if a is None else (name_of(a.dtype), a.shape) for a in part] for part in parts]
+    key = blake2b(repr((rules, told)).encode(), digest_size=32)
+    for part in parts:
+        for array in part:
+            if array is not None:
+                key.update(bytes_of(array))
     return key.digest()

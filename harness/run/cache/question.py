@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -83,17 +84,19 @@ class Drawn:
     facts: int = 0
     passed: int = 0
     seconds: float = 0.0  # that drawing took
+    whole: bool = True  # else nothing is kept but answers that pass: the rest takes too much room
 
 
 @dataclass
 class Questions:
     """The questions of one case, each drawn once: to several backends, or to one again. It is a Posing.
 
-    What is judged in slices is drawn again: to keep it takes more memory than there is.
+    What is judged in slices is drawn again: to hold it takes more memory than there is.
     """
 
     store: Store | None = None
     drawn: dict[tuple[str, Mode, int], Drawn] = field(default_factory=dict)
+    sliced: list[tuple[bytes, int, dict[bytes, Any]]] = field(default_factory=list)  # name, answers kept, answers
 
     def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
         """See Posing."""
@@ -101,6 +104,7 @@ class Questions:
         if key not in self.drawn:
             one = self._kept(case, op, mode, memory) or self._fresh(case, op, mode, memory)
             if one.pair.room is not None:
+                self.sliced += [] if one.name is None else [(one.name, one.passed, one.pair.asked.passed)]
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -110,10 +114,14 @@ class Questions:
         for one in self.drawn.values():
             if self.store is not None and one.name is not None and _grown(one):
                 try:
-                    self.store.put(one.name, _encoded(one.pair, one.seconds))
+                    self.store.put(one.name, _encoded(one) if one.whole else _answers(one.pair.asked.passed))
                 except NotKept:
                     continue
+        for name, kept, passed in self.sliced:
+            if self.store is not None and len(passed) > kept:
+                self.store.put(name, _answers(passed))
         self.drawn.clear()
+        self.sliced.clear()
 
     def _kept(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn | None:
         name = None if self.store is None else _name(case, op, mode, memory)
@@ -128,15 +136,15 @@ class Questions:
             return None
         pair.asked.unread.append(lambda: _facts(found, kept.facts))
         pair.asked.passed.update(kept.passed)
-        return Drawn(pair, name, kept.count, len(kept.passed))
+        seconds = 0.0 if kept.data is None else math.inf  # what was worth keeping is
+        return Drawn(pair, name, kept.count, len(kept.passed), seconds, whole=_is_whole(pair))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
         pair = self._posed(case, op, mode, memory)
         seconds = time.process_time() - begun
-        whole = pair.room is None and pair.asked.together == pair.asked.runs == RUNS
-        name = _name(case, op, mode, memory) if whole and self.store is not None else None
-        return Drawn(pair, name, seconds=seconds)
+        name = _name(case, op, mode, memory) if self.store is not None else None
+        return Drawn(pair, name, seconds=seconds, whole=_is_whole(pair))
 
     def _posed(self, case: Case, op: Op, mode: Mode, memory: int) -> Pair:
         other = self.drawn.get((str(case), Mode.GRADIENT if mode is Mode.FORWARD else Mode.FORWARD, memory))
@@ -159,7 +167,12 @@ def _digest(source: Path, torch: bool) -> bytes | None:
 def _grown(one: Drawn) -> bool:
     """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
     asked = one.pair.asked
-    return (not asked.unread and len(asked.facts) > one.facts) or len(asked.passed) > one.passed
+    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or len(asked.passed) > one.passed
+
+
+def _is_whole(pair: Pair) -> bool:
+    """Whether noise has room for all its runs at once."""
+    return pair.room is None and pair.asked.together == pair.asked.runs == RUNS
 
 
 def _facts(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
@@ -171,10 +184,19 @@ def _facts(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
     return {name: fact for facts in by_kind.values() for name, fact in facts.items()}
 
 
-def _encoded(pair: Pair, seconds: float) -> bytes:
-    asked, other = pair.asked, pair.other
+def _answers(passed: dict[bytes, Any]) -> bytes:
+    """An entry of answers that pass alone."""
+    return encoded({"count": 0, "facts": {}, "data": None, "passed": _last(passed)}, "f64")
+
+
+def _last(passed: dict[bytes, Any]) -> dict[bytes, Any]:
+    return dict([*passed.items()][-MOST:])
+
+
+def _encoded(one: Drawn) -> bytes:
+    asked, other = one.pair.asked, one.pair.other
     asked.read()
-    whole: dict[str, Any] = {"count": len(asked.facts), "passed": dict([*asked.passed.items()][-MOST:])}
+    whole: dict[str, Any] = {"count": len(asked.facts), "passed": _last(asked.passed)}
     facts: dict[str, dict[str, Any]] = {}
     for name, fact in asked.facts.items():
         kind = name.partition(" ")[0]
@@ -182,9 +204,9 @@ def _encoded(pair: Pair, seconds: float) -> bytes:
             raise NotKept(f"the fact {name!r}")
         facts.setdefault(kind, {})[name] = fact
     elements = sum(v.size for v in asked.inputs if v is not None)
-    if elements > LARGE and seconds < SLOW * elements:
+    if elements > LARGE and one.seconds < SLOW * elements:
         return encoded({**whole, "facts": facts, "data": None}, asked.case.dtype)
-    outputs = tuple((y.dtype.name, y.shape) for y in pair.outputs)
+    outputs = tuple((y.dtype.name, y.shape) for y in one.pair.outputs)
     data = {
         "inputs": asked.inputs, "other_inputs": other.inputs,
         "cotangents": asked.cotangents, "other_cotangents": other.cotangents,

@@ -106,10 +106,29 @@ def test_what_is_wrong_is_judged_every_time():
         judged(posed, wrong, Rules(), never)
 
 
-def test_what_is_drawn_is_judged_every_time():
+def test_of_what_is_drawn_the_other_draws_count_too():
     posed = asked("dropout[x=40x50;p=0.5;f32]")
-    judged(posed, Answer([]), Rules(), lambda: Judgement(Verdict.PASS))
-    assert not posed.passed
+    x, y = (np.full(3, v, np.float32) for v in (1, 2))
+    for answer in (Answer([x], [x]), Answer([x], [y]), Answer([x], [x], [y])):
+        assert judged(posed, answer, Rules(), lambda a=answer: Judgement(Verdict.PASS, str(a))).message == str(answer)
+    assert len(posed.passed) == 3
+
+
+@pytest.mark.parametrize("text", ["relu[x=600x4000;f32]", "dropout[x=33x65;p=0.3;key=21;bf16]"])
+def test_an_answer_in_slices_and_one_that_is_drawn_are_not_judged_again(at, monkeypatch, text):
+    def judging():
+        desk = Desk(Limits(1, 60.0, 4 * 2**30), at)
+        try:
+            task = Task("numpy", text, "forward", judge_memory=2**26)
+            return [replace(r, seconds=0.0, judging=0.0) for r in desk.results([task])]
+        finally:
+            desk.close()
+
+    plain = judging()
+    assert [r.verdict for r in plain] == [Verdict.PASS]
+    monkeypatch.setattr(calls, "judge", never)
+    monkeypatch.setattr(calls, "judge_in_slices", never)
+    assert judging() == plain
 
 
 def test_of_many_answers_the_last_are_kept(at):
