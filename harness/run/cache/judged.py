@@ -62,5 +62,5 @@ def _key(answer: Answer, rules: Rules, *, drawn: bool) -> bytes:
     for part in parts:
         for array in part:
             if array is not None:
-                key.update(bytes_of(array))
+                key.update(bytes_of(array).data)
     return key.digest()
