@@ -25,7 +25,7 @@ from opproof.vocabulary.modes import Mode
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
 #: takes less room than they do. Unless it took so many seconds an element, as sorting for kinks does.
-LARGE, SLOW = 2**13, 1e-6
+LARGE, SLOW = 2**13, 4e-7
 
 
 @dataclass
