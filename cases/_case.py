@@ -98,10 +98,14 @@ class Case:
     @property
     def dtypes(self) -> tuple[str, ...]:
         """The dtypes of its tensors, that of results first."""
+        if not self.mixed:
+            return (self.dtype,)
         return tuple(dict.fromkeys((self.dtype, *(dtype for _, dtype in self.mixed))))
 
     def dtype_of(self, name: str | None) -> str:
         """The dtype of the tensor `name`, where that holds data; None asks for that of results."""
+        if not self.mixed:
+            return self.dtype
         first = next((s for n, s in self.tensors if n == name and isinstance(s, str)), name)  # of what is given again
         return next((dtype for n, dtype in self.mixed if n == first), self.dtype)
 

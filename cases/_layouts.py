@@ -139,7 +139,10 @@ COTANGENT = "cotangent"
 
 def layouts_of(case: Case) -> dict[str, str]:
     """Layout name of every tensor of the case. Raises CaseError for an unknown layout or tensor."""
-    shapes, given = case.shapes, _given(case)
+    shapes = case.shapes
+    if case.layout in LAYOUTS:
+        return dict.fromkeys(shapes, case.layout)
+    given = _given(case)
     for tensor in given:
         if tensor not in (*shapes, COTANGENT, ""):
             raise CaseError(f"layout={case.layout} in {case}: no tensor {tensor!r}; there are {', '.join(shapes)}.")
@@ -153,6 +156,8 @@ def layouts_of(case: Case) -> dict[str, str]:
 
 def cotangent_layout(case: Case) -> str:
     """The layout of the cotangents: their own, or that which all inputs share where no elements coincide in it."""
+    if case.layout in LAYOUTS and case.layout != "broadcast":
+        return case.layout
     given = _given(case)
     shared = given.get("", "contiguous")
     return given.get(COTANGENT, "contiguous" if shared == "broadcast" else shared)
@@ -160,6 +165,8 @@ def cotangent_layout(case: Case) -> str:
 
 def equal_slices(case: Case) -> int:
     """How many slices of a tensor are one in memory: 1 where all have places of their own."""
+    if "broadcast" not in case.layout:
+        return 1
     shapes = case.shapes
     stretched = [shapes[n] for n, layout in layouts_of(case).items() if layout == "broadcast" and shapes[n]]
     return max((shape[0] for shape in stretched), default=1)

@@ -9,7 +9,7 @@ import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from opproof.backends.host.frames import params_text
 from opproof.vocabulary.arrays import Array
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an array lies: its first element `offset` bytes from the arena's beginning, strides in bytes."""
 
     dtype: str  # NumPy's name, or bfloat16
@@ -54,9 +53,9 @@ def to_metadata(request: Request) -> dict[str, str]:
     from msgspec import json as quick
 
     layout = {
-        "inputs": [p if p is None or isinstance(p, int) else _listed(p) for p in request.inputs],
-        "cotangents": [None if p is None else _listed(p) for p in request.cotangents],
-        "results": [None if p is None else _listed(p) for p in request.results],
+        "inputs": request.inputs,
+        "cotangents": request.cotangents,
+        "results": request.results,
         "needs": list(request.needs),
         "size": request.size,
         "into": request.into,
@@ -141,10 +140,6 @@ def dtype_of(name: str) -> np.dtype[Any]:
 def array_at(place: Place, memory: Array) -> Array:
     """The array that lies at `place` in `memory`, the bytes of an arena; it borrows them."""
     return np.ndarray(place.shape, dtype_of(place.dtype), memory.data, place.offset, place.strides)
-
-
-def _listed(place: Place) -> list[Any]:
-    return [place.dtype, place.shape, place.strides, place.offset]
 
 
 def _place(listed: Sequence[Any]) -> Place:

@@ -21,6 +21,7 @@ from opproof.vocabulary.several import tuple_of
 
 #: Floats that are evaluated in float32.
 _NARROW = ("f16", "bf16", "f8e4m3", "f8e5m2")
+_WHOLE = frozenset(d.numpy for d in DTYPES.values() if d.whole)
 #: How a result, a float32 or float64 array or whole numbers, is stored in the float dtype of the inputs.
 Store = Callable[[Any, np.dtype[Any]], Array]
 
@@ -91,6 +92,8 @@ def create(variant: str = "") -> Backend:
 def _whole(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:
     """The dtype of whole numbers that are data; None where there are none: int64 are places, and bytes may be codes."""
     given = {x.dtype for x in inputs if x is not None}
+    if _WHOLE.isdisjoint(given):
+        return None
     return next((DTYPES[d].numpy for d in op.dtypes if DTYPES[d].whole and DTYPES[d].numpy in given), None)
 
 

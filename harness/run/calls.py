@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules, judge
 from opproof.harness.judge.slices.judge import judge_in_slices
+from opproof.harness.run.cache.judged import judged
 from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair
@@ -71,7 +72,11 @@ def wrong_again(
 
 def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:
     """The verdict of the reference: of the whole, or of slices as the judge's memory allows."""
-    return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+
+    def anew() -> Judgement:
+        return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+
+    return judged(posed, answer, rules, anew)
 
 
 def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:

@@ -62,11 +62,14 @@ class Judged:
 def results(cases: Sequence[Sequence[Task]], seconds: float = 0.0) -> Judged:
     """See Desk. After so many seconds no further case is begun."""
     begun, records = time.monotonic(), []
-    for case in cases:
-        records.append(_results(case))
-        spent = time.monotonic() - begun
-        if spent >= seconds:
-            break
+    try:
+        for case in cases:
+            records.append(_results(case))
+            spent = time.monotonic() - begun
+            if spent >= seconds:
+                break
+    finally:
+        _end_orphans()
     _DESK[0].keep()
     return Judged(records, spent)
 
@@ -77,7 +80,6 @@ def _results(tasks: Sequence[Task]) -> list[Result]:
     try:
         return _DESK[0].results(tasks)
     finally:
-        _end_orphans()
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
 

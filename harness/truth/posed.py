@@ -56,13 +56,30 @@ class Posed:
     def once(self, name: str, found: Callable[[], T]) -> T:
         """The fact called `name`, by `found` when it is first asked for: one that follows from the question alone."""
         if name not in self.facts:
+            self.read()
+        if name not in self.facts:
             self.facts[name] = found()
         fact: T = self.facts[name]
         return fact
 
+    def read(self) -> None:
+        """Take the facts that were kept, if any, into those that are known."""
+        while self.unread:
+            self.facts.update(self.unread.pop()())
+
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What is known of the question so far, by name."""
+        return {}
+
+    @cached_property
+    def unread(self) -> list[Callable[[], Mapping[str, Any]]]:
+        """What reads facts that were kept elsewhere: for most answers none is needed."""
+        return []
+
+    @cached_property
+    def passed(self) -> dict[bytes, Any]:
+        """Judgements that nothing is wrong with an answer, by the answer (harness/run/cache/judged.py)."""
         return {}
 
     @cached_property

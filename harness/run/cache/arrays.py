@@ -7,6 +7,7 @@ that a smaller dtype holds as well lie in that one.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
@@ -27,6 +28,8 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _SHORT = DTYPES["bf16"]
 #: Arrays begin at a multiple of so many bytes.
 _ALIGNED = 16
+#: What reading bytes of something else raises.
+_OTHER = (KeyError, IndexError, TypeError, ValueError, OverflowError, msgspec.DecodeError)
 _FRONT = msgspec.msgpack.Decoder(tuple[list[_Described], msgspec.Raw])
 
 
@@ -66,17 +69,44 @@ def encoded(value: object, dtype: str) -> bytes:
     return b"".join([head, bytes(-len(head) % _ALIGNED), *chunks])
 
 
-def decoded(data: bytes, kind: type[T]) -> T:
-    """The value of this type that `encoded` made bytes of; arrays are read-only. Raises NotKept."""
+@dataclass(frozen=True)
+class Packed:
+    """Bytes that `encoded` made, of which parts are read as they are asked for."""
+
+    data: bytes
+    described: list[_Described]
+    tree: msgspec.Raw
+    start: int  # of the first array
+    arrays: dict[int, Array] = field(default_factory=dict)  # that were read, each once
+
+    def read(self, kind: type[T], part: msgspec.Raw | None = None) -> T:
+        """The value of this type, or of `part` of it, with its arrays, which are read-only. Raises NotKept."""
+        try:
+            tree = self.tree if part is None else part
+            return msgspec.msgpack.decode(tree, type=kind, dec_hook=lambda _, number: self.array(number))
+        except _OTHER as error:
+            raise NotKept(str(error)) from None
+
+    def array(self, number: int) -> Array:
+        """That of a number; one that comes twice is one."""
+        if number not in self.arrays:
+            self.arrays[number] = _unpacked(self.described[number], self.data, self.start)
+        return self.arrays[number]
+
+
+def packed(data: bytes) -> Packed:
+    """What `encoded` made, to be read. Raises NotKept."""
     try:
         end = 8 + int.from_bytes(data[:8], "little")
         described, tree = _FRONT.decode(memoryview(data)[8:end])
-        start = end + -end % _ALIGNED
-        with np.errstate(all="ignore"):
-            arrays = [_unpacked(one, data, start) for one in described]
-        return msgspec.msgpack.decode(tree, type=kind, dec_hook=lambda _, number: arrays[number])
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError, msgspec.DecodeError) as error:
+        return Packed(data, described, tree, end + -end % _ALIGNED)
+    except _OTHER as error:
         raise NotKept(str(error)) from None
+
+
+def decoded(data: bytes, kind: type[T]) -> T:
+    """The whole value of this type that `encoded` made bytes of. Raises NotKept."""
+    return packed(data).read(kind)
 
 
 def _packed(value: Array, small: Dtype) -> tuple[str, bytes]:
@@ -107,4 +137,7 @@ def _unpacked(described: _Described, data: bytes, start: int) -> Array:
     if size != count * lies.itemsize or offset < 0:
         raise NotKept("an array of another size")
     array: Array = np.frombuffer(data, lies, count, start + offset).reshape(shape)
-    return array if name == stored else array.astype(_DTYPES[name])
+    if name == stored:
+        return array
+    with np.errstate(all="ignore"):
+        return array.astype(_DTYPES[name])

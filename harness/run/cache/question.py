@@ -3,85 +3,53 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
-import numpy as np
+import msgspec
 
 from opproof.cases import Case
-from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
+from opproof.harness.run.cache import entry
+from opproof.harness.run.cache.arrays import NotKept, packed
 from opproof.harness.run.cache.sources import digest
 from opproof.harness.run.cache.store import Store
-from opproof.harness.truth.data import arguments
-from opproof.harness.truth.differences import Estimated
-from opproof.harness.truth.kinks import Kinked
-from opproof.harness.truth.posed import Posed, redrawn
-from opproof.harness.truth.reference import RUNS, Expected
+from opproof.harness.truth.reference import RUNS
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.harness.truth.slices.room import MEMORY
-from opproof.harness.truth.subgradient import Limits
 from opproof.reference_ops import Op
-from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 
 #: Elements beyond which the data of a case are drawn again: that is quicker than noise by far, and what is expected
 #: takes less room than they do. Unless it took so many seconds an element, as sorting for kinks does.
-LARGE, SLOW = 2**13, 1e-6
-
-
-class Facts(TypedDict, total=False):
-    """What Posed.once knows of a question, by the first word of its name and by its name."""
-
-    expected: dict[str, list[Expected | None]]
-    vacuous: dict[str, str]
-    kinked: dict[str, dict[int, Kinked]]
-    limits: dict[str, list[Limits]]
-    differences: dict[str, list[Estimated | None]]
-
-
-@dataclass(frozen=True)
-class Data:
-    """What was drawn for a question, and the dtypes and shapes of its outputs."""
-
-    inputs: tuple[Array | None, ...]
-    other_inputs: tuple[Array | None, ...]
-    cotangents: tuple[Array | None, ...]
-    other_cotangents: tuple[Array | None, ...]
-    needs: tuple[bool, ...]
-    outputs: tuple[tuple[str, tuple[int, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What the store holds of a question; no data of one whose data are drawn again."""
-
-    facts: Facts
-    data: Data | None
+LARGE, SLOW = 2**13, 4e-7
 
 
 @dataclass
 class Drawn:
-    """A question, the name under which it is kept, and how many of its facts are kept already."""
+    """A question, the name under which it is kept, and how many of its facts and answers are kept already."""
 
     pair: Pair
     name: bytes | None  # None: it is not kept
     facts: int = 0
+    passed: int = 0
     seconds: float = 0.0  # that drawing took
+    whole: bool = True  # else nothing is kept but answers that pass: the rest takes too much room
 
 
 @dataclass
 class Questions:
     """The questions of one case, each drawn once: to several backends, or to one again. It is a Posing.
 
-    What is judged in slices is drawn again: to keep it takes more memory than there is.
+    What is judged in slices is drawn again: to hold it takes more memory than there is.
     """
 
     store: Store | None = None
     drawn: dict[tuple[str, Mode, int], Drawn] = field(default_factory=dict)
+    sliced: list[tuple[bytes, int, dict[bytes, Any]]] = field(default_factory=list)  # name, answers kept, answers
 
     def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
         """See Posing."""
@@ -89,6 +57,7 @@ class Questions:
         if key not in self.drawn:
             one = self._kept(case, op, mode, memory) or self._fresh(case, op, mode, memory)
             if one.pair.room is not None:
+                self.sliced += [] if one.name is None else [(one.name, one.passed, one.pair.asked.passed)]
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -96,13 +65,16 @@ class Questions:
     def keep(self) -> None:
         """Leave with the store what it does not hold yet of the questions drawn, and forget them."""
         for one in self.drawn.values():
-            facts = one.pair.asked.facts
-            if self.store is not None and one.name is not None and facts and len(facts) > one.facts:
+            if self.store is not None and one.name is not None and _grown(one):
                 try:
-                    self.store.put(one.name, _encoded(one.pair, one.seconds))
+                    self.store.put(one.name, _encoded(one))
                 except NotKept:
                     continue
+        for name, kept, passed in self.sliced:
+            if self.store is not None and len(passed) > kept:
+                self.store.put(name, entry.of_answers(passed))
         self.drawn.clear()
+        self.sliced.clear()
 
     def _kept(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn | None:
         name = None if self.store is None else _name(case, op, mode, memory)
@@ -110,22 +82,23 @@ class Questions:
         if data is None:
             return None
         try:
-            kept = decoded(data, Kept)
-            pair = self._posed(case, op, mode, memory) if kept.data is None else _pair(kept.data, case, op, mode)
-        except (NotKept, TypeError, ValueError):
+            found = packed(data)
+            kept = entry.KEPT.decode(found.tree)
+            of = (case, op, mode)
+            pair = self._posed(*of, memory) if kept.data is None else entry.pair_of(found, kept.data, *of)
+        except (NotKept, LookupError, TypeError, ValueError, msgspec.DecodeError):
             return None
-        by_kind: Mapping[str, Any] = kept.facts
-        for facts in by_kind.values():
-            pair.asked.facts.update(facts)
-        return Drawn(pair, name, len(pair.asked.facts))
+        pair.asked.unread.append(lambda: entry.facts_of(found, kept.facts))
+        pair.asked.passed.update(kept.passed)
+        seconds = 0.0 if kept.data is None else math.inf  # what was worth keeping is
+        return Drawn(pair, name, kept.count, len(kept.passed), seconds, whole=_is_whole(pair))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
         pair = self._posed(case, op, mode, memory)
         seconds = time.process_time() - begun
-        whole = pair.room is None and pair.asked.together == pair.asked.runs == RUNS
-        name = _name(case, op, mode, memory) if whole and self.store is not None else None
-        return Drawn(pair, name, seconds=seconds)
+        name = _name(case, op, mode, memory) if self.store is not None else None
+        return Drawn(pair, name, seconds=seconds, whole=_is_whole(pair))
 
     def _posed(self, case: Case, op: Op, mode: Mode, memory: int) -> Pair:
         other = self.drawn.get((str(case), Mode.GRADIENT if mode is Mode.FORWARD else Mode.FORWARD, memory))
@@ -145,29 +118,21 @@ def _digest(source: Path, torch: bool) -> bytes | None:
     return digest(source, torch=torch)
 
 
-def _encoded(pair: Pair, seconds: float) -> bytes:
-    asked, other = pair.asked, pair.other
-    facts: dict[str, dict[str, Any]] = {}
-    for name, fact in asked.facts.items():
-        kind = name.partition(" ")[0]
-        if kind not in Facts.__annotations__:
-            raise NotKept(f"the fact {name!r}")
-        facts.setdefault(kind, {})[name] = fact
+def _grown(one: Drawn) -> bool:
+    """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
+    asked = one.pair.asked
+    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or len(asked.passed) > one.passed
+
+
+def _is_whole(pair: Pair) -> bool:
+    """Whether noise has room for all its runs at once."""
+    return pair.room is None and pair.asked.together == pair.asked.runs == RUNS
+
+
+def _encoded(one: Drawn) -> bytes:
+    """All that is known of a question, as far as there is room for it. Raises NotKept."""
+    asked = one.pair.asked
+    if not one.whole:
+        return entry.of_answers(asked.passed)
     elements = sum(v.size for v in asked.inputs if v is not None)
-    if elements > LARGE and seconds < SLOW * elements:
-        return encoded({"facts": facts, "data": None}, asked.case.dtype)
-    outputs = tuple((y.dtype.name, y.shape) for y in pair.outputs)
-    data = Data(asked.inputs, other.inputs, asked.cotangents, other.cotangents, asked.needs, outputs)
-    return encoded({"facts": facts, "data": data}, asked.case.dtype)
-
-
-def _pair(data: Data, case: Case, op: Op, mode: Mode) -> Pair:
-    names = tuple(arguments(case, op))
-    asked = Posed(case, op, mode, names, data.inputs, data.cotangents, data.needs)
-    other = Posed(redrawn(case, op), op, mode, names, data.other_inputs, data.other_cotangents, data.needs)
-    return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in data.outputs))
-
-
-def _like(dtype: str, shape: tuple[int, ...]) -> Array:
-    """An array of this dtype and shape; its values are nobody's to look at."""
-    return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))
+    return entry.of_question(one.pair, data=elements <= LARGE or one.seconds >= SLOW * elements)

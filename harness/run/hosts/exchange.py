@@ -34,7 +34,8 @@ def exchanges(
 ) -> list[tuple[dict[str, str], dict[str, Array]]]:
     """As `exchanged`, of a request that `count` frames answer; each has `timeout` seconds after the one before."""
     frames = process.exchanges(encode({**metadata, "id": number}, tensors), timeout, longest, count)
-    return [_read(process, frame, number) for frame in frames]
+    read = {frame: _read(process, frame, number) for frame in dict.fromkeys(frames)}  # most say the same
+    return [read[frame] for frame in frames]
 
 
 def _read(process: HostProcess, frame: bytes, number: str) -> tuple[dict[str, str], dict[str, Array]]:

@@ -45,6 +45,8 @@ LOADING = 120.0
 
 #: Bytes of an answer, where its tensors do not travel in it.
 _LONGEST = 1 << 20
+#: Of a backend that says nothing beforehand.
+_PLAIN = Support()
 #: Bytes of the arena for each of several calls at once.
 _PART = 1 << 20
 
@@ -62,6 +64,7 @@ class _Hello(msgspec.Struct):
     dtypes: frozenset[str] = frozenset()
     mixed: bool = False
     threads: bool = False
+    declares: bool = True  # it has something to say of its results beforehand
 
 
 class Placed:
@@ -88,6 +91,8 @@ class Placed:
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
     ) -> Support:
         """See Host. What the backend cannot look at makes no difference, and is not asked again."""
+        if not self._about.supports and not self._about.declares:
+            return _PLAIN
         listed = params_text(params) if self._about.supports else "{}"
         named = json.dumps(shapes) if self._about.with_shapes else "[]"
         key = (op, dtype, mode, listed, named)
@@ -137,8 +142,11 @@ class Placed:
         answers = exchanges(self._process, self._number(), request, {}, timeout, _LONGEST, len(asked))
         seen = [snapshot(layout, room) for (layout, _), room in zip(asked, parts, strict=True)]
         self._last = (asked[-1][0], seen[-1], (len(asked) - 1) * _PART)
+        given: dict[int, serve.Answer] = {}  # of answers that are one
         for question, (layout, _), now, (answer, _) in zip(questions, asked, seen, answers, strict=True):
-            yield looked_at(question, layout, now, self._answer(answer), writes=False)
+            if id(answer) not in given:
+                given[id(answer)] = self._answer(answer)
+            yield looked_at(question, layout, now, given[id(answer)], writes=False)
 
     def _writes(self, question: Question) -> bool:
         return self._about.writes[question.posed.mode is Mode.GRADIENT]

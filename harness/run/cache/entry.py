@@ -1,0 +1,122 @@
+"""What the store holds of a question: its facts, its data, and answers to it that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypedDict
+
+import msgspec
+import numpy as np
+
+from opproof.cases import Case
+from opproof.harness.run.cache.arrays import NotKept, Packed, encoded
+from opproof.harness.run.cache.judged import MOST, Passed
+from opproof.harness.truth.data import arguments
+from opproof.harness.truth.differences import Estimated
+from opproof.harness.truth.kinks import Kinked
+from opproof.harness.truth.posed import Posed, redrawn
+from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.slices.pose import Pair
+from opproof.harness.truth.subgradient import Limits
+from opproof.reference_ops import Op
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
+
+
+class Facts(TypedDict, total=False):
+    """What Posed.once knows of a question, by the first word of its name and by its name."""
+
+    expected: dict[str, list[Expected | None]]
+    vacuous: dict[str, str]
+    kinked: dict[str, dict[int, Kinked]]
+    limits: dict[str, list[Limits]]
+    differences: dict[str, list[Estimated | None]]
+
+
+#: An array, by its number in the entry.
+Numbered: TypeAlias = int | None
+
+
+@dataclass(frozen=True)
+class Data:
+    """What was drawn for a question, and the dtypes and shapes of its outputs, as they are read."""
+
+    inputs: tuple[Numbered, ...]
+    other_inputs: tuple[Numbered, ...]
+    cotangents: tuple[Numbered, ...]
+    other_cotangents: tuple[Numbered, ...]
+    needs: tuple[bool, ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the store holds of a question; no data of one whose data are drawn again."""
+
+    facts: msgspec.Raw  # Facts, which nobody asks for where the answer is that of before;
+    count: int  # so many
+    data: Data | None
+    passed: dict[bytes, Passed]
+
+
+#: Without arrays: nothing is read of these before it is asked for.
+KEPT = msgspec.msgpack.Decoder(Kept)
+
+
+def facts_of(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
+    """The facts that were kept, by name; none where they cannot be read."""
+    try:
+        by_kind: Mapping[str, Any] = found.read(Facts, tree)
+    except NotKept:
+        return {}
+    return {name: fact for facts in by_kind.values() for name, fact in facts.items()}
+
+
+def of_answers(passed: dict[bytes, Any]) -> bytes:
+    """An entry of answers that pass, and of nothing else."""
+    return encoded({"count": 0, "facts": {}, "data": None, "passed": _last(passed)}, "f64")
+
+
+def _last(passed: dict[bytes, Any]) -> dict[bytes, Any]:
+    return dict([*passed.items()][-MOST:])
+
+
+def of_question(pair: Pair, *, data: bool) -> bytes:
+    """An entry of all that is known of a question, with its `data` where they are not to be drawn again.
+
+    Raises NotKept.
+    """
+    asked, other = pair.asked, pair.other
+    asked.read()
+    facts: dict[str, dict[str, Any]] = {}
+    for name, fact in asked.facts.items():
+        kind = name.partition(" ")[0]
+        if kind not in Facts.__annotations__:
+            raise NotKept(f"the fact {name!r}")
+        facts.setdefault(kind, {})[name] = fact
+    drawn = {
+        "inputs": asked.inputs, "other_inputs": other.inputs,
+        "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
+        "needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs],
+    }  # fmt: skip
+    whole = {"count": len(asked.facts), "passed": _last(asked.passed), "facts": facts, "data": drawn if data else None}
+    return encoded(whole, asked.case.dtype)
+
+
+def pair_of(found: Packed, data: Data, case: Case, op: Op, mode: Mode) -> Pair:
+    """The question of these data. Raises NotKept and IndexError."""
+    names = tuple(arguments(case, op))
+
+    def arrays(numbers: tuple[Numbered, ...]) -> tuple[Array | None, ...]:
+        return tuple(None if n is None else found.array(n) for n in numbers)
+
+    asked = Posed(case, op, mode, names, arrays(data.inputs), arrays(data.cotangents), data.needs)
+    others = arrays(data.other_inputs), arrays(data.other_cotangents)
+    other = Posed(redrawn(case, op), op, mode, names, *others, data.needs)
+    return Pair(asked, other, tuple(_like(dtype, shape) for dtype, shape in data.outputs))
+
+
+def _like(dtype: str, shape: tuple[int, ...]) -> Array:
+    """An array of this dtype and shape; its values are nobody's to look at."""
+    return np.ndarray(shape, dtype, bytes(np.dtype(dtype).itemsize), strides=(0,) * len(shape))

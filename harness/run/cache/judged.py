@@ -1,0 +1,66 @@
+"""Judgements that nothing is wrong, kept by the answer: they follow from the question, the rules and the answer's bits.
+
+A backend that answers as it did in an earlier run, bit for bit, is judged as it was then. Any other answer, and every
+one that is not simply right, is judged anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from opproof.backends.host.request import name_of
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.figures import Figures
+from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.truth.posed import Posed
+from opproof.reports import Worst
+from opproof.vocabulary.arrays import bytes_of
+from opproof.vocabulary.verdicts import Verdict
+
+#: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
+MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What Judgement holds where nothing is wrong."""
+
+    message: str
+    units: float | None
+    limit: float | None
+    figures: Figures
+    share: float | None
+    worst: Worst | None
+    left_out: tuple[str, ...]
+
+
+def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judgement]) -> Judgement:
+    """The judgement of the answer: that of the same answer before, or what `judge` says of it."""
+    key = _key(answer, rules, drawn=bool(posed.op.drawn_from))
+    known = posed.passed.get(key)
+    if known is not None:
+        return Judgement(
+            Verdict.PASS, known.message, known.units, known.limit, known.figures,
+            share=known.share, worst=known.worst, left_out=known.left_out,
+        )  # fmt: skip
+    judgement = judge()
+    if judgement.verdict is Verdict.PASS:
+        j = judgement
+        posed.passed[key] = Passed(j.message, j.units, j.limit, j.figures, j.share, j.worst, j.left_out)
+    return judgement
+
+
+def _key(answer: Answer, rules: Rules, *, drawn: bool) -> bytes:
+    """Of the bits of every array, their dtypes and shapes, and of how they are judged; where the answer is `drawn`,
+    also of the other draws that it is held against.
+    """
+    parts = (answer.arrays, answer.before, answer.drawn) if drawn else (answer.arrays,)
+    told = [[None if a is None else (name_of(a.dtype), a.shape) for a in part] for part in parts]
+    key = blake2b(repr((rules, told)).encode(), digest_size=32)
+    for part in parts:
+        for array in part:
+            if array is not None:
+                key.update(bytes_of(array).data)
+    return key.digest()

@@ -1,0 +1,143 @@
+"""Answers that were judged before: the same bits by the same rules are not judged again, everything else is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules, judge
+from opproof.harness.run import calls
+from opproof.harness.run.cache.judged import MOST, judged
+from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.store import Store
+from opproof.harness.run.desk import Desk
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.task import Task
+from opproof.harness.truth.posed import pose
+from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+CASES = ("softmax[x=7x33;dim=-1;f32]", "gelu[x=20x20;bf16]", "relu[x=4x33;f32;fill=kink]", "sort[x=3x8;dim=-1;f32]")
+
+
+def never(*_, **__):
+    raise AssertionError("it was judged again")
+
+
+@pytest.fixture
+def at(tmp_path):
+    return Place(tmp_path / "cache", b"k" * 32)
+
+
+def records(at, backend="numpy", texts=CASES):
+    desk = Desk(Limits(1, 60.0, 4 * 2**30), at)
+    try:
+        tasks = [[Task(backend, text, mode) for mode in ("forward", "gradient")] for text in texts]
+        return [replace(r, seconds=0.0, judging=0.0) for some in tasks for r in desk.results(some)]
+    finally:
+        desk.close()
+
+
+def asked(text="gelu[x=20x20;f32]"):
+    case = Case.parse(text)
+    return pose(case, load(case.op), Mode.FORWARD).asked
+
+
+def answer_to(posed, factor=1.0):
+    return Answer([(y * factor).astype(np.float32) for y in posed.outputs])
+
+
+def test_the_same_answers_are_not_judged_again_and_have_the_same_records(at, monkeypatch):
+    plain = records(at)
+    assert {r.verdict for r in plain} == {Verdict.PASS}
+    assert any(r.rms is not None and r.worst is not None for r in plain)
+    monkeypatch.setattr(calls, "judge", never)
+    assert records(at) == plain
+
+
+def test_a_backend_that_answers_otherwise_is_judged(at, tmp_path):
+    backend = tmp_path / "mine.py"
+    source = "from math import e\n\n\ndef forward(op, inputs, params):\n    return [inputs[0] * (inputs[0] > 0) * {}]\n"
+    for factor, verdict in (("1", "PASS"), ("inputs[0].dtype.type(1.0001)", "WRONG_VALUE"), ("1", "PASS")):
+        backend.write_text(source.format(factor))
+        (first, _) = records(at, str(backend), ("relu[x=4x33;f32]",))
+        assert first.verdict == verdict
+
+
+def test_one_bit_another_precision_and_another_convention_are_judged():
+    posed = asked()
+    right = answer_to(posed)
+    known = judged(posed, right, Rules(), lambda: judge(posed, right, Rules()))
+    assert judged(posed, right, Rules(), never) == known
+    other = Answer([np.nextafter(right.arrays[0], np.float32(9))])
+    for answer, rules in (
+        (other, Rules()),
+        (Answer([right.arrays[0].reshape(-1)]), Rules()),
+        (Answer([right.arrays[0].view(np.int32)]), Rules()),
+        (Answer([None]), Rules()),
+        (right, Rules(declared="bf16")),
+        (right, Rules(rounding="truncate")),
+        (right, Rules(convention="torch")),
+        (right, Rules(strict_subnormals=True)),
+    ):
+        with pytest.raises(AssertionError, match="judged again"):
+            judged(posed, answer, rules, never)
+
+
+def test_the_same_answer_to_other_data_is_judged():
+    posed = asked()
+    right = answer_to(posed)
+    judged(posed, right, Rules(), lambda: judge(posed, right, Rules()))
+    with pytest.raises(AssertionError, match="judged again"):
+        judged(posed.given(inputs=(posed.inputs[0] * 2,)), right, Rules(), never)
+
+
+def test_what_is_wrong_is_judged_every_time():
+    posed = asked()
+    wrong = answer_to(posed, 1.001)
+    first = judged(posed, wrong, Rules(), lambda: judge(posed, wrong, Rules()))
+    assert first.verdict is Verdict.WRONG_VALUE
+    assert not posed.passed
+    with pytest.raises(AssertionError, match="judged again"):
+        judged(posed, wrong, Rules(), never)
+
+
+def test_of_what_is_drawn_the_other_draws_count_too():
+    posed = asked("dropout[x=40x50;p=0.5;f32]")
+    x, y = (np.full(3, v, np.float32) for v in (1, 2))
+    for answer in (Answer([x], [x]), Answer([x], [y]), Answer([x], [x], [y])):
+        assert judged(posed, answer, Rules(), lambda a=answer: Judgement(Verdict.PASS, str(a))).message == str(answer)
+    assert len(posed.passed) == 3
+
+
+@pytest.mark.parametrize("text", ["relu[x=600x4000;f32]", "dropout[x=33x65;p=0.3;key=21;bf16]"])
+def test_an_answer_in_slices_and_one_that_is_drawn_are_not_judged_again(at, monkeypatch, text):
+    def judging():
+        desk = Desk(Limits(1, 60.0, 4 * 2**30), at)
+        try:
+            task = Task("numpy", text, "forward", judge_memory=2**26)
+            return [replace(r, seconds=0.0, judging=0.0) for r in desk.results([task])]
+        finally:
+            desk.close()
+
+    plain = judging()
+    assert [r.verdict for r in plain] == [Verdict.PASS]
+    monkeypatch.setattr(calls, "judge", never)
+    monkeypatch.setattr(calls, "judge_in_slices", never)
+    assert judging() == plain
+
+
+def test_of_many_answers_the_last_are_kept(at):
+    store, case = Store(at), Case.parse("gelu[x=20x20;f32]")
+    questions = Questions(store)
+    posed = questions(case, load("gelu"), Mode.FORWARD).asked
+    for k in range(MOST + 2):
+        other = Answer([answer_to(posed).arrays[0] + np.float32(k)])
+        judged(posed, other, Rules(), lambda k=k: Judgement(Verdict.PASS, str(k)))
+    questions.keep()
+    again = Questions(store)(case, load("gelu"), Mode.FORWARD).asked
+    assert [p.message for p in again.passed.values()] == [str(k) for k in range(2, MOST + 2)]
