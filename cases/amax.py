@@ -37,6 +37,9 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=transposed",
     "x=17x3;dim=-1;layout=offset",
     "x=5x257;dim=-1;fill=constant",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
+    "x=263x257;dim=None;f32",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -18,6 +18,7 @@ STANDARD = [
     "x=5x9;dim=0;fill=zeros",
     "x=1031x3;dim=-1",
     "x=5x257;dim=-1;fill=constant",
+    "x=263x257;dim=None;f32",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -40,6 +40,9 @@ STANDARD = [
     "x=5x4099;dim=-1;f32",
     "x=1031x3;dim=-1;layout=sliced",
     "x=5x257;dim=-1;fill=ties",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=513x521;dim=None;f32",
+    "x=3x196613;dim=-1;f32",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

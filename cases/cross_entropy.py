@@ -64,6 +64,7 @@ STANDARD = [
     "x=8x11;target=8,;reduction=none;fill=negative",
     "x=9x257;target=9,;reduction=none;fill=past-exp",
     "x=9x9;target=9,;weight=9,",
+    "x=2x5x5;target=2x5;weight=5,",
 ]
 LAID = [
     "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",

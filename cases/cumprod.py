@@ -39,6 +39,7 @@ STANDARD = [
     "x=2x65;dim=-1",
     "x=11x97;dim=0",
     "x=33x4;dim=-1;fill=special",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -26,6 +26,7 @@ STANDARD = [
     "x=2x1031;value=100.0",
     "x=3x33;value=7.0;fill=extreme",
     "x=3x33;value=-7.0;fill=negative",
+    "x=2x3x1x2x3x5;value=2.5;f32;layout=permuted",
 ]
 LAID = laid_rows("value=2.5")
 LONG, LONGEST = long_rows("value=2.5")

@@ -33,6 +33,7 @@ STANDARD = [
     "x=65x3;dim=-1;fill=special",
     "x=2x1031;dim=-1;fill=ties",
     "x=9x257;dim=-1;fill=past-exp",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")

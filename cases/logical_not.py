@@ -25,6 +25,7 @@ STANDARD = [
     "x=5x1031;fill=signs",
     "x=5x13;fill=tiny",
     "x=256x256;fill=every",
+    "x=2x3x1x2x3x5;fill=signs;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_rows("fill=zeros")

@@ -46,6 +46,8 @@ STANDARD = [
     "x=17x3;dim=-1;layout=offset",
     "x=9x4099;dim=-1;fill=constant;f16",
     "x=9x257;dim=-1;fill=past-exp",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

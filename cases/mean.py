@@ -14,6 +14,7 @@ STANDARD = [
     *SEVERAL,
     "x=1031x3;dim=-1;layout=sliced",
     "x=2x1031;dim=-1;fill=ties",
+    "x=513x521;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

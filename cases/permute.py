@@ -24,6 +24,7 @@ STANDARD = [
     "x=4x5x6;dims=(1,2,0);fill=exact",
     "x=33x65x3;dims=(2,0,1)",
     "x=5x97x3;dims=(2,0,1);layout=transposed",
+    "x=2x3x2x5x3x4;dims=(3,0,5,2,4,1);f32",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dims=(2,0,1);layout=cropped", "x=2x3x4x5;dims=(3,0,1,2);layout=cropped"]

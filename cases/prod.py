@@ -43,6 +43,8 @@ STANDARD = [
     "x=1031x2;dim=-1",
     "x=65x3;dim=-1;fill=special",
     "x=2x3;dim=None;keepdim=true",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()

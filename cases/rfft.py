@@ -24,6 +24,9 @@ STANDARD = [
     "x=9,",
     "x=2x1031;f16,bf16",
     "x=2x4099;f32",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=2x600;norm=forward;f32,bf16",
+    "x=2x600;norm=ortho;f32,bf16",
 ]
 LAID = laid_dim()[:2]
 ALIGNED = aligned("x=16x64", "x=32x128", "x=16x256;norm=ortho", "x=16x512", "x=64x16;dim=0", "x=2x16x32", "x=16x48")

@@ -71,6 +71,7 @@ STANDARD = [
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
     "query=1x1x4099x2;key=1x1x3x2;value=1x1x3x2;fill=growing;f16,bf16",
+    "query=2x5x3x5;key=2x5x4x5;value=2x5x4x5;sinks=5,",
 ]
 MIXED = mixed(
     "key,value",

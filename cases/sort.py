@@ -35,6 +35,7 @@ STANDARD = [
     "x=5x13;dim=-1;fill=extreme",
     "x=9x22;dim=-1;fill=special",
     "x=5x257;dim=-1;descending=true;fill=ties",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -29,6 +29,7 @@ STANDARD = [
     "x=4x1;dim=-1;correction=0",
     "x=1031x5;dim=-1",
     "x=33x2062;dim=-1;fill=extreme;bf16",
+    "x=263x257;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

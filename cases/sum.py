@@ -15,6 +15,7 @@ STANDARD = [
     "x=4x127;dim=-1;fill=signs;layout=sliced",
     "x=1031x3;dim=-1;layout=sliced",
     "x=2x1031;dim=-1;fill=ties",
+    "x=513x521;dim=None;f32",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

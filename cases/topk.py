@@ -37,6 +37,7 @@ STANDARD = [
     "x=5x66;k=40;dim=-1;fill=zeros",
     "x=27x66;k=41;dim=-1;fill=wide",
     "x=5x257;k=33;dim=-1;fill=ties",
+    "x=2x3x2x5x3x4;dim=3;k=2;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim("k=3")

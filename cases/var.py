@@ -25,6 +25,7 @@ STANDARD = [
     "x=1031x5;dim=-1",
     "x=17x5;dim=-1;layout=sliced;f16",
     "x=5x4099;dim=-1;fill=extreme;bf16",
+    "x=263x257;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

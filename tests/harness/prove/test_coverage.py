@@ -115,6 +115,14 @@ APPLIES = {
     "1025 long": ("exp matmul conv2d wkv7", "arange"),
     "attributes": ("conv1d conv_transpose2d max_pool2d col2im im2col_back pool_2d_back", "adaptive_avg_pool2d acc"),
     "channels": ("conv3d avg_pool1d im2col", "col2im conv_transpose1d pool_2d_back ssm_conv"),
+    "six axes": ("exp add where sum softmax sort isnan", "matmul conv2d gather rope"),
+    "axes apart": ("add where lerp masked_fill eq", "add1 prelu matmul sum"),
+    "middle axis": ("sum mean norm prod logsumexp amax", "argmax any softmax"),
+    "channels, rows": ("prelu batch_norm group_norm instance_norm cross_entropy", "add matmul conv2d"),
+    "special pairs": ("add atan2 logaddexp pow eq floor_divide", "where bitwise_and matmul"),
+    "of all": ("sum mean norm std amax argmin", "prod any logsumexp"),
+    "modes, long": ("mse_loss kl_div fft", "embedding_bag gelu norm"),
+    "late places": ("argmax argmin", "argsort topk amax"),
 }
 
 
@@ -211,6 +219,28 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("narrow, wide", "conv1d[x=1x2x8;weight=2x2x3;stride=2;f32]", False),
         ("pads", "pad[x=2x3;pad=(1,2);f32]", True),
         ("pads", "pad[x=2x3;pad=(1,1);f32]", False),
+        ("six axes", "exp[x=2x3x1x2x3x5;f32;layout=permuted]", True),
+        ("six axes", "exp[x=2x3x1x2x3x5;f32]", False),  # one run in memory
+        ("six axes", "exp[x=2x3x2x3x5;f32;layout=permuted]", False),
+        ("axes apart", "mul[a=2x1x3x1;b=2x4x3x5;f32]", True),
+        ("axes apart", "mul[a=2x1x1x5;b=2x4x3x5;f32]", False),  # neighbours
+        ("axes apart", "mul[a=3x1;b=2x4x3x5;f32]", False),  # of a lower rank
+        ("middle axis", "sum[x=6x6x6;dim=1;f32]", True),
+        ("middle axis", "sum[x=6x6x6;dim=1;keepdim=true;f32]", False),
+        ("middle axis", "sum[x=6x6x6;dim=0;f32]", False),
+        ("middle axis", "sum[x=6x6x5;dim=1;f32]", False),
+        ("channels, rows", "prelu[x=2x9x9;weight=9,;f32]", True),
+        ("channels, rows", "prelu[x=2x9x8;weight=9,;f32]", False),
+        ("channels, rows", "prelu[x=9x9;weight=9,;f32]", False),  # that is "equal sides"
+        ("special pairs", "add[a=81,;b=81,;f32;fill=special-pairs]", True),
+        ("special pairs", "add[a=81,;b=81,;f32;fill=special]", False),
+        ("of all", "sum[x=263x257;dim=None;f32]", True),
+        ("of all", "sum[x=263x257;dim=-1;f32]", False),
+        ("of all", "sum[x=67591,;dim=None;f32]", False),  # of one axis
+        ("modes, long", "mse_loss[x=3x1031;target=3x1031;f32]", True),
+        ("modes, long", "mse_loss[x=3x33;target=3x33;f32]", False),
+        ("late places", "argmax[x=3x196613;dim=-1;f32]", True),
+        ("late places", "argmax[x=3x65537;dim=-1;f32]", False),  # one place in 65,537 is late
     ],
 )
 def test_predicates(name, case, met):
