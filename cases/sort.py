@@ -36,6 +36,7 @@ STANDARD = [
     "x=9x22;dim=-1;fill=special",
     "x=5x257;dim=-1;descending=true;fill=ties",
     "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=25x7;dim=-1;descending=true;fill=special-rows",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()

@@ -41,6 +41,16 @@ def _finds(op: Op) -> bool:
     return reduces(op) and Trait.ORDERED in op.traits and op.vjp is None
 
 
+def _ways(op: Op) -> list[str]:
+    """Parameters that turn an order round."""
+    return [n for n, default in op.params.items() if isinstance(default, bool) and n != "keepdim"]
+
+
+def _turned(case: Case, op: Op) -> list[str]:
+    rows = case.fill in ("special-rows", "special-columns")
+    return [f"{n}={case.kwargs.get(n, op.params[n])}" for n in _ways(op)] if rows else []
+
+
 def _modes(case: Case, op: Op) -> list[str]:
     """What texts say of a case with over 1024 elements, by dtype."""
     chosen = {name: case.kwargs.get(name, op.params[name]) for name in _texts(op)}
@@ -63,6 +73,12 @@ WHOLES = (
         on.every(pointwise_pair, on.floats, lambda op: op.tensors == ("a", "b")),
         lambda case, _: [case.dtype] if case.fill == SPECIAL_PAIRS else [],
         lambda op, cases: ("f32", "f16", "bf16"),  # noqa: ARG005
+    ),
+    Rule(
+        *("special rows, turned", "rows of special numbers in either order", 0),
+        lambda op: Trait.ORDERED in op.traits and "dim" in op.params and bool(_ways(op)),
+        _turned,
+        lambda op, cases: [f"{n}={way}" for n in _ways(op) for way in (False, True)],  # noqa: ARG005
     ),
     Rule("of all", "one result of several axes of over 65,536 terms", 0, _of_all, when(_whole)),
     Rule(

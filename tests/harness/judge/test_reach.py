@@ -75,6 +75,15 @@ def from_the_right(g, inputs, params):
     return np.broadcast_to(g, x.shape).copy() if fits else None
 
 
+def around_nan(y, inputs, params):
+    """Descending, a NaN stays where it stands, and what is before and behind it is ordered each for itself."""
+    (x,) = inputs
+    if not params.get("descending"):
+        return y
+    parts = np.cumsum(np.isnan(x), axis=-1) * 2 - np.isnan(x)
+    return np.lexsort((-x.astype(np.float32), parts), axis=-1)
+
+
 @dataclass
 class Wrong:
     """The references, but for the values, or the first gradient, of one operator."""
@@ -100,6 +109,7 @@ VALUES = [
     ("channels, rows", "prelu", last_axis, {"f32", "f16", "bf16"}),
     ("special pairs", "logaddexp", by_difference, {"f32", "f16", "bf16"}),
     ("special pairs", "atan2", origin, {"f32", "f16", "bf16"}),
+    ("special rows, turned", "argsort", around_nan, {"f32", "f16", "bf16"}),
     ("of all", "sum", one_stage, {"f32"}),
     ("late places", "argmin", sixteen_bits, {"f32"}),
     ("modes, long", "mse_loss", stored_sums, {"bf16"}),

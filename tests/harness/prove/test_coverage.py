@@ -120,6 +120,7 @@ APPLIES = {
     "middle axis": ("sum mean norm prod logsumexp amax", "argmax any softmax"),
     "channels, rows": ("prelu batch_norm group_norm instance_norm cross_entropy", "add matmul conv2d"),
     "special pairs": ("add atan2 logaddexp pow eq floor_divide", "where bitwise_and matmul"),
+    "special rows, turned": ("sort argsort topk", "argmax amax max_pool2d"),
     "of all": ("sum mean norm std amax argmin", "prod any logsumexp"),
     "modes, long": ("mse_loss kl_div fft", "embedding_bag gelu norm"),
     "late places": ("argmax argmin", "argsort topk amax"),
@@ -234,6 +235,8 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("channels, rows", "prelu[x=9x9;weight=9,;f32]", False),  # that is "equal sides"
         ("special pairs", "add[a=81,;b=81,;f32;fill=special-pairs]", True),
         ("special pairs", "add[a=81,;b=81,;f32;fill=special]", False),
+        ("special rows, turned", "sort[x=25x7;f32;fill=special-rows]", True),
+        ("special rows, turned", "sort[x=25x7;descending=true;f32;fill=special]", False),
         ("of all", "sum[x=263x257;dim=None;f32]", True),
         ("of all", "sum[x=263x257;dim=-1;f32]", False),
         ("of all", "sum[x=67591,;dim=None;f32]", False),  # of one axis
