@@ -18,6 +18,13 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 def cotangent_ignored(w: Wrong) -> str | None:
     if w.mode == "gradient" and w.explained(cotangents=[None if g is None else np.ones_like(g) for g in w.cotangents]):
         return f"the cotangent is ignored: {w.what} is that of a cotangent of ones"
+    given = [i for i, g in enumerate(w.cotangents) if g is not None]
+    if w.mode != "gradient" or len(given) < 2:
+        return None
+    for i in given:
+        left = [np.zeros_like(g) if g is not None and i == j else g for j, g in enumerate(w.cotangents)]
+        if w.explained(cotangents=left):
+            return f"the cotangent of {w.op.outputs[i]} is ignored: {w.what} is that of zeros there"
     return None
 
 

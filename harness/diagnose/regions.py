@@ -141,7 +141,14 @@ def thresholds(w: Wrong) -> Iterator[Region]:
                 least = float(over[w.failing].min())
                 number = -least if said.endswith("≤") else least
                 slices = "elements" if axis is None else "rows"
-                yield Region("large", f"the {slices} where {said} {number:.4g}", over >= least, 4.0, axis)
+                if np.isinf(number) and not w.failing[over >= least].all():
+                    continue  # infinities of the other sign are right
+                beyond = f"{said} {number:.4g}" if np.isfinite(number) else f"{name} is {_infinite(said, number)}"
+                yield Region("large", f"the {slices} where {beyond}", over >= least, 4.0, axis)
+
+
+def _infinite(said: str, number: float) -> str:
+    return "infinite" if said.startswith("|") else str(number)
 
 
 def keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:

@@ -348,3 +348,45 @@ def test_errors_in_proportion_are_not_of_one_size():
     said = told(Changed(smallest_off), "sigmoid[x=5x31;f32;fill=wide]")
     assert "of one size" not in said
     assert said.startswith("only the elements where")
+
+
+class WithoutOne:
+    """The numpy backend; what comes in for one output is taken for zeros, or for half of it."""
+
+    def __init__(self, output, factor=0.0):
+        self.output, self.factor = output, factor
+
+    def forward(self, op, inputs, params):
+        return create().forward(op, inputs, params)
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        given = list(cotangents)
+        given[self.output] = (given[self.output] * self.factor).astype(given[self.output].dtype)
+        return create().vjp(op, inputs, params, given, needs)
+
+
+@pytest.mark.parametrize(
+    ("case", "output", "name"),
+    [
+        ("add_rms_norm[x=7x33;residual=7x33;weight=33,;f32]", 1, "sum"),
+        ("add_rms_norm[x=7x33;residual=7x33;weight=33,;f16]", 0, "y"),
+        ("fft[re=5x9;im=5x9;f32]", 1, "im"),
+    ],
+)
+def test_the_cotangent_of_one_output_is_ignored(case, output, name):
+    said = told(WithoutOne(output), case, "gradient")
+    assert said.startswith(f"the cotangent of {name} is ignored: the gradient of ")
+    assert said.endswith(" is that of zeros there")
+    assert "is ignored" not in told(WithoutOne(output, 0.5), case, "gradient")
+
+
+@pytest.mark.parametrize(
+    ("signs", "said"), [((1, -1), "infinite"), ((1,), "inf"), ((-1,), "-inf")], ids=["both", "above", "below"]
+)
+def test_what_is_infinite_is_no_threshold(signs, said):
+    def change(found, inputs):
+        wrong = np.isinf(found[0]) & np.isin(np.sign(found[0]), signs)
+        return [np.where(wrong, 7, found[0]).astype(found[0].dtype)]
+
+    text = told(Changed(change), "add[a=81,;b=81,;f32;fill=special-pairs]")
+    assert text == f"only the elements where the expected value is {said} of y are wrong"
