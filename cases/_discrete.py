@@ -28,6 +28,8 @@ _SHAPES = (
     ("9x9", "9,", ""),
     ("9,", "9x9", ""),
     ("2x1x3x1x2x5", "1x2x1x4x1x5", "layout=permuted"),
+    ("2x65x9x11", "65x1x1", ""),
+    ("257x263", "263,", "f32"),
 )
 
 _MANY = "x=2x3x1x2x3x5;f32;fill=special;layout=permuted"
@@ -74,6 +76,7 @@ def classes() -> list[str]:
         ("3x0", ""),
         ("0d", ""),
         ("5x1031", ""),
+        ("4099,", ""),
     )
     rows = [join(f"x={shape}", layout, "fill=special") for shape, layout in shapes]
     return [*rows, "x=21x7;fill=special-rows", "x=22x5;fill=special-rows", "x=256x256;fill=every", _MANY]

@@ -62,7 +62,8 @@ def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Ite
     found = [join(f"x={shape}", next(turns), rest) for shape, rest in rows]
     seen = {p for p in choices if any(p in f for f in found)}
     once = [join("x=3x17", p) for p in choices if p not in seen]
-    return [*found, *once, every_value(choices[0]), join("x=2x3x1x2x3x5", choices[0], "f32", "layout=permuted")]
+    ranks = [join("x=2x3x1x2x3x5", choices[0], "f32", "layout=permuted"), join("x=4099,", choices[0])]
+    return [*found, *once, every_value(choices[0]), *ranks]
 
 
 def every_value(params: str = "") -> str:
@@ -111,6 +112,8 @@ _BINARY = (
     ("9,", "9x9", ""),
     ("2x1x3x1x2x5", "1x2x1x4x1x5", "f32;layout=permuted"),
     ("81,", "81,", "fill=special-pairs"),
+    ("2x65x9x11", "65x1x1", ""),
+    ("257x263", "263,", "f32"),
 )
 
 

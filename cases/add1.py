@@ -34,4 +34,5 @@ FULL = ["a=2x12289;b=1,", "a=65537x3;b=1,"]
 WITHOUT = {
     "NaN, inf": "b is one number, and special it decides all",
     "special pairs": "b is one number, and special it decides all",
+    "channels, large": "b is one number",
 }

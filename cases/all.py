@@ -37,6 +37,11 @@ STANDARD = [
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD, ends=False)
 LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]
 LONG, LONGEST = long_dim("fill=zeros", past=("x={n}x1;dim=-1",))
+SHAPES = [
+    "x=1031x67;dim=-1;fill=lone;f32",
+    "x=3x2x5;dim=-2;fill=zeros;f32",
+    "x=3x2x5;dim=1;keepdim=true;fill=zeros",
+]
 FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",

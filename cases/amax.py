@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -50,4 +51,7 @@ ALIGNED = [
     "x=16x4096;dim=-1;f16;seed=6",
 ]
 LONG, LONGEST = long_dim()
+SHAPES = [
+    *wide_dim(),
+]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, SEVERAL, one_axis
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -26,3 +27,6 @@ ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]
+SHAPES = [
+    *wide_dim(),
+]

@@ -63,6 +63,9 @@ TYPED = [
 ]
 LAID = ["x=2x3x4;to=bf16;fill=wide;layout=cropped;f32,f16", "x=0d;to=f16;fill=wide;layout=offset;f32"]
 LONG, LONGEST = lengths("x={n}x1;to=bf16;fill=wide;f32", "x=1x{n};to=f16;fill=wide;f32")
+SHAPES = [
+    "x=4099,;to=bf16;fill=wide;f32",
+]
 FULL = [
     "x=2x12289;to=f16;fill=wide;f32",
     "x=65537x3;to=bf16;fill=wide;f32,f16",

@@ -35,6 +35,9 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;layout=cropped", "x=2x3x4x5;layout=cropped", "x=0d;layout=offset"]
 LONG, LONGEST = lengths("x={n}x3;layout=transposed", "x=3x{n};layout=transposed")
+SHAPES = [
+    "x=4099,",
+]
 FULL = [
     "x=3x12289;layout=transposed",
     "x=65537x3;layout=transposed",

@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import lengths
 from opproof.cases._reduce import ALIGNED_PRODUCTS
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -45,6 +46,9 @@ TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
+SHAPES = [
+    *wide_dim(long=False),
+]
 FULL = [
     "x=65537x3;dim=-1",
     "x=2x129;dim=-1;f32",

@@ -42,6 +42,9 @@ ALIGNED = aligned(
     "re=16x48;im=16x48",
 )
 LONG, LONGEST = lengths("re={n}x2;im={n}x2", "re=1x{n};im=1x{n}")
+SHAPES = [
+    "re=1031x67;im=1031x67;f32",
+]
 FULL = ["re=2x12289;im=2x12289;f32", "re=65537x3;im=65537x3"]
 WITHOUT = {
     "extreme": PRODUCTS["extreme"],

@@ -30,6 +30,9 @@ STANDARD = [
 ]
 LAID = laid_rows("value=2.5")
 LONG, LONGEST = long_rows("value=2.5")
+SHAPES = [
+    "x=4099,;value=2.5",
+]
 FULL = [
     "x=2x12289;value=1.0",
     "x=65537x3;value=-1.0",

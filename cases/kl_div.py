@@ -26,5 +26,8 @@ STANDARD = [
 LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
 LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
+SHAPES = [
+    "x=1031x67;target=1031x67;reduction=batchmean;f32",
+]
 FULL = full_losses()
 WITHOUT = {"meet": "targets are probabilities, and x their logarithms"}

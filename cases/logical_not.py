@@ -30,5 +30,8 @@ STANDARD = [
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_rows("fill=zeros")
 LONG, LONGEST = long_rows("fill=zeros")
+SHAPES = [
+    "x=4099,;fill=signs",
+]
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]
 WITHOUT = TRUTH

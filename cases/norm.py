@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._rows import BETWEEN
+from opproof.cases._shapes import wide_dim
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -52,6 +53,9 @@ STANDARD = [
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
+SHAPES = [
+    *wide_dim(keep=True),
+]
 FULL = [
     "x=2x12289;p=2.0;dim=-1",
     "x=65537x3;p=2.0;dim=-1",

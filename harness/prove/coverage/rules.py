@@ -13,6 +13,7 @@ from opproof.harness.prove.coverage.case import Rule
 from opproof.harness.prove.coverage.long import LONG
 from opproof.harness.prove.coverage.models import MODELS
 from opproof.harness.prove.coverage.pairs import PAIRS
+from opproof.harness.prove.coverage.paths import PATHS
 from opproof.harness.prove.coverage.reach import REACH
 from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
@@ -31,7 +32,7 @@ RULES: tuple[Rule, ...] = tuple(
     sorted(
         (
             *(*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS),
-            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *PAIRS, *LIMITS, *REACH, *WHOLES),
+            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *PAIRS, *LIMITS, *REACH, *WHOLES, *PATHS),
         ),
         key=lambda rule: -rule.bugs,
     )
