@@ -42,6 +42,7 @@ STANDARD = [
     "x=256x256;to=bf16;fill=every;f32,f16",
     "x=256x256;to=f32;fill=every;f16,bf16",
     "x=2x3x1x2x3x5;to=f16;f32;layout=permuted",
+    "x=4099,;to=bf16;fill=wide;f32",
 ]
 TYPED = [
     "x=7x33;to=f8e4m3;fill=wide;f32,f16,bf16",
@@ -63,9 +64,6 @@ TYPED = [
 ]
 LAID = ["x=2x3x4;to=bf16;fill=wide;layout=cropped;f32,f16", "x=0d;to=f16;fill=wide;layout=offset;f32"]
 LONG, LONGEST = lengths("x={n}x1;to=bf16;fill=wide;f32", "x=1x{n};to=f16;fill=wide;f32")
-SHAPES = [
-    "x=4099,;to=bf16;fill=wide;f32",
-]
 FULL = [
     "x=2x12289;to=f16;fill=wide;f32",
     "x=65537x3;to=bf16;fill=wide;f32,f16",

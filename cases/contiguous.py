@@ -31,13 +31,11 @@ STANDARD = [
     "x=5x7;layout=transposed;fill=negative",
     "x=256x256;layout=transposed;fill=every",
     "x=2x3x1x2x3x5;f32;layout=permuted",
+    "x=4099,",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;layout=cropped", "x=2x3x4x5;layout=cropped", "x=0d;layout=offset"]
 LONG, LONGEST = lengths("x={n}x3;layout=transposed", "x=3x{n};layout=transposed")
-SHAPES = [
-    "x=4099,",
-]
 FULL = [
     "x=3x12289;layout=transposed",
     "x=65537x3;layout=transposed",

@@ -59,11 +59,11 @@ def _along(op: Op) -> bool:
 def _middle(case: Case, op: Op) -> list[str]:
     """A middle axis, counted from the end; a long one; and one that is kept."""
     del op
-    shape, dim = first(case), _dim(case)
+    shape, dim, given = first(case), _dim(case), case.kwargs.get("dim")
     if dim is None or not 0 < dim < len(shape) - 1:
         return []
     kinds = {
-        "from the end": case.kwargs["dim"] < 0 and len(shape) == 3,
+        "from the end": given == dim - len(shape) and len(shape) == 3,
         "long": shape[dim] > _MANY,
         "kept": bool(case.kwargs.get("keepdim")),
     }
