@@ -141,7 +141,9 @@ def other_operator(w: Wrong) -> str | None:
 
 
 def _same_signature(op: Op) -> list[Op]:
-    return [o for o in _all() if o.name != op.name and len(o.tensors) == len(op.tensors) and _keys(o) == _keys(op)]
+    """Truth values and bits, which have no gradient, are not those of a formula that has one."""
+    alike = [o for o in _all() if len(o.tensors) == len(op.tensors) and (o.vjp is None) == (op.vjp is None)]
+    return [o for o in alike if o.name != op.name and _keys(o) == _keys(op)]
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from opproof.cases._every import is_every
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
 Mask = NDArray[np.bool_]
 
@@ -58,7 +59,9 @@ def _values(w: Wrong) -> Iterator[Region]:
     for name, v in arrays:
         yield from _spread(w, "kinks", f"where {name} = 0", v == 0)
         yield from _spread(w, "kinks", f"where {name} lies half-way between integers", np.abs(v) % 1 == 0.5)
-        yield from _spread(w, "kinks", f"where {name} is an integer", np.abs(v) % 1 == 0)
+        # From 1 / 2u on all numbers of the dtype are integers: what is wrong there is so by their size.
+        whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / DTYPES[w.dtype].u)
+        yield from _spread(w, "kinks", f"where {name} is an integer", whole)
         yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
     if len(arrays) >= 2:
         (a, x), (b, y) = arrays[:2]

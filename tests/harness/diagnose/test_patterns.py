@@ -390,3 +390,26 @@ def test_what_is_infinite_is_no_threshold(signs, said):
 
     text = told(Changed(change), "add[a=81,;b=81,;f32;fill=special-pairs]")
     assert text == f"only the elements where the expected value is {said} of y are wrong"
+
+
+def test_what_is_wrong_by_its_size_is_not_so_as_an_integer():
+    """From 2^23 on all numbers of f32 are integers."""
+
+    def change(found, inputs):
+        large = np.abs(inputs[0].astype(np.float32)) > 2.0**17
+        return [np.where(large & np.isfinite(inputs[0]), 0, found[0]).astype(found[0].dtype)]
+
+    assert "integer" not in told(Changed(change), "sin[x=127,;f32;fill=extreme]")
+    said = told(Changed(change), "sin[x=256x256;f32;fill=every]")
+    assert said.startswith("only the elements where |x| ≥ 1.3")
+
+
+def test_truth_values_are_not_those_of_a_formula():
+    def inverted(found, inputs):
+        return [(inputs[0] == 0).astype(found[0].dtype)]
+
+    said = told(Changed(inverted), "bitwise_not[x=5x31;f32]")
+    assert "that of" not in said
+    assert "is that of bitwise_or, not of bitwise_and" in told(
+        Changed(lambda found, inputs: [np.bitwise_or(*inputs)]), "bitwise_and[a=66,;b=66,;f32]"
+    )
