@@ -195,6 +195,11 @@ def _tile_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     return [*found, "many tiles", *batches]
 
 
+def _without_product(case: Case) -> bool:
+    """Kernels return before they have begun, and what is added is to be there all the same."""
+    return case.kwargs.get("alpha") == 0 and case.kwargs.get("beta") not in (None, 0, 1)
+
+
 def _matrices(op: Op) -> bool:
     """Whether it is a product whose factors have rows and columns in one order."""
     return products(op) and "equation" not in op.params
@@ -229,6 +234,11 @@ PATHS = (
         *("past the plane", "a kernel longer than the plane without its padding", 0),
         lambda op: _slides(op) and not _transposed(op),
         when(_past),
+    ),
+    Rule(
+        *("no product", "a factor of 0 before a product, beside a tensor that is added with another", 0),
+        on.every(on.being(Trait.MULTIPLIES), on.taking("alpha", "beta")),
+        when(_without_product),
     ),
     Rule(
         *("tiles", "few rows, tiles ragged one way alone, many of them, one row or column in a batch", 0),

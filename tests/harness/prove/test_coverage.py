@@ -133,6 +133,7 @@ APPLIES = {
     "windows": ("conv1d max_pool2d conv_transpose1d", "im2col adaptive_avg_pool2d deform_conv2d"),
     "past the plane": ("conv3d avg_pool1d", "conv_transpose2d im2col deform_conv2d"),
     "tiles": ("matmul bmm linear addmm", "einsum addmv dot"),
+    "no product": ("addmm addmv baddbmm", "matmul index_add local_response_norm"),
 }
 
 
@@ -269,6 +270,8 @@ def test_facts_and_signatures_say_where_a_rule_applies(name):
         ("tiles", "linear[x=5x64;weight=80x64;f32]", True),
         ("tiles", "linear[x=9x64;weight=80x64;f32]", False),
         ("tiles", "matmul[a=32x64;b=64x48;f32]", False),
+        ("no product", "addmv[x=5,;a=5x9;b=9,;beta=0.5;alpha=0.0;f32]", True),
+        ("no product", "addmv[x=5,;a=5x9;b=9,;beta=0.0;alpha=0.0;f32]", False),
         ("of all", "sum[x=263x257;dim=None;f32]", True),
         ("of all", "sum[x=263x257;dim=-1;f32]", False),
         ("of all", "sum[x=67591,;dim=None;f32]", False),  # of one axis
