@@ -22,7 +22,7 @@ from opproof.cases._case import Case, Shape
 from opproof.cases._definite import definite
 from opproof.cases._every import EVERY, every, is_every
 from opproof.cases._stored import is_stored, stored
-from opproof.cases._uneven import OPPOSED, PADDED, SPREAD, opposed, padded, spread
+from opproof.cases._uneven import OPPOSED, PADDED, SPECIAL_PAIRS, SPREAD, opposed, padded, special_pairs, spread
 from opproof.cases._whole import WHOLE_FILLS, confined
 from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -144,6 +144,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     elif fill in FILLS:
         values = FILLS[fill](bits, shape, dtype)
         values = opposed(values, [n for n, _ in case.tensors].index(name)) if fill == OPPOSED else values
+        if fill == SPECIAL_PAIRS:
+            values = special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))
     elif fill in WHOLE_FILLS:
         raise CaseError(f"fill {fill!r} draws whole numbers, and {case} is of floats: expected another one.")
     elif is_every(fill):
@@ -350,6 +352,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     OPPOSED: _normal,
     PADDED: _normal,
     SPREAD: spread(_normal),
+    SPECIAL_PAIRS: _normal,
     BRINK: _with_zeros,
     EVERY_BYTE: _normal,
 }
@@ -361,7 +364,7 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 }
 
 #: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
-NOT_FINITE = frozenset({"special", "special-rows", "special-columns"})
+NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS})
 
 #: By fill the dtypes of which no gradient is asked for: past exp a forward saves about 100, whose rounding alone is as
 #: large as the gradient in bf16.

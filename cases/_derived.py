@@ -25,6 +25,8 @@ from opproof.cases._layouts import COTANGENT, storage_of
 PLAIN = ("normal", "wide")
 #: What a row has at most: all of these are cases of ordinary size.
 LARGEST = 8192
+#: Axes past which many kernels take another path, or none: cases of them are of that alone.
+MANY = 6
 
 
 def derived(cases: Iterable[Case]) -> list[Case]:
@@ -36,11 +38,12 @@ def derived(cases: Iterable[Case]) -> list[Case]:
 
 
 def is_plain(case: Case) -> bool:
-    """Whether a case is of ordinary numbers and sizes, its results in memory of their own."""
+    """Whether a case is of ordinary numbers, sizes and ranks, its results in memory of their own."""
     usual = case.into == "contiguous" and not case.inplace and not case.mixed and case.needs is None
     once = not any(isinstance(shape, str) for _, shape in case.tensors)
     small = 0 < max(map(math.prod, case.shapes.values()), default=0) <= LARGEST
-    return case.dtype == "f32" and case.fill in PLAIN and usual and once and small
+    low = max(map(len, case.shapes.values()), default=0) < MANY
+    return case.dtype == "f32" and case.fill in PLAIN and usual and once and small and low
 
 
 def lies_otherwise(shape: Shape, layout: str) -> bool:

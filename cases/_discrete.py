@@ -27,7 +27,12 @@ _SHAPES = (
     ("5x1031", "5x1031", ""),
     ("9x9", "9,", ""),
     ("9,", "9x9", ""),
+    ("2x1x3x1x2x5", "1x2x1x4x1x5", "layout=permuted"),
+    ("2x65x9x11", "65x1x1", ""),
+    ("257x263", "263,", "f32"),
 )
+
+_MANY = "x=2x3x1x2x3x5;f32;fill=special;layout=permuted"
 
 
 def comparisons() -> list[str]:
@@ -36,12 +41,13 @@ def comparisons() -> list[str]:
     Large numbers are drawn equal in 16 bits only.
     """
     rows = _rows(("ties", "halves", "exact", "signs"), ("zeros", "kink", "special", "close"), "kink")
-    return [*rows, "a=12x131;b=12x131;fill=extreme;f16,bf16"]
+    return [*rows, "a=12x131;b=12x131;fill=extreme;f16,bf16", "a=81,;b=81,;fill=special-pairs"]
 
 
 def truths() -> list[str]:
     """STANDARD rows of a logical operator: zeros in turn, then special values."""
-    return _rows(("signs", "zeros"), ("special", "exact", "tiny"), "")
+    rows = _rows(("signs", "zeros"), ("special", "exact", "tiny"), "")
+    return [*rows, "a=81,;b=81,;fill=special-pairs"]
 
 
 def _rows(fills: tuple[str, ...], once: tuple[str, ...], scalar: str) -> list[str]:
@@ -70,9 +76,10 @@ def classes() -> list[str]:
         ("3x0", ""),
         ("0d", ""),
         ("5x1031", ""),
+        ("4099,", ""),
     )
     rows = [join(f"x={shape}", layout, "fill=special") for shape, layout in shapes]
-    return [*rows, "x=21x7;fill=special-rows", "x=22x5;fill=special-rows", "x=256x256;fill=every"]
+    return [*rows, "x=21x7;fill=special-rows", "x=22x5;fill=special-rows", "x=256x256;fill=every", _MANY]
 
 
 def bits(*, shared: bool = True) -> list[str]:

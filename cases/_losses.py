@@ -37,6 +37,7 @@ _ROWS = (
     ("5x9", "none", "layout=offset"),
     ("4x65", "none", "layout=gapped;f16,bf16"),
     ("2x4x8", "mean", "layout=offset"),
+    ("1031x67", "sum", "f32"),
 )
 
 

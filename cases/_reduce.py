@@ -28,6 +28,8 @@ _ONE_AXIS = (
     ("5x1031", "dim=-1", ""),
     ("2x4099", "dim=-1", "f32"),
     ("5x1031", "dim=-1", "fill=spread;f32"),
+    ("2x3x2x5x3x4", "dim=3", "layout=permuted;f32"),
+    ("6x6x6", "dim=1", "layout=transposed"),
 )
 
 #: Several axes at once, all of them, and keepdim: what only reductions take.

@@ -12,6 +12,8 @@ A case file `cases/<op>.py` holds lists of rows, each the inside of an id withou
     PAIRED = [...]                            parameters away from their defaults together, and without optional
                                               tensors; products of ragged tiles; standard level
     LONG, LONGEST = [...], [...]              one axis long (cases/_long.py); standard level, and full
+    SHAPES = [...]                            shapes that kernels have paths for (cases/_shapes.py); rows are made of
+                                              them apart from the others; standard level
     FULL = [...]                              big shapes; STANDARD is part of it
 
     SHORT = {"k.1": Limit(1025, "why")}       axes that no row makes longer: axis 1 of k
@@ -67,7 +69,8 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
     if level == "smoke":
         return found
     standard = found if level == "standard" else read_rows(op, listed, "standard")
-    return list(dict.fromkeys([*found, *derived(standard)]))
+    shapes = read_rows(op, {"standard": getattr(module, "SHAPES", ())}, "standard")
+    return list(dict.fromkeys([*found, *derived(standard), *shapes, *derived(shapes)]))
 
 
 def _strided(row: str) -> Iterator[str]:

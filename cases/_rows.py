@@ -61,7 +61,9 @@ def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Ite
     turns = cycle(choices)
     found = [join(f"x={shape}", next(turns), rest) for shape, rest in rows]
     seen = {p for p in choices if any(p in f for f in found)}
-    return [*found, *(join("x=3x17", p) for p in choices if p not in seen), every_value(choices[0])]
+    once = [join("x=3x17", p) for p in choices if p not in seen]
+    ranks = [join("x=2x3x1x2x3x5", choices[0], "f32", "layout=permuted"), join("x=4099,", choices[0])]
+    return [*found, *once, every_value(choices[0]), *ranks]
 
 
 def every_value(params: str = "") -> str:
@@ -108,6 +110,10 @@ _BINARY = (
     ("33,", "5x33", "layout=b:transposed;inplace=b"),
     ("9x9", "9,", ""),
     ("9,", "9x9", ""),
+    ("2x1x3x1x2x5", "1x2x1x4x1x5", "f32;layout=permuted"),
+    ("81,", "81,", "fill=special-pairs"),
+    ("2x65x9x11", "65x1x1", ""),
+    ("257x263", "263,", "f32"),
 )
 
 

@@ -35,6 +35,10 @@ _ROWS = (
     ("7x33", "7x33", "7x33", "layout=A:sliced,B:sliced"),
     ("66,", "66,", "66,", "fill=special"),
     ("9x9", "9x9", "9,", ""),
+    ("2x1x3x1x2x5", "1x2x1x4x1x5", "2x1x1x4x1x5", "f32;layout=permuted"),
+    ("2x65x9x11", "65x1x1", "2x1x1x11", ""),
+    ("257x263", "263,", "257x1", "f32"),
+    ("9x9", "9,", "9x9", ""),
 )
 _LAID = (
     ("2x3x4", "2x3x4", "2x3x4", "layout=cropped"),

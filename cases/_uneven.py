@@ -3,6 +3,8 @@
 Opposed: every element of the first tensor above 0 and of the second below, scores of a product all far below 0.
 Padded: masks that leave out the first quarter, half or three quarters of a row, as sequences padded on the left.
 Spread: numbers of many sizes, cotangents too. Sums of them round, where those of numbers on one grid are exact.
+Special pairs: of two tensors of 81 numbers, each of SPECIALS in one meets each in the other. Where each is drawn alone,
+two infinities of one sign, or two zeros, hardly ever meet.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from numpy.typing import NDArray
 
 Bits = Callable[[int], NDArray[np.uint64]]
 
-OPPOSED, PADDED, SPREAD = "opposed", "padded", "spread"
+OPPOSED, PADDED, SPREAD, SPECIAL_PAIRS = "opposed", "padded", "spread", "special-pairs"
+#: What arithmetic of two numbers treats apart: NaN, infinities, zeros of both signs; and ordinary ones to meet them.
+SPECIALS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 2.5, -0.75)
 #: Of two numbers of about 1 this times as large, eight products add up to past what any kernel begins a maximum with.
 _FAR = 256.0
 #: The binary digits over which sizes are spread.
@@ -45,3 +49,10 @@ def spread(normal: Callable[..., Any]) -> Callable[..., Any]:
         return np.ldexp(values, -halved.reshape(shape))
 
     return drawn
+
+
+def special_pairs(bits: Bits, shape: tuple[int, ...], position: int) -> NDArray[np.float64]:
+    """SPECIALS: the first tensor has each as often in a row as there are of them, the second one after the other."""
+    turn = np.arange(math.prod(shape)) + int(bits(1)[0] >> np.uint64(11)) % len(SPECIALS) ** 2
+    drawn: NDArray[np.float64] = np.array(SPECIALS)[turn // len(SPECIALS) ** (1 - min(position, 1)) % len(SPECIALS)]
+    return drawn.reshape(shape)

@@ -25,9 +25,14 @@ STANDARD = [
     "a=3x0;b=1,",
     "a=5x1031;b=1,",
     "a=1,;b=@a",
+    "a=2x3x1x2x3x5;b=1,;f32;layout=a:permuted",
 ]
 LAID = ["a=2x3x4;b=1,;layout=cropped", "a=0d;b=0d;layout=a:offset"]
 LONG, LONGEST = lengths("a={n}x2;b=1,", "a=1x{n};b=1,")
 SHORT = {"b.first": Limit(0, "it is one number"), "b.last": Limit(0, "it is one number")}
 FULL = ["a=2x12289;b=1,", "a=65537x3;b=1,"]
-WITHOUT = {"NaN, inf": "b is one number, and special it decides all"}
+WITHOUT = {
+    "NaN, inf": "b is one number, and special it decides all",
+    "special pairs": "b is one number, and special it decides all",
+    "channels, large": "b is one number",
+}

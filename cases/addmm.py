@@ -58,6 +58,12 @@ LONG, LONGEST = lengths(
     "!x={n},;a=3x2;b=2x{n};alpha=0.5",
     "!!x=2x1;a=2x{n};b={n}x1",
 )
+SHAPES = [
+    "x=5x80;a=5x64;b=64x80;beta=0.5;alpha=2.0",
+    "x=32x48;a=32x65;b=65x48",
+    "x=37x35;a=37x64;b=64x35;beta=-0.25",
+    "x=5x7;a=5x9;b=9x7;beta=0.5;alpha=0.0",
+]
 FULL = ["x=4x3;a=4x12289;b=12289x3", "x=3,;a=65537x3;b=3x3"]
 WITHOUT = {**PRODUCTS, "leading": "it has at most two axes"}
 PAIRED = [

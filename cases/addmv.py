@@ -44,6 +44,10 @@ ALIGNED = aligned(
     )
 )
 LONG, LONGEST = lengths("!x={n},;a={n}x3;b=3,", "x=2,;a=2x{n};b={n},")
+SHAPES = [
+    "x=1,;a=5x33;b=33,;beta=0.5",
+    "x=5,;a=5x9;b=9,;beta=0.5;alpha=0.0",
+]
 FULL = ["x=4,;a=4x12289;b=12289,", "x=65537,;a=65537x3;b=3,"]
 WITHOUT = {
     **PRODUCTS,

@@ -31,6 +31,7 @@ STANDARD = [
     "x=1x3x2x1031;n_past=1029;f32",
     "x=2x3x4x12;fill=negative",
     "x=1x4x128x128;fill=every",
+    "x=2x3x1x2x3x5;f32;layout=permuted",
 ]
 LAID = ["x=2x3x4x5;layout=cropped", "x=1x1x1x1;layout=offset"]
 LONG, LONGEST = lengths("x={n}x1x1x2", "x=1x{n}x1x2", "x=1x1x{n}x2", "x=1x1x1x{n}")

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -37,6 +38,9 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=transposed",
     "x=17x3;dim=-1;layout=offset",
     "x=5x257;dim=-1;fill=constant",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
+    "x=263x257;dim=None;f32",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()
@@ -47,4 +51,7 @@ ALIGNED = [
     "x=16x4096;dim=-1;f16;seed=6",
 ]
 LONG, LONGEST = long_dim()
+SHAPES = [
+    *wide_dim(),
+]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

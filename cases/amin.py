@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, SEVERAL, one_axis
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -18,6 +19,7 @@ STANDARD = [
     "x=5x9;dim=0;fill=zeros",
     "x=1031x3;dim=-1",
     "x=5x257;dim=-1;fill=constant",
+    "x=263x257;dim=None;f32",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()
@@ -25,3 +27,6 @@ ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]
+SHAPES = [
+    *wide_dim(),
+]

@@ -32,10 +32,16 @@ STANDARD = [
     "x=13x1031;dim=-1;fill=lone",
     "x=13x1031;dim=-1;fill=lone;layout=transposed",
     "x=6x11;dim=None;keepdim=true",
+    "x=2x3x2x5x3x4;dim=3;fill=zeros;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD, ends=False)
 LAID = ["x=3x5x2;dim=-1;fill=zeros;layout=cropped", "x=2x3x2x5;dim=2;fill=zeros;layout=cropped"]
 LONG, LONGEST = long_dim("fill=zeros", past=("x={n}x1;dim=-1",))
+SHAPES = [
+    "x=1031x67;dim=-1;fill=lone;f32",
+    "x=3x2x5;dim=-2;fill=zeros;f32",
+    "x=3x2x5;dim=1;keepdim=true;fill=zeros",
+]
 FULL = [
     "x=2x12289;dim=0;fill=zeros",
     "x=65537x2;dim=-1;fill=zeros",

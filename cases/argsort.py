@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -35,11 +36,16 @@ STANDARD = [
     "x=5x13;dim=-1;fill=extreme",
     "x=9x22;dim=-1;fill=special",
     "x=5x257;dim=-1;fill=ties",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=25x7;dim=-1;descending=true;fill=special-rows",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
+SHAPES = [
+    *wide_dim(),
+]
 FULL = [
     "x=2x12289;dim=-1;f32",
     "x=65537x3;dim=-1",

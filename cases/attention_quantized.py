@@ -73,6 +73,13 @@ LONG, LONGEST = lengths(
     "!query=1x1x{n}x32;key=1x1x2x18;value=1x1x2x18;keep={n}x2;type=q4_0",
     "query=1x1x2x32;key=1x1x{n}x18;value=1x1x{n}x18;keep=2x{n};type=q4_0",
 )
+SHAPES = [
+    _row("q8_0", (4, 1), 3, 1, 32),
+    _row("q8_0", (2, 2), 4, 6, 32, "scale=-0.3"),
+    _row("q8_0", (2, 2), 5, 150, 64),
+    "query=2x4x5x32;key=2x1x7x34;value=2x1x7x34;keep=1x4x5x7;type=q8_0",
+    "query=2x2x5x32;key=2x2x7x34;value=2x2x7x34;keep=2x2x1x7;type=q8_0",
+]
 SHORT = {
     **dict.fromkeys(("key.3", "value.3"), Limit(0, "rows of bytes are whole blocks, of 32 or 256 numbers")),
     "query.3": Limit(0, "heads are as long as those of the keys' blocks"),

@@ -40,6 +40,10 @@ STANDARD = [
 LAID, ALIGNED = LAID_1D, ALIGNED_1D
 LONG, LONGEST = LONG_1D, LONGEST_1D
 ATTRIBUTES = pool_attributes(1, modes=("", "ceil_mode=true", "count_include_pad=false"))
+SHAPES = [
+    "x=2x3x4;kernel_size=5;padding=1",
+    "x=2x3x31;kernel_size=11;stride=3;padding=4",
+]
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",
     "x=65537x1x4;kernel_size=2",

@@ -42,6 +42,10 @@ STANDARD = [
 LAID, ALIGNED = LAID_2D, ALIGNED_2D
 LONG, LONGEST = LONG_2D, LONGEST_2D
 ATTRIBUTES = pool_attributes(2, modes=("", "ceil_mode=true", "count_include_pad=false", "divisor_override=3"))
+SHAPES = [
+    "x=2x3x3x4;kernel_size=(4,5);padding=(1,1)",
+    "x=2x2x13x14;kernel_size=(9,11);stride=(2,3);padding=(3,4)",
+]
 FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",
     "x=65537x1x2x4;kernel_size=2",

@@ -36,7 +36,13 @@ STANDARD = [
 LAID, ALIGNED = LAID_3D, ALIGNED_3D
 LONG, LONGEST = LONG_3D, LONGEST_3D
 ATTRIBUTES = pool_attributes(3, modes=("", "ceil_mode=true", "count_include_pad=false", "divisor_override=3"))
+SHAPES = [
+    "x=1x2x9x10x9;kernel_size=(9,3,9);padding=(3,1,2)",
+]
 FULL = ["x=1x2x3x129x257;kernel_size=3;stride=2"]
 PAIRED = [
     "x=1x2x4x5x6;kernel_size=(2,3,3);stride=2;padding=1;count_include_pad=false;divisor_override=5",
 ]
+WITHOUT = {
+    "past the plane": "PyTorch refuses a kernel longer than the plane without its padding, along three axes alone"
+}

@@ -62,6 +62,14 @@ LONG, LONGEST = lengths(
     "!x=1x3x{n};a=1x3x2;b=1x2x{n}",
     "x=1x2x1;a=1x2x{n};b=1x{n}x1",
 )
+SHAPES = [
+    "x=1x5x7;a=3x5x64;b=3x64x7;beta=0.5",
+    "x=3x1x7;a=3x5x33;b=3x33x7;alpha=2.0",
+    "x=2x5x80;a=2x5x64;b=2x64x80",
+    "x=2x32x48;a=2x32x65;b=2x65x48",
+    "x=2x37x35;a=2x37x64;b=2x64x35",
+    "x=2x5x7;a=2x5x9;b=2x9x7;beta=0.5;alpha=0.0",
+]
 FULL = ["x=2x4x3;a=2x4x12289;b=2x12289x3", "x=3,;a=65537x1x3;b=65537x3x3"]
 WITHOUT = PRODUCTS
 PAIRED = [

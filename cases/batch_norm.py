@@ -79,6 +79,9 @@ LONG, LONGEST = lengths(
     "x=3x{n};weight={n},;bias={n},;training=true",
     "x=3x{n};running_mean={n},;running_var={n},;weight={n},;bias={n},",
 )
+SHAPES = [
+    "x=1031x67;training=true;f32",
+]
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",
     "x=65537x3;weight=3,;bias=3,;training=true",

@@ -67,6 +67,9 @@ ALIGNED = aligned(
     _row("1x16x64x64", "f16"),
 )
 LONG, LONGEST = lengths(_row("{n}x2"), _row("2x2x{n}"), _row("3x{n}"))
+SHAPES = [
+    _row("1031x67", "f32"),
+]
 FULL = [_row("2x3x65x129"), _row("65537x3")]
 WITHOUT = {"empty": "no batch has moments of nothing, and libraries refuse one"}
 PAIRED = [

@@ -23,6 +23,7 @@ STANDARD = [
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:offset",
     "x=7x33;target=7x33;weight=7x33;pos_weight=33,;reduction=none;layout=weight:broadcast",
     "x=9x9;target=9x9;weight=9,;pos_weight=9,;reduction=sum",
+    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
 ]
 LAID = [
     *laid_pairs("x", "target", "reduction=none"),

@@ -20,6 +20,7 @@ STANDARD = [
     "x=5x1031;f32",
     "x=7x33;f32;inplace=x",
     "x=3x2x65;f32;layout=transposed;inplace=x",
+    "x=2x3x1x2x3x5;f32;layout=permuted",
 ]
 TYPED = typed("signed", *SMOKE, *STANDARD)
 LAID = laid_rows("f32")

@@ -47,6 +47,14 @@ ALIGNED = aligned(
     "a=16x16x32;b=16x32x16",
 )
 LONG, LONGEST = lengths("a={n}x2x1;b={n}x1x2", "a=1x{n}x2;b=1x2x3", "a=1x3x2;b=1x2x{n}", "a=1x2x{n};b=1x{n}x1")
+SHAPES = [
+    "a=3x1x33;b=3x33x7",
+    "a=3x7x33;b=3x33x1",
+    "a=2x5x64;b=2x64x80",
+    "a=2x32x65;b=2x65x48",
+    "a=2x37x64;b=2x64x35",
+    "a=1x257x65;b=1x65x263;f32",
+]
 FULL = [
     "a=2x8x12289;b=2x12289x4",
     "a=65537x1x3;b=65537x3x2",

@@ -41,6 +41,8 @@ STANDARD = [
     "x=256x256;to=f16;fill=every;f32,bf16",
     "x=256x256;to=bf16;fill=every;f32,f16",
     "x=256x256;to=f32;fill=every;f16,bf16",
+    "x=2x3x1x2x3x5;to=f16;f32;layout=permuted",
+    "x=4099,;to=bf16;fill=wide;f32",
 ]
 TYPED = [
     "x=7x33;to=f8e4m3;fill=wide;f32,f16,bf16",

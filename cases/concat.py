@@ -1,6 +1,7 @@
 """Cases of concat: unequal sizes, three and four tensors, one tensor twice, an empty one, each laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._shapes import many
 from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x5;dim=-1"]
@@ -37,4 +38,9 @@ LONG, LONGEST = lengths(
     "a=2x{n};b=2x3;dim=1",
     "a=1x{n};b=2x{n};dim=0",
 )
+SHAPES = [
+    many("3x2", "3x1", "3x4", rest="dim=1", count=5),
+    many("1x3", "2x3", "4x3", rest="dim=0"),
+    "a=3x3x3;b=3x3x3;dim=1",
+]
 FULL = ["a=2x12289;b=2x3;dim=1", "a=65537x2;b=65537x3;dim=1"]

@@ -30,6 +30,8 @@ STANDARD = [
     "x=2x1031;layout=transposed",
     "x=5x7;layout=transposed;fill=negative",
     "x=256x256;layout=transposed;fill=every",
+    "x=2x3x1x2x3x5;f32;layout=permuted",
+    "x=4099,",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;layout=cropped", "x=2x3x4x5;layout=cropped", "x=0d;layout=offset"]

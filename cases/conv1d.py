@@ -62,6 +62,12 @@ LONG, LONGEST = lengths(
     "x=1x1x2;weight={n}x1x2;bias={n},",
 )
 LONG += lengths("x=1x1x{n};weight=1x1x{n}", upto=1025)[0]
+SHAPES = [
+    "x=2x3x11;weight=1x3x3;bias=1,",
+    "x=2x1x9;weight=5x1x3;bias=5,",
+    "x=2x3x4;weight=4x3x5;padding=2",
+    "x=2x2x31;weight=3x2x11;padding=5",
+]
 SHORT = {"weight.2": KERNEL}
 ATTRIBUTES = conv_attributes(1)
 FULL = [

@@ -70,6 +70,12 @@ LONG, LONGEST = lengths(
     "x=1x1x2x2;weight={n}x1x2x2;bias={n},",
 )
 LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
+SHAPES = [
+    "x=2x3x5x7;weight=1x3x3x2;bias=1,",
+    "x=2x1x5x7;weight=5x1x3x2;bias=5,",
+    "x=2x3x3x4;weight=4x3x5x4;padding=(2,1)",
+    "x=1x2x12x13;weight=3x2x9x11;padding=(4,5)",
+]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = conv_attributes(2)
 FULL = [

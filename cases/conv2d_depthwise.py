@@ -58,6 +58,9 @@ LONG, LONGEST = lengths(
     "x=1x{n}x2x1;weight={n}x1x2x1;bias={n},",
 )
 LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
+SHAPES = [
+    "x=2x3x9x11;weight=3x1x9x9;padding=4",
+]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.1": Limit(0, "it is 1: every channel has a kernel of its own")}
 ATTRIBUTES = conv_attributes(2, depthwise=True)
 FULL = [

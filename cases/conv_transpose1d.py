@@ -59,6 +59,11 @@ LONG, LONGEST = lengths(
     "x=1x1x2;weight=1x{n}x2;bias={n},",
 )
 LONG += lengths("x=1x1x2;weight=1x1x{n}", upto=1025)[0]
+SHAPES = [
+    "x=2x3x7;weight=3x1x3;stride=2",
+    "x=2x1x7;weight=1x4x3;bias=4,;padding=1",
+    "x=2x2x9;weight=2x3x9",
+]
 SHORT = {"weight.2": KERNEL}
 ATTRIBUTES = transposed_attributes(1)
 FULL = [

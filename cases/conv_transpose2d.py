@@ -60,6 +60,11 @@ LONG, LONGEST = lengths(
     "x=1x1x2x1;weight=1x{n}x2x1;bias={n},",
 )
 LONG += lengths("x=1x1x2x1;weight=1x1x{n}x1", "x=1x1x1x2;weight=1x1x1x{n}", upto=1025)[0]
+SHAPES = [
+    "x=2x3x4x5;weight=3x1x3x2;stride=2",
+    "x=2x1x4x5;weight=1x4x2x3;bias=4,;padding=1",
+    "x=1x2x4x5;weight=2x2x9x9",
+]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = transposed_attributes(2)
 FULL = [

@@ -64,6 +64,7 @@ STANDARD = [
     "x=8x11;target=8,;reduction=none;fill=negative",
     "x=9x257;target=9,;reduction=none;fill=past-exp",
     "x=9x9;target=9,;weight=9,",
+    "x=2x5x5;target=2x5;weight=5,",
 ]
 LAID = [
     "x=2x5x3x4;target=2x3x4;reduction=none;layout=cropped",
@@ -88,6 +89,11 @@ LONG, LONGEST = lengths(
     "x=2x{n};target=2,;weight={n},;reduction=sum",
     dtype="f32",
 )
+SHAPES = [
+    "x=1031x67;target=1031,;f32",
+    "x=7x2;target=7,;reduction=none",
+    "x=3x1031;target=3,;weight=1031,;reduction=none",
+]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]
 PAIRED = [
     "x=9x7;target=9,;ignore_index=1;label_smoothing=0.2",

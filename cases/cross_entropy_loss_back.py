@@ -15,4 +15,7 @@ STANDARD = [
 LAID = ["grad=0d;x=3x5x9;target=3x5x9;layout=cropped", "grad=0d;x=5x9;target=5x9;layout=grad:offset"]
 ALIGNED = [f"grad=0d;{row}" for row in aligned_pairs("x", "target")]
 LONG, LONGEST = lengths("grad=0d;x=1x{n};target=1x{n}", "grad=0d;x={n}x2;target={n}x2", dtype="f32")
+SHAPES = [
+    "grad=0d;x=1031x67;target=1031x67;f32",
+]
 FULL = [f"grad=0d;{row}" for row in full("x", "target")]

@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import lengths
 from opproof.cases._reduce import ALIGNED_PRODUCTS
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -39,11 +40,15 @@ STANDARD = [
     "x=2x65;dim=-1",
     "x=11x97;dim=0",
     "x=33x4;dim=-1;fill=special",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
+SHAPES = [
+    *wide_dim(long=False),
+]
 FULL = [
     "x=65537x3;dim=-1",
     "x=2x129;dim=-1;f32",

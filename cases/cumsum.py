@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import one_axis
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -22,6 +23,9 @@ TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
+SHAPES = [
+    *wide_dim(),
+]
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

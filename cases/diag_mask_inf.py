@@ -31,6 +31,7 @@ STANDARD = [
     "x=2x1031;n_past=1000",
     "x=3x5x99;n_past=97;layout=sliced",
     "x=5x7;n_past=1;fill=negative",
+    "x=2x3x1x2x3x5;n_past=1;f32;layout=permuted",
 ]
 LAID = ["x=2x3x5x6;n_past=1;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x3;n_past=0", "x=3x{n};n_past=1000")

@@ -33,6 +33,7 @@ STANDARD = [
     "x=2x1031;n_past=1000",
     "x=3x5x99;n_past=97;layout=sliced",
     "x=5x7;n_past=1;fill=negative",
+    "x=2x3x1x2x3x5;n_past=1;f32;layout=permuted",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x5x6;n_past=1;layout=cropped"]

@@ -60,4 +60,7 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(
     "weight={n}x2;indices=3,", "!weight=3x{n};indices=2,", "weight=3x2;indices={n}x1", "weight=3x2;indices=1x{n}"
 )
+SHAPES = [
+    "weight=131x67;indices=1031,;f32",
+]
 FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

@@ -45,6 +45,9 @@ LAID = [
 LONG, LONGEST = lengths(
     "x={n}x1;shape=({n},3)", "x=1x{n};shape=(2,{n})", "x=2x1;shape=(2,{n})", "x=1x{n};shape=(3,{n})"
 )
+SHAPES = [
+    "x=3x1x3;shape=(3,3,3)",
+]
 FULL = [
     "x=3x1031;shape=(2,3,1031)",
     "x=3x1;shape=(3,12289)",

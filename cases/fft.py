@@ -28,6 +28,8 @@ STANDARD = [
     "re=9,;im=9,",
     "re=2x1031;im=2x1031;f16,bf16",
     "re=2x4099;im=2x4099;f32",
+    "re=2x600;im=2x600;norm=forward;f32,bf16",
+    "re=2x600;im=2x600;norm=ortho;f32,bf16",
 ]
 LAID = ["re=2x3x5;im=2x3x5;layout=cropped", "re=4x3x5;im=4x3x5;dim=0;layout=cropped"]
 ALIGNED = aligned(
@@ -40,6 +42,9 @@ ALIGNED = aligned(
     "re=16x48;im=16x48",
 )
 LONG, LONGEST = lengths("re={n}x2;im={n}x2", "re=1x{n};im=1x{n}")
+SHAPES = [
+    "re=1031x67;im=1031x67;f32",
+]
 FULL = ["re=2x12289;im=2x12289;f32", "re=65537x3;im=65537x3"]
 WITHOUT = {
     "extreme": PRODUCTS["extreme"],

@@ -26,9 +26,13 @@ STANDARD = [
     "x=2x1031;value=100.0",
     "x=3x33;value=7.0;fill=extreme",
     "x=3x33;value=-7.0;fill=negative",
+    "x=2x3x1x2x3x5;value=2.5;f32;layout=permuted",
 ]
 LAID = laid_rows("value=2.5")
 LONG, LONGEST = long_rows("value=2.5")
+SHAPES = [
+    "x=4099,;value=2.5",
+]
 FULL = [
     "x=2x12289;value=1.0",
     "x=65537x3;value=-1.0",

@@ -30,6 +30,10 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dims=(1);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dims=(0)", "x=2x{n};dims=(0)", "x={n}x2;dims=(1)", "x=2x{n};dims=(1)")
+SHAPES = [
+    "x=4x4x4;dims=(1)",
+    "x=3x3x3;dims=(0,2)",
+]
 FULL = [
     "x=2x12289;dims=(1)",
     "x=65537x3;dims=(0)",

@@ -75,6 +75,10 @@ LONG, LONGEST = lengths(
     "x=2x2x{n};weight=2,;bias=2,;num_groups=2",
     "x=1x{n}x2;weight={n},;bias={n},;num_groups=1",
 )
+SHAPES = [
+    "x=2x6x31x37;num_groups=3;weight=6,;bias=6,;f32",
+    "x=6x172x67;num_groups=4;f32",
+]
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",
     "x=65537x2x3;num_groups=1",

@@ -33,6 +33,9 @@ STANDARD = [
 LAID = ["x=2x3x5x8;layout=cropped", "x=1,;layout=offset"]
 ALIGNED = aligned_rows("", "scale=0.125")
 LONG, LONGEST = lengths("x={n}x2")
+SHAPES = [
+    "x=1031x128;f32",
+]
 SHORT = {"x.last": Limit(0, "rows are a power of two long")}
 FULL = ["x=2x16384;f32", "x=65537x4"]
 WITHOUT = PRODUCTS

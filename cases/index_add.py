@@ -57,6 +57,9 @@ LONG, LONGEST = lengths(
     "x=3x2;index={n},;source={n}x2;dim=0",
     "x=2x3;index={n},;source=2x{n};dim=1",
 )
+SHAPES = [
+    "x=4x4x4;index=4,;source=4x4x4;dim=1",
+]
 FULL = [
     "x=2x12289;index=5,;source=5x12289;dim=0",
     "x=65537x3;index=9,;source=9x3;dim=0",

@@ -51,6 +51,10 @@ ALIGNED = aligned(
     "x=16x128;index=16,;dim=-1",
 )
 LONG, LONGEST = lengths("x={n}x2;index=3,;dim=0", "!x=2x{n};index=3,;dim=1", "x=3x2;index={n},;dim=0")
+SHAPES = [
+    "x=4x4x4;index=4,;dim=1",
+    "x=1031x67;index=1031,;dim=0;f32",
+]
 FULL = [
     "x=2x12289;index=5,;dim=0",
     "x=65537x3;index=9,;dim=0",

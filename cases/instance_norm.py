@@ -58,6 +58,9 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(
     "x={n}x2x3;weight=2,;bias=2,", "!x=1x{n}x3;weight={n},;bias={n},", "!x=1x2x{n};weight=2,;bias=2,"
 )
+SHAPES = [
+    "x=8x131x67;f32",
+]
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",
     "x=2x65537x3",

@@ -20,9 +20,14 @@ STANDARD = [
     "x=6x11;target=6x11;reduction=none;fill=offset",
     "x=2x3x4x7;target=2x3x4x7;reduction=none;layout=permuted",
     "x=1x4099;target=1x4099;reduction=sum;fill=positive;f16,bf16",
+    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
+    "x=3x1031;target=3x1031;reduction=batchmean;fill=wide;f32,bf16",
 ]
 LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
 LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
+SHAPES = [
+    "x=1031x67;target=1031x67;reduction=batchmean;f32",
+]
 FULL = full_losses()
 WITHOUT = {"meet": "targets are probabilities, and x their logarithms"}

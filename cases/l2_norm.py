@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._rows import BETWEEN
+from opproof.cases._shapes import wide_dim
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -44,10 +45,14 @@ STANDARD = [
     "x=65x2;dim=-1;eps=1.0;fill=signs",
     "x=65x3;dim=-1;fill=special",
     "x=2x1031;dim=-1;fill=ties",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
+SHAPES = [
+    *wide_dim(one=False),
+]
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

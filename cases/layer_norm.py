@@ -80,4 +80,7 @@ LONG, LONGEST = lengths(
     "x=2x{n}x2;weight={n}x2;bias={n}x2;normalized_shape=({n},2)",
     "x=2x{n};weight={n},;bias={n},;normalized_shape=({n})",
 )
+SHAPES = [
+    "x=1031x67;weight=67,;bias=67,;normalized_shape=(67);f32",
+]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

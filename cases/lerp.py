@@ -34,6 +34,7 @@ STANDARD = [
     "a=7x33;b=7x33;weight=7x33;layout=a:sliced,b:sliced",
     "a=4099x3;b=4099x3;weight=3,;fill=growing;f16,bf16",
     "a=9x9;b=9x9;weight=9,",
+    "a=2x1x3x1x2x5;b=1x2x1x4x1x5;weight=2x1x1x4x1x5;f32;layout=permuted",
 ]
 LAID = [
     "a=2x3x4;b=2x3x4;weight=2x3x4;layout=cropped",

@@ -70,6 +70,14 @@ ALIGNED = aligned(
     "x=16x32;weight=48x32;bias=48,",
 )
 LONG, LONGEST = lengths("x={n}x2;weight=3x2;bias=3,", "!!x=2x{n};weight=1x{n};bias=1,", "x=2x3;weight={n}x3;bias={n},")
+SHAPES = [
+    "x=3x1x33;weight=7x33",
+    "x=3x7x33;weight=1x33",
+    "x=5x64;weight=80x64;bias=80,",
+    "x=32x65;weight=48x65;bias=48,",
+    "x=37x64;weight=35x64",
+    "x=257x65;weight=263x65;f32",
+]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",
     "x=65537x3;weight=2x3;bias=2,",

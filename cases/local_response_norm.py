@@ -51,6 +51,9 @@ ALIGNED = aligned(
     "x=2x64x16;size=2;alpha=0.5",
 )
 LONG, LONGEST = lengths("x={n}x3x2;size=3;alpha=0.5", "x=1x{n}x2;size=3;alpha=0.5", "x=1x3x{n};size=3;alpha=0.5")
+SHAPES = [
+    "x=8x131x67;size=3;alpha=0.5;f32",
+]
 FULL = [
     "x=1x4097x3;size=5;alpha=1.0",
     "x=65537x3x1;size=3;alpha=1.0",

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
@@ -33,8 +34,12 @@ STANDARD = [
     "x=65x3;dim=-1;fill=special",
     "x=2x1031;dim=-1;fill=ties",
     "x=9x257;dim=-1;fill=past-exp",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
+SHAPES = [
+    *wide_dim(),
+]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -25,9 +25,13 @@ STANDARD = [
     "x=5x1031;fill=signs",
     "x=5x13;fill=tiny",
     "x=256x256;fill=every",
+    "x=2x3x1x2x3x5;fill=signs;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_rows("fill=zeros")
 LONG, LONGEST = long_rows("fill=zeros")
+SHAPES = [
+    "x=4099,;fill=signs",
+]
 FULL = ["x=2x12289;fill=signs", "x=65537x3;fill=zeros"]
 WITHOUT = TRUTH

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 
 SMOKE = [
     "x=33x7;dim=-1;fill=wide",
@@ -46,10 +47,15 @@ STANDARD = [
     "x=17x3;dim=-1;layout=offset",
     "x=9x4099;dim=-1;fill=constant;f16",
     "x=9x257;dim=-1;fill=past-exp",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
+SHAPES = [
+    *wide_dim(),
+]
 FULL = [
     "x=9x12289;dim=-1;fill=wide;f32",
     "x=65537x3;dim=-1",

@@ -33,6 +33,7 @@ STANDARD = [
     "x=7x33;mask=7x33;value=-inf;layout=mask:gapped",
     "x=2x3x4x7;mask=2x3x4x7;value=-1.5;layout=mask:permuted",
     "x=9x9;mask=9,;value=0.5",
+    "x=2x2x3x4x2x5;mask=2x1x3x1x2x1;value=-1.5;f32;layout=permuted",
 ]
 TYPED = typed(
     "float8 signed unsigned",

@@ -79,6 +79,17 @@ ALIGNED = aligned(
     "a=128x64;b=64,",
 )
 LONG, LONGEST = lengths("a={n}x2;b=2x3", "a=3x2;b=2x{n}", "a={n}x1x2;b={n}x2x1", "!!a=2x{n};b={n}x1")
+SHAPES = [
+    "a=5x64;b=64x80",
+    "a=2x1x5x7;b=1x3x7x4",
+    "a=33,;b=2x33x5",
+    "a=2x5x33;b=33,",
+    "a=32x65;b=65x48",
+    "a=37x64;b=64x35",
+    "a=257x65;b=65x263;f32",
+    "a=3x1x33;b=3x33x7",
+    "a=3x7x33;b=3x33x1",
+]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS
 PAIRED = [

@@ -36,4 +36,8 @@ STANDARD = [
 LAID, ALIGNED = LAID_3D, ALIGNED_3D
 LONG, LONGEST = LONG_3D, LONGEST_3D
 ATTRIBUTES = pool_attributes(3, dilation=True)
+SHAPES = [
+    "x=2x2x2x3x4;kernel_size=(3,4,5);padding=1",
+    "x=1x2x9x10x9;kernel_size=(9,3,9);padding=(3,1,2)",
+]
 FULL = ["x=1x2x3x129x257;kernel_size=3;stride=2"]

@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
+from opproof.cases._shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
@@ -14,9 +15,13 @@ STANDARD = [
     *SEVERAL,
     "x=1031x3;dim=-1;layout=sliced",
     "x=2x1031;dim=-1;fill=ties",
+    "x=513x521;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]
+SHAPES = [
+    *wide_dim(),
+]

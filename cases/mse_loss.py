@@ -10,6 +10,7 @@ STANDARD = [
     "x=9x33;target=9x33;reduction=none;fill=meet",
     *losses(),
     "x=5x9;target=5x9;reduction=none;fill=exact",
+    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
 ]
 LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")

@@ -66,5 +66,10 @@ LONG, LONGEST = lengths(
     "x=2x{n};target=2,;weight={n},;reduction=sum",
     dtype="f32",
 )
+SHAPES = [
+    "x=1031x67;target=1031,;f32",
+    "x=7x2;target=7,;reduction=none",
+    "x=3x1031;target=3,;weight=1031,;reduction=none",
+]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]
 WITHOUT = {"growing": "weights of classes have no gradient"}

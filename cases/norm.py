@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._rows import BETWEEN
+from opproof.cases._shapes import wide_dim
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -45,10 +46,16 @@ STANDARD = [
     "x=9x4099;p=2.0;dim=-1;fill=constant;f16,bf16",
     "x=33x31;p=3.0;dim=-1;fill=offset;f16,bf16",
     "x=33x5;p=0.5;dim=-1;fill=zeros",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
+    "x=263x257;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
+SHAPES = [
+    *wide_dim(keep=True),
+]
 FULL = [
     "x=2x12289;p=2.0;dim=-1",
     "x=65537x3;p=2.0;dim=-1",

@@ -24,8 +24,13 @@ STANDARD = [
     "x=4x5x6;dims=(1,2,0);fill=exact",
     "x=33x65x3;dims=(2,0,1)",
     "x=5x97x3;dims=(2,0,1);layout=transposed",
+    "x=2x3x2x5x3x4;dims=(3,0,5,2,4,1);f32",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dims=(2,0,1);layout=cropped", "x=2x3x4x5;dims=(3,0,1,2);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2x3;dims=(2,0,1)", "x=2x{n}x3;dims=(1,2,0)", "x=3x2x{n};dims=(2,0,1)")
+SHAPES = [
+    "x=4x4x4;dims=(1,2,0)",
+    "x=3x3x3x3;dims=(0,2,3,1)",
+]
 FULL = ["x=3x2x12289;dims=(2,0,1)", "x=65537x2x3;dims=(1,2,0)"]

@@ -34,6 +34,8 @@ STANDARD = [
     "x=3x66;weight=66,;fill=special",
     "x=4099x3;weight=3,;f16,bf16",
     "x=9x9;weight=9,",
+    "x=2x3x1x2x3x5;weight=3,;f32;layout=x:permuted",
+    "x=2x9x9;weight=9,;layout=x:transposed",
 ]
 LAID = ["x=2x3x4;weight=3,;layout=cropped", "x=3x5;weight=1,;layout=weight:offset", "x=0d;weight=1,;layout=x:offset"]
 LONG, LONGEST = lengths("x={n}x2;weight=2,", "!x=2x{n};weight={n},", "x=1x2x{n};weight=2,")

@@ -3,6 +3,7 @@
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import lengths
 from opproof.cases._reduce import ALIGNED_PRODUCTS
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -43,11 +44,16 @@ STANDARD = [
     "x=1031x2;dim=-1",
     "x=65x3;dim=-1;fill=special",
     "x=2x3;dim=None;keepdim=true",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=6x6x6;dim=1;layout=transposed",
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()
 ALIGNED = ALIGNED_PRODUCTS
 LONG, LONGEST = lengths("x=2x{n};dim=0", "x={n}x2;dim=-1")
+SHAPES = [
+    *wide_dim(long=False),
+]
 FULL = [
     "x=65537x3;dim=-1",
     "x=2x129;dim=-1;f32",

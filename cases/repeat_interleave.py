@@ -42,6 +42,9 @@ LONG, LONGEST = lengths(
     "x={n}x1;repeats=2;dim=0",
     "x=1x{n};repeats=3;dim=1",
 )
+SHAPES = [
+    "x=3x3x3;repeats=3;dim=1",
+]
 FULL = [
     "x=2x1031;repeats=2;dim=0",
     "x=2x3;repeats=12289;dim=1",

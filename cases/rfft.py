@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 from opproof.cases._without import PRODUCTS
 
 SMOKE = ["x=3x8", "x=3x7"]
@@ -24,10 +25,16 @@ STANDARD = [
     "x=9,",
     "x=2x1031;f16,bf16",
     "x=2x4099;f32",
+    "x=2x3x2x5x3x4;dim=3;f32;layout=permuted",
+    "x=2x600;norm=forward;f32,bf16",
+    "x=2x600;norm=ortho;f32,bf16",
 ]
 LAID = laid_dim()[:2]
 ALIGNED = aligned("x=16x64", "x=32x128", "x=16x256;norm=ortho", "x=16x512", "x=64x16;dim=0", "x=2x16x32", "x=16x48")
 LONG, LONGEST = long_dim()
+SHAPES = [
+    *wide_dim(),
+]
 FULL = ["x=2x12289;f32", "x=65537x3"]
 WITHOUT = {
     "extreme": PRODUCTS["extreme"],

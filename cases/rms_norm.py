@@ -65,4 +65,7 @@ ALIGNED = aligned(
     "x=16x4096;weight=4096,;f16",
 )
 LONG, LONGEST = lengths("x={n}x2;weight=2,", "x=2x{n};weight={n},")
+SHAPES = [
+    "x=1031x67;weight=67,;f32",
+]
 FULL = ["x=2x12289", "x=65537x3;weight=3,"]

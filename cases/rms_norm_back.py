@@ -18,5 +18,8 @@ STANDARD = [
 LAID = laid_pairs("grad", "x")
 ALIGNED = aligned_pairs("grad", "x")
 LONG, LONGEST = long_pairs("grad", "x")
+SHAPES = [
+    "grad=1031x67;x=1031x67;f32",
+]
 FULL = full("grad", "x")
 WITHOUT = {"heavy": "its results are below the normal range of f16"}

@@ -32,6 +32,9 @@ LAID = ["x=2x3x4;shifts=1;dims=1;layout=cropped"]
 LONG, LONGEST = lengths(
     "x={n}x2;shifts=3;dims=0", "x=2x{n};shifts=1;dims=0", "x={n}x2;shifts=1;dims=1", "x=2x{n};shifts=-1000;dims=1"
 )
+SHAPES = [
+    "x=4x4x4;shifts=1;dims=1",
+]
 FULL = [
     "x=2x12289;shifts=5;dims=1",
     "x=65537x3;shifts=-2;dims=0",

@@ -71,6 +71,7 @@ STANDARD = [
     "query=2x4x9x6;key=2x2x2x6;value=2x2x2x7;attn_mask=9x2;keep=2x1x9x2;enable_gqa=true;layout=keep:offset",
     "query=1x1x2x8;key=1x1x4099x8;value=1x1x4099x8;f32",
     "query=1x1x4099x2;key=1x1x3x2;value=1x1x3x2;fill=growing;f16,bf16",
+    "query=2x5x3x5;key=2x5x4x5;value=2x5x4x5;sinks=5,",
 ]
 MIXED = mixed(
     "key,value",
@@ -107,6 +108,12 @@ LONG, LONGEST = lengths(
     _qkv(1, 1, 1, 2, 3, 2, "{n}"),
     _qkv(1, 1, 1, 2, "{n}", 2, 2, "", "attn_mask=2x{n};keep=2x{n}"),
 )
+SHAPES = [
+    "query=2x3x5x8;key=2x3x7x8;value=2x3x7x8;attn_mask=1x3x5x7",
+    "query=2x3x5x8;key=2x3x7x8;value=2x3x7x8;attn_mask=2x3x5x7",
+    "query=1x2x150x16;key=1x2x150x16;value=1x2x150x16;is_causal=true",
+    "query=1x2x70x16;key=1x2x150x16;value=1x2x150x16;is_causal=true;f32",
+]
 FULL = [_qkv(1, 2, 1, 2, 12289, 8, 8), _qkv(1, 1, 1, 65537, 3, 4, 4)]
 WITHOUT = {**PRODUCTS, **SCORES}
 PAIRED = [

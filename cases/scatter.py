@@ -50,6 +50,9 @@ LAID = [
     "x=5,;index=1,;src=1,;dim=0;layout=index:offset,src:offset",
 ]
 LONG, LONGEST = lengths("x={n}x2;index={n}x2;src={n}x2;dim=0", "x=2x{n};index=2x{n};src=2x{n};dim=1")
+SHAPES = [
+    "x=4x4x4;index=4x4x4;src=4x4x4;dim=1",
+]
 FULL = [
     "x=2x12289;index=1x12289;src=1x12289;dim=0",
     "x=65537x3;index=65537x1;src=65537x1;dim=1",

@@ -60,6 +60,9 @@ LONG, LONGEST = lengths(
     "!x=2x3;index=2x{n};src=2x{n};dim=1",
     "x=1x{n};index=1x{n};src=1x{n};dim=1",
 )
+SHAPES = [
+    "x=4x4x4;index=4x4x4;src=4x4x4;dim=1",
+]
 FULL = [
     "x=2x12289;index=2x5;src=2x5;dim=1",
     "x=65537x3;index=65537x2;src=65537x2;dim=1",

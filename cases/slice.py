@@ -32,6 +32,9 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x4;dim=1;start=1;end=4;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dim=0;start=1;step=2", "x=2x{n};dim=0;start=1", "x=2x{n};dim=1;start=3;step=3")
+SHAPES = [
+    "x=4x4x4;dim=1;start=1",
+]
 FULL = [
     "x=2x12289;dim=1;start=1;step=2",
     "x=65537x3;dim=0;start=1",

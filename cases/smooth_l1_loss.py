@@ -16,6 +16,7 @@ STANDARD = [
     "x=2x3x9;target=2x3x9;reduction=sum;fill=halves;layout=x:transposed",
     "x=4x33;target=4x33;reduction=none;beta=0.5;fill=halves",
     "x=2x3x9;target=2x3x9;reduction=sum;beta=0.5;fill=halves;layout=x:transposed",
+    "x=3x1031;target=3x1031;reduction=mean;fill=wide;f32,bf16",
 ]
 LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=sum;layout=offset"]
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")

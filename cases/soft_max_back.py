@@ -15,4 +15,7 @@ STANDARD = [
 LAID = laid_pairs("grad", "y", "scale=0.5")
 ALIGNED = aligned_pairs("grad", "y", "scale=0.5")
 LONG, LONGEST = long_pairs("grad", "y", "scale=0.5")
+SHAPES = [
+    "grad=1031x67;y=1031x67;scale=0.5;f32",
+]
 FULL = full("grad", "y")

@@ -55,6 +55,7 @@ STANDARD = [
     "x=2x3x17x3;mask=2x1x17x3;fill=special",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
     "x=3x5x257;fill=past-exp",
+    "x=2x5x3x5;sinks=5,",
 ]
 MIXED = mixed(
     "mask",
@@ -87,6 +88,9 @@ LONG, LONGEST = lengths(
     "x=1x1x{n}x3;mask={n}x3;keep={n}x3",
     "x=1x1x2x{n};mask=2x{n};keep=2x{n}",
 )
+SHAPES = [
+    "x=1x3x343x67;mask=1x1x343x67;scale=0.25;f32",
+]
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]
 WITHOUT = SCORES
 PAIRED = [

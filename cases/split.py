@@ -29,6 +29,10 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x5x4;sizes=(2,3);dim=1;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;sizes=(1,1);dim=1", "x=2x{n};sizes=(1,1);dim=0")
+SHAPES = [
+    "x=3x17;sizes=(2,1,4,3,7);dim=1",
+    "x=34x3;sizes=(1,2,3,1,2,3,1,2,3,1,2,3,1,2,3,1,3);dim=0",
+]
 FULL = [
     "x=2x12289;sizes=(1,12288);dim=1",
     "x=65537x3;sizes=(65536,1);dim=0",

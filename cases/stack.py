@@ -1,6 +1,7 @@
 """Cases of stack: two to four tensors, each axis, one tensor twice, each laid out in turn."""
 
 from opproof.cases._long import lengths
+from opproof.cases._shapes import many
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -34,6 +35,11 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["a=2x3x4;b=2x3x4;dim=1;layout=cropped", "a=0d;b=0d;dim=0;layout=offset"]
 LONG, LONGEST = lengths("a={n}x2;b={n}x2;dim=1", "a=1x{n};b=1x{n};dim=0")
+SHAPES = [
+    many("3x5", rest="dim=1", count=5),
+    many("2x3", rest="dim=-1"),
+    "a=3x3x3;b=3x3x3;dim=2",
+]
 FULL = [
     "a=2x12289;b=2x12289;dim=2",
     "a=65537x3;b=65537x3;dim=1",

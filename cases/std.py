@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import CONCENTRATING, SEVERAL, one_axis
+from opproof.cases._shapes import wide_dim
 
 SMOKE = [
     "x=33x17;dim=-1",
@@ -29,10 +30,14 @@ STANDARD = [
     "x=4x1;dim=-1;correction=0",
     "x=1031x5;dim=-1",
     "x=33x2062;dim=-1;fill=extreme;bf16",
+    "x=263x257;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32", past=("x=2x{n};dim=-1", "x={n}x1;dim=-1;correction=0"))
+SHAPES = [
+    *wide_dim(one=False),
+]
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -15,6 +16,7 @@ STANDARD = [
     "x=4x127;dim=-1;fill=signs;layout=sliced",
     "x=1031x3;dim=-1;layout=sliced",
     "x=2x1031;dim=-1;fill=ties",
+    "x=513x521;dim=None;f32",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim()
@@ -22,3 +24,6 @@ ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim(dtype="f32")
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]
+SHAPES = [
+    *wide_dim(),
+]

@@ -55,6 +55,9 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(
     "x={n}x2;indices=3x2;dim=0", "!x=2x{n};indices=2x3;dim=1", "x=3x2;indices={n}x2;dim=0", "x=2x3;indices=2x{n};dim=1"
 )
+SHAPES = [
+    "x=4x4x4;indices=4x4x4;dim=1",
+]
 FULL = [
     "x=2x12289;indices=1x5;dim=1",
     "x=65537x3;indices=1x2;dim=1",

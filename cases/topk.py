@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
 SMOKE = [
@@ -37,11 +38,17 @@ STANDARD = [
     "x=5x66;k=40;dim=-1;fill=zeros",
     "x=27x66;k=41;dim=-1;fill=wide",
     "x=5x257;k=33;dim=-1;fill=ties",
+    "x=2x3x2x5x3x4;dim=3;k=2;f32;layout=permuted",
 ]
 TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
 LAID = laid_dim("k=3")
 ALIGNED = aligned_rows("dim=-1;k=16", "dim=-1;k=32;largest=false")
 LONG, LONGEST = long_dim("k=1")
+SHAPES = [
+    *wide_dim("k=3", one=False),
+    "x=3x1500;k=1100;dim=-1;f32",
+    "x=2x5003;k=300;dim=-1;f32",
+]
 FULL = [
     "x=2x12289;k=33;dim=-1;fill=wide;f32",
     "x=65537x3;k=2;dim=-1;f32",

@@ -38,6 +38,9 @@ ALIGNED = aligned(
     "logits=32x32;k=4;renormalize=false",
 )
 LONG, LONGEST = lengths("logits={n}x3;k=2", "logits=2x{n};k=3", dtype="f32")
+SHAPES = [
+    "logits=1031x67;k=5;f32",
+]
 FULL = ["logits=2x12289;k=33;f32", "logits=65537x3;k=2;f32"]
 WITHOUT = {
     "leading": "it has two axes",

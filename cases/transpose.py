@@ -26,4 +26,9 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x4;dim0=0;dim1=1;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;dim0=0;dim1=1", "x=3x{n};dim0=0;dim1=1")
+SHAPES = [
+    "x=5x5;dim0=0;dim1=1",
+    "x=4x4x4;dim0=2;dim1=0",
+    "x=3x3x3x3;dim0=1;dim1=2",
+]
 FULL = ["x=3x12289;dim0=0;dim1=1", "x=65537x3;dim0=0;dim1=1"]

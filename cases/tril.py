@@ -33,6 +33,7 @@ STANDARD = [
     "x=2x1031;diagonal=1",
     "x=5x7x99;diagonal=97",
     "x=5x7;diagonal=0;fill=negative",
+    "x=2x3x1x2x3x5;diagonal=1;f32;layout=permuted",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x5x6;diagonal=0;layout=cropped"]

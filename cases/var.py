@@ -4,6 +4,7 @@ from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
 from opproof.cases._reduce import CONCENTRATING, SEVERAL, one_axis
+from opproof.cases._shapes import wide_dim
 
 SMOKE = [
     "x=7x33;dim=-1",
@@ -25,10 +26,14 @@ STANDARD = [
     "x=1031x5;dim=-1",
     "x=17x5;dim=-1;layout=sliced;f16",
     "x=5x4099;dim=-1;fill=extreme;bf16",
+    "x=263x257;dim=None;f32",
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
+SHAPES = [
+    *wide_dim(one=False),
+]
 FULL = [
     "x=2x12289;dim=-1",
     "x=65537x3;dim=-1",

@@ -35,6 +35,7 @@ STANDARD = [
     "condition=7x33;a=7x33;b=7x33;layout=b:transposed",
     "condition=9,;a=9x9;b=9x9",
     "condition=9x9;a=9x9;b=9,",
+    "condition=2x1x1x4x1x5;a=2x1x3x1x2x5;b=1x2x1x4x1x5;f32;layout=permuted",
 ]
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = [

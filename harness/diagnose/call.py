@@ -18,6 +18,13 @@ from opproof.vocabulary.dtypes import DTYPES, round_to
 def cotangent_ignored(w: Wrong) -> str | None:
     if w.mode == "gradient" and w.explained(cotangents=[None if g is None else np.ones_like(g) for g in w.cotangents]):
         return f"the cotangent is ignored: {w.what} is that of a cotangent of ones"
+    given = [i for i, g in enumerate(w.cotangents) if g is not None]
+    if w.mode != "gradient" or len(given) < 2:
+        return None
+    for i in given:
+        left = [np.zeros_like(g) if g is not None and i == j else g for j, g in enumerate(w.cotangents)]
+        if w.explained(cotangents=left):
+            return f"the cotangent of {w.op.outputs[i]} is ignored: {w.what} is that of zeros there"
     return None
 
 
@@ -134,7 +141,9 @@ def other_operator(w: Wrong) -> str | None:
 
 
 def _same_signature(op: Op) -> list[Op]:
-    return [o for o in _all() if o.name != op.name and len(o.tensors) == len(op.tensors) and _keys(o) == _keys(op)]
+    """Truth values and bits, which have no gradient, are not those of a formula that has one."""
+    alike = [o for o in _all() if len(o.tensors) == len(op.tensors) and (o.vjp is None) == (op.vjp is None)]
+    return [o for o in alike if o.name != op.name and _keys(o) == _keys(op)]
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from opproof.cases._every import is_every
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
 Mask = NDArray[np.bool_]
 
@@ -58,7 +59,9 @@ def _values(w: Wrong) -> Iterator[Region]:
     for name, v in arrays:
         yield from _spread(w, "kinks", f"where {name} = 0", v == 0)
         yield from _spread(w, "kinks", f"where {name} lies half-way between integers", np.abs(v) % 1 == 0.5)
-        yield from _spread(w, "kinks", f"where {name} is an integer", np.abs(v) % 1 == 0)
+        # From 1 / 2u on all numbers of the dtype are integers: what is wrong there is so by their size.
+        whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / DTYPES[w.dtype].u)
+        yield from _spread(w, "kinks", f"where {name} is an integer", whole)
         yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
     if len(arrays) >= 2:
         (a, x), (b, y) = arrays[:2]
@@ -141,7 +144,14 @@ def thresholds(w: Wrong) -> Iterator[Region]:
                 least = float(over[w.failing].min())
                 number = -least if said.endswith("≤") else least
                 slices = "elements" if axis is None else "rows"
-                yield Region("large", f"the {slices} where {said} {number:.4g}", over >= least, 4.0, axis)
+                if np.isinf(number) and not w.failing[over >= least].all():
+                    continue  # infinities of the other sign are right
+                beyond = f"{said} {number:.4g}" if np.isfinite(number) else f"{name} is {_infinite(said, number)}"
+                yield Region("large", f"the {slices} where {beyond}", over >= least, 4.0, axis)
+
+
+def _infinite(said: str, number: float) -> str:
+    return "infinite" if said.startswith("|") else str(number)
 
 
 def keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:

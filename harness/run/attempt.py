@@ -3,6 +3,7 @@
 The calls: other data, the case's data, the other data again. The middle one is judged; the outer two must agree bit for
 bit, so state that survives a call is seen. Buffers of the one data end at a guard, those of the other begin at one, and
 in an eighth of the cases the case's data come first of all: so a backend cannot tell from outside which call is judged.
+In another eighth they come once more where the other data have lain: what is kept by a tensor's address is then stale.
 No expected value exists before the backend has answered.
 """
 
@@ -20,7 +21,7 @@ from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.run.calls import arranged, by_reference, kept, same_bits, unrepeatable, wrong_again
-from opproof.harness.run.determinism import dependent, unrepeated
+from opproof.harness.run.determinism import dependent, stale, unrepeated, where_others_lay
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
@@ -126,6 +127,8 @@ def _judged(
         first = [_forward(asked, pair.outputs)] if op.drawn_from and mode is Mode.GRADIENT else []
         given = list(calls(*early, *around, *first, asked, *around))
         leading = given.pop(0) if early else None
+        stays = plan.stays and around and same and not host.about.once
+        again = where_others_lay(call, asked, other) if stays else None
         answer = Answer(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
             answer = replace(answer, before=call(other))
@@ -140,10 +143,11 @@ def _judged(
             judgement = kept(judgement, pair, leading, answer, rules)
         if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
             if varies:
-                again = chain(filter(None, [leading]), (call(asked) for _ in range(1, task.repeat)))
-                changed = wrong_again(pair, again, [answer.before, given[-1]], rules)
+                more = chain(filter(None, [leading]), (call(asked) for _ in range(1, task.repeat)))
+                changed = wrong_again(pair, more, [answer.before, given[-1]], rules)
             else:
                 changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
+                changed = changed or stale(answer.arrays, again, asked)
             if not changed and task.batch_invariant and same:
                 changed = dependent(call, asked, answer.arrays)
             if changed:

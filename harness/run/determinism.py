@@ -35,6 +35,21 @@ def unrepeated(call: Call, asked: Question, other: Question, answer: Sequence[Ar
     return ""
 
 
+def where_others_lay(call: Call, asked: Question, other: Question) -> Sequence[Array | None]:
+    """The answer once more, where the other data have just lain in its memory.
+
+    What is kept of a tensor by its address, weights that were packed, is then that of the other data.
+    """
+    call(replace(other, at_end=asked.at_end))
+    return call(asked)
+
+
+def stale(answer: Sequence[Array | None], again: Sequence[Array | None] | None, asked: Question) -> str:
+    """Which bits were others where other data had lain in the memory of the call, in words; empty where none were."""
+    where = "" if again is None else difference(answer, again, asked.wanted)
+    return where and f"other bits where other data had lain in its memory, as of what is kept by address: {where}"
+
+
 def dependent(call: Call, asked: Question, answer: Sequence[Array | None]) -> str:
     """Which rows give other bits without the rows beside them, in words; empty where none do."""
     for part in parts(asked):
@@ -94,6 +109,6 @@ def difference(first: Sequence[Array | None], second: Sequence[Array | None], wa
             continue
         words = np.dtype(f"u{a.dtype.itemsize}")
         unlike = np.ascontiguousarray(a).view(words) != np.ascontiguousarray(b).view(words)
-        index = tuple(int(i) for i in np.argwhere(unlike)[0])
+        index = tuple(int(i) for i in np.argwhere(unlike.reshape(a.shape))[0])
         return f"{want.name} at {list(index)} is {b[index]}, not {a[index]}"
     return ""

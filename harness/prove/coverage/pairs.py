@@ -41,7 +41,7 @@ def _pair_parts(op: Op, cases: Sequence[Case]) -> list[str]:
     return [f"{a} x {b}" for a, b in combinations(_optional(op), 2) if {a, b} not in _EITHER]
 
 
-def _matrices(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def matrices(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The last two axes of both factors."""
     first, second = (case.shapes[name] for name in _names(case))
     return first[-2:], second[-2:]
@@ -51,7 +51,7 @@ def _names(case: Case) -> list[str]:
     return sorted(next(names for names in _FACTORS if names <= set(case.shapes)), key=lambda n: n in ("b", "weight"))
 
 
-def _products(op: Op) -> bool:
+def products(op: Op) -> bool:
     """Whether it is a product of two matrices, and not of rows that experts or windows choose."""
     return {Trait.LONG_SUM, Trait.MULTIPLIES} <= op.traits and op.multilinear and _two(op)
 
@@ -64,19 +64,19 @@ def _two(op: Op) -> bool:
 
 def _ragged(case: Case) -> bool:
     """In f16 every extent past a tile of 64, one past two, and none a multiple of 16."""
-    sizes = [n for shape in _matrices(case) for n in shape]
+    sizes = [n for shape in matrices(case) for n in shape]
     return case.dtype == "f16" and min(sizes) > 4 * _TILE and max(sizes) > 8 * _TILE and all(n % _TILE for n in sizes)
 
 
 def _deep(case: Case) -> bool:
     """A sum of more than 32,768 terms for every cell of a whole tile."""
-    sizes = [n for shape in _matrices(case) for n in shape]
+    sizes = [n for shape in matrices(case) for n in shape]
     return max(sizes) > _LONG and min(sizes) >= _TILE
 
 
 def _column(case: Case) -> bool:
     """More than 65,535 rows times one column."""
-    first, second = _matrices(case)
+    first, second = matrices(case)
     return first[:-1] > (2**16 - 1,) and 1 in second and len(second) == 2
 
 
@@ -169,9 +169,9 @@ PAIRS = (
         _pairs,
         _pair_parts,
     ),
-    Rule("ragged tiles", "several tiles an axis, the last of them not whole", 0, _products, when(_ragged)),
-    Rule("long tiles", "a sum of over 32768 terms for a tile of results", 0, _products, when(_deep)),
-    Rule("one column", "over 65535 rows times one column", 0, _products, when(_column)),
+    Rule("ragged tiles", "several tiles an axis, the last of them not whole", 0, products, when(_ragged)),
+    Rule("long tiles", "a sum of over 32768 terms for a tile of results", 0, products, when(_deep)),
+    Rule("one column", "over 65535 rows times one column", 0, products, when(_column)),
     Rule(
         *("65537 by dim", "over 65536 along `dim` in rows, and as many rows of one", 0),
         _rows,

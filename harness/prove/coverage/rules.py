@@ -13,8 +13,11 @@ from opproof.harness.prove.coverage.case import Rule
 from opproof.harness.prove.coverage.long import LONG
 from opproof.harness.prove.coverage.models import MODELS
 from opproof.harness.prove.coverage.pairs import PAIRS
+from opproof.harness.prove.coverage.paths import PATHS
+from opproof.harness.prove.coverage.reach import REACH
 from opproof.harness.prove.coverage.shapes import DESTINATIONS, LAYOUTS, RANKS, SIZES, WINDOWS
 from opproof.harness.prove.coverage.values import CONJUNCTIONS, LIMITS, PARAMETERS, VALUES
+from opproof.harness.prove.coverage.wholes import WHOLES
 
 #: What every case is run under, with the number of bugs that need it.
 ALWAYS: tuple[tuple[str, int], ...] = (
@@ -29,7 +32,7 @@ RULES: tuple[Rule, ...] = tuple(
     sorted(
         (
             *(*PARAMETERS, *SIZES, *LAYOUTS, *DESTINATIONS, *VALUES, *RANKS, *WINDOWS),
-            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *PAIRS, *LIMITS),
+            *(*ALIGNED, *MODELS, *LONG, *CONJUNCTIONS, *PAIRS, *LIMITS, *REACH, *WHOLES, *PATHS),
         ),
         key=lambda rule: -rule.bugs,
     )

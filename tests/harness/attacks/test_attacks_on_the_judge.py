@@ -127,6 +127,26 @@ CALLS = {
 }
 
 
+#: What is kept of a tensor: by its address, as packed weights are, or of its numbers.
+KEPT = {
+    "by address": "def key(x):\n    return x.ctypes.data, x.shape",
+    "by its numbers": "def key(x):\n    return x.tobytes(), x.shape",
+}
+
+
+@pytest.mark.parametrize("how", KEPT)
+def test_a_backend_that_keeps_results_by_address(tmp_path, how):
+    keeping = "kept = {}\n\ndef of(inputs):\n    return kept.setdefault(key(inputs[0]), -inputs[0])\n\n"
+    keeping += "ATTACKS = {'neg': of}\n"
+    cases = [f"neg[x={n}x5;f32]" for n in range(1, 65)]
+    found = records(written(tmp_path, f"{KEPT[how]}\n\n{keeping}"), cases)
+    caught = {r.case: str(r.verdict) for r in found if str(r.verdict) != "PASS"}
+    stays = [case for case in cases if arranged(Task("", case, "forward")).stays]
+    assert len(stays) > 4
+    assert set(caught) >= set(stays) if how == "by address" else not caught
+    assert set(caught.values()) <= {"NOT_REPEATABLE", "WRONG_VALUE"}
+
+
 @pytest.mark.parametrize("how", CALLS)
 def test_a_backend_that_computes_in_one_of_the_calls_alone(tmp_path, how):
     text = CALLS[how] + "\n\nATTACKS = {'neg': lambda inputs: -inputs[0] if known(inputs[0]) else 0 * inputs[0]}\n"

@@ -348,3 +348,68 @@ def test_errors_in_proportion_are_not_of_one_size():
     said = told(Changed(smallest_off), "sigmoid[x=5x31;f32;fill=wide]")
     assert "of one size" not in said
     assert said.startswith("only the elements where")
+
+
+class WithoutOne:
+    """The numpy backend; what comes in for one output is taken for zeros, or for half of it."""
+
+    def __init__(self, output, factor=0.0):
+        self.output, self.factor = output, factor
+
+    def forward(self, op, inputs, params):
+        return create().forward(op, inputs, params)
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        given = list(cotangents)
+        given[self.output] = (given[self.output] * self.factor).astype(given[self.output].dtype)
+        return create().vjp(op, inputs, params, given, needs)
+
+
+@pytest.mark.parametrize(
+    ("case", "output", "name"),
+    [
+        ("add_rms_norm[x=7x33;residual=7x33;weight=33,;f32]", 1, "sum"),
+        ("add_rms_norm[x=7x33;residual=7x33;weight=33,;f16]", 0, "y"),
+        ("fft[re=5x9;im=5x9;f32]", 1, "im"),
+    ],
+)
+def test_the_cotangent_of_one_output_is_ignored(case, output, name):
+    said = told(WithoutOne(output), case, "gradient")
+    assert said.startswith(f"the cotangent of {name} is ignored: the gradient of ")
+    assert said.endswith(" is that of zeros there")
+    assert "is ignored" not in told(WithoutOne(output, 0.5), case, "gradient")
+
+
+@pytest.mark.parametrize(
+    ("signs", "said"), [((1, -1), "infinite"), ((1,), "inf"), ((-1,), "-inf")], ids=["both", "above", "below"]
+)
+def test_what_is_infinite_is_no_threshold(signs, said):
+    def change(found, inputs):
+        wrong = np.isinf(found[0]) & np.isin(np.sign(found[0]), signs)
+        return [np.where(wrong, 7, found[0]).astype(found[0].dtype)]
+
+    text = told(Changed(change), "add[a=81,;b=81,;f32;fill=special-pairs]")
+    assert text == f"only the elements where the expected value is {said} of y are wrong"
+
+
+def test_what_is_wrong_by_its_size_is_not_so_as_an_integer():
+    """From 2^23 on all numbers of f32 are integers."""
+
+    def change(found, inputs):
+        large = np.abs(inputs[0].astype(np.float32)) > 2.0**17
+        return [np.where(large & np.isfinite(inputs[0]), 0, found[0]).astype(found[0].dtype)]
+
+    assert "integer" not in told(Changed(change), "sin[x=127,;f32;fill=extreme]")
+    said = told(Changed(change), "sin[x=256x256;f32;fill=every]")
+    assert said.startswith("only the elements where |x| ≥ 1.3")
+
+
+def test_truth_values_are_not_those_of_a_formula():
+    def inverted(found, inputs):
+        return [(inputs[0] == 0).astype(found[0].dtype)]
+
+    said = told(Changed(inverted), "bitwise_not[x=5x31;f32]")
+    assert "that of" not in said
+    assert "is that of bitwise_or, not of bitwise_and" in told(
+        Changed(lambda found, inputs: [np.bitwise_or(*inputs)]), "bitwise_and[a=66,;b=66,;f32]"
+    )

@@ -46,6 +46,23 @@ def forward(op, inputs, params):
     y = (e / s).astype(x.dtype)
     return np.nextafter(y, x.dtype.type(1)) if x.shape[0] == {rows} else y
 """
+#: Another number every call.
+COUNTING = """
+import numpy as np
+
+version, device = "1", "bench"
+calls = 0
+
+
+def supports(op, dtypes, params):
+    return True
+
+
+def forward(op, inputs, params):
+    global calls
+    calls += 1
+    return np.asarray(np.dot(*inputs), inputs[0].dtype) + np.float32(calls > 3)
+"""
 SOFTMAX = "softmax[x=5x33;dim=-1;f32]"
 
 
@@ -59,7 +76,7 @@ def verdict(tmp_path, capsys, text, case, *options):
 
 
 def test_a_race_that_three_calls_do_not_meet_is_met_by_more(tmp_path, capsys):
-    case = "relu[x=4x33;f32]"
+    case = "relu[x=7x33;f32]"
     assert verdict(tmp_path, capsys, RACY, case).verdict is Verdict.PASS
     result = verdict(tmp_path, capsys, RACY, case, "--repeat", 20)
     assert result.verdict is Verdict.NOT_REPEATABLE
@@ -94,3 +111,9 @@ def test_gradients_of_rows_too(tmp_path, capsys):
 def test_the_repro_line_asks_the_same():
     line = repro(Task("torch", SOFTMAX, "forward", repeat=20, batch_invariant=True))
     assert "--repeat 20 --batch-invariant" in line
+
+
+def test_a_difference_of_one_number_is_told(tmp_path, capsys):
+    result = verdict(tmp_path, capsys, COUNTING, "dot[a=5,;b=5,;f32]", "--repeat", 3)
+    assert result.verdict is Verdict.NOT_REPEATABLE
+    assert "output y at [] is" in result.message

@@ -253,7 +253,7 @@ def test_every_fill_is_what_it_says():
             "offset-1e4",
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
-        *("opposed", "padded", "spread"),
+        *("opposed", "padded", "spread", "special-pairs"),
     }
 
 
@@ -467,3 +467,11 @@ def test_bits_are_those_of_philox_with_a_hash_for_its_key():
     bits = bits_of("any key")
     for count in (5, 0, 300):
         assert (bits(count) == generator.random_raw(count)).all()
+
+
+@pytest.mark.parametrize("seed", ["", ";seed=3"])
+def test_in_special_pairs_every_number_meets_every_other(seed):
+    found = values(Case.parse(f"add[a=81,;b=81,;f16;fill=special-pairs{seed}]"))
+    pairs = {(str(a), str(b)) for a, b in zip(found["a"], found["b"], strict=True)}  # as text: NaN and -0 count
+    assert len(pairs) == 81
+    assert {("inf", "inf"), ("-inf", "-inf"), ("nan", "nan"), ("0.0", "-0.0"), ("-inf", "2.5")} <= pairs

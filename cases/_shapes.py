@@ -1,0 +1,28 @@
+"""Rows of shapes that kernels have paths for: many rows that are wide, a long axis between others, all axes alike.
+
+They stand in a file's SHAPES. What is derived of them is beside what is derived of a file's other rows, which keep
+their ids.
+"""
+
+from __future__ import annotations
+
+from opproof.cases._rows import join
+
+_LETTERS = "abcdefghijklmnopq"
+
+
+def wide_dim(rest: str = "", *, one: bool = True, long: bool = True, keep: bool = False) -> list[str]:
+    """Rows of one tensor `x`: many that are wide; along a middle axis that is long, and of 1 unless `one` is False.
+
+    `long` is False where no digit is left of so long a row, a product of a thousand numbers; `keep`: of a reduction,
+    that axis is kept.
+    """
+    found = ["x=1031x67;dim=-1;f32", f"x=3x{1031 if long else 31}x5;dim=-2;f32"]
+    found += ["x=3x1x5;dim=1;f32"] if one else []
+    found += ["x=3x5x2;dim=1;keepdim=true"] if keep else []
+    return [join(row, rest) for row in found]
+
+
+def many(*shapes: str, rest: str, count: int = 17) -> str:
+    """A row of `count` tensors, whose shapes are these in turn."""
+    return join(*(f"{letter}={shapes[i % len(shapes)]}" for i, letter in enumerate(_LETTERS[:count])), rest)

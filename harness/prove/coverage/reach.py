@@ -1,0 +1,115 @@
+"""Rules of axes: six of them, some far apart, some of equal length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from opproof.cases import Case
+from opproof.cases._derived import MANY
+from opproof.harness.prove.coverage import ops as on
+from opproof.harness.prove.coverage.case import Rule, when
+from opproof.harness.prove.coverage.sizes import INDICES
+from opproof.reference_ops import Op, Trait
+
+
+def reduces(op: Op) -> bool:
+    """Whether an axis that it works along is left out of the result."""
+    return {"dim", "keepdim"} <= set(op.params)
+
+
+def pointwise_pair(op: Op) -> bool:
+    """Whether it computes with tensors that broadcast, element by element."""
+    return {Trait.POINTWISE, Trait.BROADCASTS} <= op.traits
+
+
+def _any_rank(op: Op) -> bool:
+    """Whether it takes tensors of any rank: elements, or rows along `dim`."""
+    along = on.by_rows(op) and op.tensors == ("x",) and "dim" in op.params
+    return on.mapped(op) or (pointwise_pair(op) and on.floats(op)) or along
+
+
+def _many(case: Case) -> bool:
+    """Six axes, of which no two neighbours are one in memory."""
+    ranks = max(map(len, case.shapes.values()), default=0)
+    return ranks >= MANY and case.layout.endswith("permuted")
+
+
+def _together(case: Case) -> tuple[int, ...]:
+    """The shape that the tensors of a case have together; of none that broadcast."""
+    rank = max(map(len, case.shapes.values()), default=0)
+    shapes = [(1,) * (rank - len(s)) + s for s in case.shapes.values()]
+    return tuple(max(axis) for axis in zip(*shapes, strict=True))
+
+
+def _apart(case: Case, op: Op) -> list[str]:
+    """Tensors of the result's rank that are repeated along two axes between which another is not."""
+    del op
+    whole = _together(case)
+    found = []
+    for name, shape in case.shapes.items():
+        ones = [i for i, (n, m) in enumerate(zip(shape, whole, strict=False)) if n == 1 < m]
+        if len(shape) == len(whole) and any(b - a > 1 for a, b in pairwise(ones)):
+            found.append(name)
+    return found
+
+
+def _apart_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+    """Tensors that some case gives the result's rank, several elements, and an axis of 1 where the result has more."""
+    del op
+    return {name for case in cases for name, shape in case.shapes.items() if _wide(shape, _together(case))}
+
+
+def _wide(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    full = len(shape) == len(whole) > 1 < math.prod(shape)
+    return full and any(n == 1 < m for n, m in zip(shape, whole, strict=True))
+
+
+def _middle(case: Case) -> bool:
+    """A middle axis as long as the others is left out: the cotangent fits the input without it in two ways."""
+    shape, dim = next(iter(case.shapes.values())), case.kwargs.get("dim")
+    equal = len(shape) > 2 and len(set(shape)) == 1 < shape[0]
+    return equal and isinstance(dim, int) and 0 < dim < len(shape) - 1 and not case.kwargs.get("keepdim")
+
+
+def _channel(case: Case, op: Op) -> list[str]:
+    """Vectors along the second axis of a tensor whose rows are as long."""
+    return [name for name in _channels(case, op) if case.shapes[name][0] == first(case)[-1]]
+
+
+def _channels(case: Case, op: Op) -> list[str]:
+    del op
+    x = first(case)
+    along = [name for name, shape in case.shapes.items() if len(shape) == 1 < shape[0] and name not in INDICES]
+    return [name for name in along if len(x) > 2 and case.shapes[name][0] == x[1]]
+
+
+def first(case: Case) -> tuple[int, ...]:
+    return next(iter(case.shapes.values()))
+
+
+def _channel_parts(op: Op, cases: Sequence[Case]) -> set[str]:
+    return {name for case in cases for name in _channels(case, op)}
+
+
+REACH = (
+    Rule("six axes", "six axes, of which no two are one in memory", 0, _any_rank, when(_many)),
+    Rule(
+        *("axes apart", "every tensor of the result's rank repeated along two axes that are no neighbours", 0),
+        pointwise_pair,
+        _apart,
+        _apart_parts,
+    ),
+    Rule(
+        *("middle axis", "an axis between two as long as itself left out of the result", 0),
+        on.every(reduces, on.differentiable),
+        when(_middle),
+    ),
+    Rule(
+        *("channels, rows", "every vector of channels beside rows that are as long as it", 0),
+        on.being(Trait.BROADCASTS, Trait.STATISTIC),
+        _channel,
+        _channel_parts,
+    ),
+)
