@@ -42,7 +42,10 @@ def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Ste
     done = []
 
     def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        y, name = func(*args, **kwargs), func._schema.name  # noqa: SLF001 - it has no other name
+        y = func(*args, **kwargs)
+        if not hasattr(func, "_schema"):
+            return y
+        name = func._schema.name  # noqa: SLF001 - it has no other name
         if name == _EXPAND:
             done.append(Step(name, (tuple(args[0].shape), tuple(y.shape))))
         elif name == _CAT:

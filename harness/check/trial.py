@@ -77,6 +77,9 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     replies = [ask(f.request) for f in (other, asked, other)]
     objection = _fault(replies, asked, manner)
     if objection is not None:
+        own = reference.native(asked.request) if objection.verdict is Verdict.ERROR else Reply()
+        if own.error and variant.layout != CONTIGUOUS:
+            return Tried(variant, None, None, Reply(), {}, f"the reference: {own.error}")
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
     some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
     question = _question(reference, asked, manner)

@@ -38,6 +38,7 @@ class Tape:
     entries: list[tuple[str, Any]] = field(default_factory=list)
     position: int | None = None  # of the next entry to read; None while they are written
     taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
+    factors: set[float] = field(default_factory=set)  # numbers of Python's by which it multiplies
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:
         """What `made` gave in the exact evaluation. Raises OpError where evaluations take different ways."""
@@ -55,7 +56,7 @@ class Tape:
 
     def rewound(self) -> Tape:
         """The tape, to be read from its beginning."""
-        return Tape(self.entries, 0, self.taken)
+        return Tape(self.entries, 0, self.taken, self.factors)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Arithmetic:
     flips: int = 0
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
+    factors: dict[float, float] = field(default_factory=dict)  # what was drawn for one that is made of others
     _generator: Any = None
     _pool: Any = None
 

@@ -101,3 +101,19 @@ def test_one_variant_again():
     assert "only='sliced'" in repr(report)
     with pytest.raises(UsageError, match="is no variant of these inputs: expected one of as given"):
         judged(torch.exp, torch.exp, [(6, 5)], only="upside down")
+
+
+def test_layouts_that_the_reference_does_not_take_are_not_judged():
+    turns = torch.polar(torch.ones(6, 4), torch.linspace(0, 3, 24).reshape(6, 4))
+
+    def turned(x):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * turns.to(pairs.dtype)).flatten(-2)
+
+    report = judged(turned, turned, [(3, 6, 8)], neighbours=True)
+    assert report.ok, report
+    assert any(why.startswith("transposed: the reference: ") for why in report.not_judged)
+    wrong = judged(
+        lambda x: turned(x.contiguous()) * (1 + 1e-5 * (x.stride(-1) != 1)), turned, [(3, 6, 8)], only="transposed"
+    )
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
