@@ -170,7 +170,8 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
 
 
 def _array(y: Any) -> Any:
-    return np.array(y.detach().resolve_conj().resolve_neg().numpy())
+    whole = y.detach().resolve_conj().resolve_neg()
+    return np.array(whole.numpy(force=True))  # PyTorch has zeros without memory
 
 
 def _expected(

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import opproof  # noqa: E402
+from opproof.harness.check.kept import Kept  # noqa: E402
 from opproof.vocabulary.errors import UsageError  # noqa: E402
 
 
@@ -117,3 +118,33 @@ def test_layouts_that_the_reference_does_not_take_are_not_judged():
         lambda x: turned(x.contiguous()) * (1 + 1e-5 * (x.stride(-1) != 1)), turned, [(3, 6, 8)], only="transposed"
     )
     assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
+
+
+def windows(x):
+    return x.as_strided((3, 3), (4, 1)) * 2
+
+
+def test_a_reference_that_depends_on_strides_is_not_judged_in_other_layouts():
+    report = judged(windows, windows, [(5, 4)], neighbours=True)
+    assert report.ok, report
+    why = "the reference: it gives other results where its inputs lie so: it depends on their strides"
+    assert f"transposed: {why}" in report.not_judged
+
+    def careless(x):
+        return x.as_strided(x.shape, (x.shape[1], 1)) * 2
+
+    wrong = judged(careless, lambda x: x * 2, [(5, 4)], only="transposed")
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
+
+
+def test_a_view_of_a_stretched_input_is_stretched():
+    assert judged(lambda x: x.mT, lambda x: x.mT, [(5, 4)], only="broadcast").ok
+    wrong = judged(lambda x: (x[:1] * 2).expand_as(x), lambda x: x * 2, [(5, 4)], only="broadcast")
+    assert set(wrong.failures) == {"WRONG_SHAPE"}, wrong
+
+
+def test_memory_at_another_offset_is_memory_of_its_own():
+    kept = Kept()
+    room = torch.zeros(8)
+    at = [kept.taken(0, room[i:][:4]).data_ptr() % 64 for i in (0, 3, 0)]
+    assert at[0] == at[2] != at[1]
