@@ -51,6 +51,12 @@ def hardtanh(noise: Arithmetic, func: Any, x: Any, low: Any = -1, high: Any = 1)
     return clamp(noise, func, x, low, high)
 
 
+def parted(noise: Arithmetic, func: Any, x: Any) -> tuple[Any, Any]:
+    """frexp: the exponent is decided, the mantissa is x by a power of two."""
+    exponent = noise.decided("frexp", lambda: func(x)[1])
+    return x * noise.torch.exp2(-exponent.double()), exponent
+
+
 def absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
     """Abs."""
     if x.is_complex():
@@ -141,6 +147,7 @@ def fraction(noise: Arithmetic, func: Any, x: Any) -> Any:
 
 
 SELECTIONS: dict[str, Rule] = {
+    "frexp": parted,
     "maximum": larger, "minimum": larger, "fmax": larger, "fmin": larger, "clamp": clamp, "clamp_min": clamp,
     "clamp_max": clamp_max, "clip": clamp, "relu": relu, "hardtanh": hardtanh, "abs": absolute, "amax": extreme,
     "amin": extreme, "max": maximum, "min": maximum, "sort": ordered, "topk": ordered, "kthvalue": ordered,
