@@ -97,6 +97,17 @@ def test_nan_of_numbers_is_nobodys_truth():
     assert ("as given", "WRONG_VALUE") in verdicts(wrong)
 
 
+def test_steps_that_overflow_on_the_way_to_infinity_are_nobodys_to_compute():
+    def reference(x):  # 1e42 - 1e39 at 1e3: infinite in float32, or NaN, as inf - inf is
+        return x**14 - x**13
+
+    report = judged(reference, reference, [torch.linspace(1, 11, 40)])
+    assert report.ok, report
+    assert "large values: the reference: it overflows in float32 itself" in report.not_judged
+    wrong = judged(lambda x: (x**14 - x**13) / (x.abs() < 30), reference, [torch.linspace(1, 11, 40)])
+    assert {wrong.variants[r.case] for rs in wrong.failures.values() for r in rs} == {"wide values", "negative values"}
+
+
 def shares(x, y):
     return x.softmax(-1) @ y
 
