@@ -24,6 +24,13 @@ class Facts:
     reply: Reply
     outputs: tuple[Answered, ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the outputs, and of the tensors that the operation updates as they are after the call."""
+        given, after = self.request.tensors, self.request.after
+        own = len(self.outputs) - len(after)
+        return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
+
 
 def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
     """The facts, or why the reference does not accept these tensors."""

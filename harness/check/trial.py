@@ -269,8 +269,8 @@ def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     left = known.open[: len(known.outputs)] or [None] * len(known.outputs)
     slices = _equal_slices(asked)
     found = [
-        _judged(f"y{i}", y.values, e, kind_of(w.dtype), o, slices)
-        for i, (y, e, w, o) in enumerate(zip(reply.outputs, known.outputs, asked.outputs, left, strict=True))
+        _judged(name, y.values, e, kind_of(w.dtype), o, slices)
+        for name, y, e, w, o in zip(asked.names, reply.outputs, known.outputs, asked.outputs, left, strict=True)
     ]
     return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
 
@@ -300,7 +300,10 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
 
 
 def _absent(name: str) -> str:
-    return f"{name} has no gradient: None came; what the kernel takes for a constant the reference detaches"
+    return (
+        f"{name} has no gradient: None came, and the reference's is not 0; where {name} is meant as a constant, "
+        f"write {name}.detach() in the reference"
+    )
 
 
 def _equal_slices(asked: Facts) -> int:

@@ -148,3 +148,14 @@ def test_memory_at_another_offset_is_memory_of_its_own():
     room = torch.zeros(8)
     at = [kept.taken(0, room[i:][:4]).data_ptr() % 64 for i in (0, 3, 0)]
     assert at[0] == at[2] != at[1]
+
+
+def test_a_tensor_that_is_updated_is_called_by_its_name():
+    def step(p, v):
+        v.mul_(0.9).add_(p)
+        return p * 2
+
+    lazy = judged(lambda p, v: p * 2, step, [(6, 5), (6, 5)])
+    assert lazy.results[0].worst.tensor == "v after the call"
+    assert lazy.results[0].diagnosis == "v is left as it was"
+    assert verdicts(judged(step, step, [(6, 5), (6, 5)])) == ["PASS"]

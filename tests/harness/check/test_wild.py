@@ -167,7 +167,7 @@ def test_a_constant_of_the_kernel_and_an_input_that_it_consumes_say_what_to_do()
 
     inputs = [(5, 9), (9,)]
     report = judged(Scaled.apply, torch.mul, inputs, only="as given")
-    assert "what the kernel takes for a constant the reference detaches" in messages(report)
+    assert "where x1 is meant as a constant, write x1.detach() in the reference" in messages(report)
     assert judged(Scaled.apply, lambda x, factor: x * factor.detach(), inputs, only="as given").ok
 
     def consumed(x, y):
