@@ -11,6 +11,8 @@ import opproof  # noqa: E402
 from opproof.harness.check.kept import Kept  # noqa: E402
 from opproof.vocabulary.errors import UsageError  # noqa: E402
 
+F = torch.nn.functional
+
 
 def judged(candidate, like, inputs, **wishes):
     return opproof.check(candidate, like=like, inputs=inputs, raises=False, **{"neighbours": False, **wishes})
@@ -159,3 +161,42 @@ def test_a_tensor_that_is_updated_is_called_by_its_name():
     assert lazy.results[0].worst.tensor == "v after the call"
     assert lazy.results[0].diagnosis == "v is left as it was"
     assert verdicts(judged(step, step, [(6, 5), (6, 5)])) == ["PASS"]
+
+
+def norm(x, w, mean, var):
+    return F.batch_norm(x, mean, var, w, training=True)
+
+
+def own_norm(x, w, mean, var, held=False):
+    m, v = x.mean(0), x.var(0, unbiased=False)
+    with torch.no_grad():
+        mean.mul_(0.9).add_(0.1 * m)
+        var.mul_(0.9).add_(0.1 * v * len(x) / (len(x) - 1))
+    rate = (v + 1e-5).rsqrt()
+    return (x - m) * (rate.detach() if held else rate) * w
+
+
+def test_gradients_are_judged_beside_statistics_that_are_updated():
+    def statistics(seed):
+        torch.manual_seed(seed)
+        return [torch.randn(7, 5), torch.randn(5), torch.randn(5), torch.rand(5) + 0.5]
+
+    right = judged(own_norm, norm, statistics)
+    assert right.ok, right
+    assert verdicts(right) == ["PASS", "PASS"]
+    assert verdicts(judged(lambda *t: own_norm(*t, held=True), norm, statistics)) == ["PASS", "WRONG_GRADIENT"]
+
+
+def test_none_are_asked_for_through_what_is_updated_by_them():
+    def step(p, g):
+        p.sub_(0.1 * g)
+        return p * 2
+
+    def kernel(p, g):
+        with torch.no_grad():
+            p.copy_(p - 0.1 * g)
+            return p * 2
+
+    report = judged(kernel, step, [(5, 4), (5, 4)])
+    assert report.ok, report
+    assert "gradients: none are asked for, p is updated by what has them" in report.not_judged

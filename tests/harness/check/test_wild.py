@@ -108,6 +108,36 @@ def test_steps_that_overflow_on_the_way_to_infinity_are_nobodys_to_compute():
     assert {wrong.variants[r.case] for rs in wrong.failures.values() for r in rs} == {"wide values", "negative values"}
 
 
+def masked(x, mask):
+    return (x + (1 - mask) * -1e9).softmax(-1)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_a_mask_that_is_taken_from_one_is_exact(dtype):
+    def kernel(x, mask, factor=1.0):
+        return factor * x.float().masked_fill(mask == 0, float("-inf")).softmax(-1).to(x.dtype)
+
+    inputs = [torch.linspace(-2, 3, 32).reshape(4, 8), (torch.arange(8) < torch.tensor([[3], [8], [1], [5]])).float()]
+    report = judged(kernel, masked, inputs, dtype=dtype)
+    assert report.ok, report
+    wrong = judged(lambda *t: kernel(*t, factor=1.03), masked, inputs, only="as given", dtype=dtype)
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
+
+
+def test_who_says_how_memory_should_lie_declines():
+    def pairs(x):
+        return torch.view_as_real(torch.view_as_complex(x) * 1j)
+
+    def reference(x):
+        return torch.stack([-x[..., 1], x[..., 0]], -1)
+
+    report = judged(pairs, reference, [(5, 4, 2)])
+    assert report.ok, report
+    assert any("offset: the candidate declines: " in why and "storage_offset" in why for why in report.not_judged)
+    wrong = judged(lambda x: pairs(x.view(-1, 2)).view(x.shape), reference, [(5, 4, 2)], only="transposed")
+    assert ("transposed", "ERROR") in verdicts(wrong)
+
+
 def shares(x, y):
     return x.softmax(-1) @ y
 
