@@ -12,9 +12,9 @@ from itertools import zip_longest
 from typing import Any
 
 from opproof.harness.check.call import Request
-from opproof.harness.check.contracted import SIZES, contracting
 from opproof.harness.check.sides import Native
 from opproof.harness.check.tensors import Tensor
+from opproof.harness.truth.torch.contracted import SIZES, contracting
 from opproof.harness.truth.torch.intercepted import intercepted
 
 
