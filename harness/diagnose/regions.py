@@ -142,6 +142,11 @@ def thresholds(w: Wrong) -> Iterator[Region]:
                 number = -least if said.endswith("≤") else least
                 slices = "elements" if axis is None else "rows"
                 yield Region("large", f"the {slices} where {said} {number:.4g}", over >= least, 4.0, axis)
+    for axis in range(w.got.ndim):
+        index = _along(w.got.shape, axis)
+        first = int(index[w.failing].min()) if w.failing.any() else 0
+        if first > 1:  # as of a window of three keys
+            yield Region("beyond", f"the elements from {first} on along axis {axis}", index >= first, 4.0)
 
 
 def keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:
