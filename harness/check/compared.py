@@ -39,6 +39,8 @@ FAILING = 4
 AGAIN = 3
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
+#: Or what it calls, of how its tensors lie.
+_OF_MEMORY = ("contiguous", "storage_offset", "with stride", "aligned")
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
@@ -226,7 +228,8 @@ def _made_for(one: Tried) -> Tried:
 def _refused(message: str) -> bool:
     """Whether it was raised on purpose, as by an assertion, and not by a view that strides forbid."""
     raised, _, said = message.partition(":")
-    return raised in _COMPLAINTS or ("contiguous" in said and "view size" not in said)
+    of_memory = any(word in said for word in _OF_MEMORY)
+    return raised in _COMPLAINTS or (of_memory and "view size" not in said)
 
 
 def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
@@ -279,7 +282,12 @@ def _report(
         not_judged.append(text if some == judged else f"{', '.join(some)}, {text}")
     first = found[0]
     if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
-        not_judged.append("gradients: the reference has none of these inputs")
+        changed = " and ".join(first.facts.request.tensors[i].name for i in first.facts.request.after)
+        changed += " are" if len(first.facts.request.after) > 1 else " is" if changed else ""
+        none = "the reference has none of these inputs"
+        not_judged.append(
+            f"gradients: {f'none are asked for, {changed} updated by what has them' if changed else none}"
+        )
     marks = [t.name for t in first.facts.request.tensors if t.marks] if wish.gradients and first.facts else []
     not_judged += [f"the gradient of {name}, {_MARKS}" for name in marks]
     promoted = first.truth.promoted if first.truth is not None else ()

@@ -24,6 +24,13 @@ class Facts:
     reply: Reply
     outputs: tuple[Answered, ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the outputs, and of the tensors that the operation updates as they are after the call."""
+        given, after = self.request.tensors, self.request.after
+        own = len(self.outputs) - len(after)
+        return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
+
 
 def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
     """The facts, or why the reference does not accept these tensors."""
@@ -41,22 +48,36 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
         if not _same(laid.draws, first.draws):
             return "it draws other random numbers in another layout"
     layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
-    cotangents = _cotangents(first.outputs[: len(first.outputs) - len(after)], seed, layout) + (None,) * len(after)
+    own = first.outputs[: len(first.outputs) - len(after)]
+    cotangents = (
+        *(None if y.shares in after else g for y, g in zip(own, _cotangents(own, seed, layout), strict=True)),
+        *(None for _ in after),
+    )
     asked = replace(
         request,
         cotangents=cotangents,
-        needs=tuple(differentiable(t.kind) and not t.buffer and not t.marks for t in tensors),
+        needs=tuple(
+            differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
+        ),
     )
-    updated = any(not tensors[i].buffer for i in after)
-    if gradients and not updated and any(asked.needs) and any(g is not None for g in asked.cotangents):
+    if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
             asked = replace(asked, needs=_differentiated(reference, asked))
             reply = reference.native(asked) if any(asked.needs) else reply
         needs = tuple(d is not None for d in reply.gradients)
-        if not (reply.error or reply.declined or reply.failed) and any(needs):
+        if not (reply.error or reply.declined or reply.failed) and any(needs) and not _through(reply, tensors, after):
             return Facts(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
     return Facts(replace(request, tensors=tensors), first, first.outputs)
+
+
+def _through(reply: Reply, tensors: Sequence[Tensor], after: Sequence[int]) -> bool:
+    """Whether a tensor is updated by what has gradients, an optimiser's or a cache: no kernel has them there.
+
+    Statistics that are taken out of the graph, and a module's buffers, are not.
+    """
+    left = reply.outputs[len(reply.outputs) - len(after) :]
+    return any(y.differentiable and not tensors[i].buffer for i, y in zip(after, left, strict=True))
 
 
 def differentiable(kind: str) -> bool:

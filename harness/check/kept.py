@@ -21,7 +21,7 @@ class Kept:
 
     def taken(self, place: int, made: Any) -> Any:
         """`made` in the memory that the tensor at this place had in the call before, where it fits."""
-        key = (place, made.dtype, tuple(made.shape), made.stride())
+        key = (place, made.dtype, tuple(made.shape), made.stride(), made.storage_offset())
         own = self.inputs.get(key)
         if own is None or 0 in made.stride():
             self.inputs = {k: v for k, v in self.inputs.items() if k[0] != place} | {key: made}

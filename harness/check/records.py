@@ -13,7 +13,6 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
 from opproof.harness.check.sides import Reference
-from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial import Tried
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.explain.evidence import evidence
@@ -86,13 +85,13 @@ def _posed(tried: Tried, case: Case, reference: Reference, mode: Mode) -> Posed 
     request = tried.facts.request
     names = tuple(_label(t.name) for t in request.tensors)
     whole = replace(case, tensors=tuple((n, t.values.shape) for n, t in zip(names, request.tensors, strict=True)))
-    op = _op(case.op, names, reference.outputs(request), [kind_of(y.dtype) for y in tried.facts.outputs])
+    op = _op(case.op, names, reference.outputs(request), tried.facts.names)
     inputs = tuple(t.values for t in request.tensors)
     needs = request.needs if mode is Mode.GRADIENT else tuple(bool(t.kind) for t in request.tensors)
     return Posed(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)
 
 
-def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]], kinds: Sequence[str]) -> Op:
+def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]], named: tuple[str, ...]) -> Op:
     """A PyTorch function as an operator of NumPy arrays."""
     import torch
 
@@ -116,7 +115,7 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
         found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True, materialize_grads=True))
         return tuple(next(found).numpy() if x.requires_grad else None for x in given)
 
-    facts = {**FACTS, "OUTPUTS": tuple(f"y{i}" for i in range(len(kinds)))}
+    facts = {**FACTS, "OUTPUTS": named}
     return Op(
         name=name,
         doc=f"{name}: a function of PyTorch.",

@@ -10,10 +10,16 @@ from opproof.harness.check.call import Reply, Request, flat, perform
 from opproof.harness.check.remembered import forgetting
 from opproof.harness.check.subject import Form, as_call, in_dtype, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
+from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
 from opproof.harness.truth.torch.draws import recorded
+from opproof.vocabulary.errors import OpError
 
 #: How a candidate is asked: in this process, or in its own.
 Ask = Callable[[Request], Reply]
+
+
+#: What PyTorch's compiler raises where it meets another one who looks at every operation.
+_UNTRACED = ("Unsupported:", "InternalTorchDynamoError:")
 
 
 class Native(Protocol):
@@ -32,7 +38,10 @@ class Reference:
     form: Form
 
     def native(self, request: Request) -> Reply:
-        """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that."""
+        """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that.
+
+        Raises OpError where the reference has PyTorch's compiler look at the steps of a function, as the judge does.
+        """
         reply = self._performed(request)
         narrow = {t.dtype for t in request.tensors if t.kind in ("f16", "bf16")}
         if not reply.error or not narrow:
@@ -46,6 +55,8 @@ class Reference:
     def _performed(self, request: Request) -> Reply:
         with forgetting(self.subject), recorded() as draws:
             reply = perform(as_call(in_dtype(self.subject, request.tensors), self.form), request)
+        if reply.error.startswith(_UNTRACED):
+            raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
         return replace(reply, draws=tuple(draws))
 
     def outputs(self, request: Request) -> Callable[..., Sequence[Any]]:

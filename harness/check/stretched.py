@@ -14,12 +14,16 @@ from typing import Any
 from opproof.harness.check.call import Request
 from opproof.harness.check.sides import Native
 from opproof.harness.check.tensors import Tensor
+from opproof.harness.truth.torch.contracted import SIZES, contracting
 from opproof.harness.truth.torch.intercepted import intercepted
 
 
 @dataclass(frozen=True)
 class Step:
-    """An operation by elements, or an expansion: the shapes of what it takes, and for an expansion of what it gives."""
+    """An operation by elements, or an expansion: the shapes of what it takes, and for an expansion of what it gives.
+
+    Of a contraction the sizes that its operands have under one letter, or in one pair of axes, as shapes of one axis.
+    """
 
     name: str
     shapes: tuple[tuple[int, ...], ...]
@@ -32,13 +36,16 @@ class Step:
 
 
 def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Step]:
-    """What the reference does by elements with `tensors`, in its order."""
+    """What the reference does by elements and contracts with `tensors`, in its order."""
     import torch
 
     done = []
 
     def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        y, name = func(*args, **kwargs), func._schema.name  # noqa: SLF001 - it has no other name
+        y = func(*args, **kwargs)
+        if not hasattr(func, "_schema"):
+            return y
+        name = func._schema.name  # noqa: SLF001 - it has no other name
         if name == _EXPAND:
             done.append(Step(name, (tuple(args[0].shape), tuple(y.shape))))
         elif name == _CAT:
@@ -47,7 +54,10 @@ def steps(reference: Native, tensors: tuple[Tensor, ...], seed: int) -> list[Ste
             done.append(Step(name, tuple(tuple(v.shape) for v in args if hasattr(v, "shape"))))
         return y
 
-    with intercepted(kept):
+    def contracted(name: str, sizes: Sequence[Sequence[int]]) -> None:
+        done.extend(Step(name, tuple((n,) for n in of)) for of in sizes)
+
+    with intercepted(kept), contracting(contracted):
         reference.native(Request(tensors, seed=seed))
     return done
 
@@ -70,6 +80,13 @@ def stretched(given: Sequence[Step], other: Sequence[Step]) -> str:
     counts = [sum(s.name == _EXPAND and bool(s.stretches()) for s in some) for some in (given, other)]
     if counts[1] > counts[0]:
         return _EXPAND
-    pairs = list(zip(*([s for s in some if s.name not in (_EXPAND, _CAT)] for some in (given, other)), strict=False))
-    alike = all(a.name == b.name for a, b in pairs)
-    return next((b.name for a, b in pairs if alike and b.stretches() - a.stretches()), "")
+    for told in (False, True):  # a contraction has other operations within it where it stretches
+        some, later = (
+            [s for s in steps if (s.name in SIZES) is told and s.name not in (_EXPAND, _CAT)]
+            for steps in (given, other)
+        )
+        pairs = list(zip(some, later, strict=False))
+        alike = all(a.name == b.name for a, b in pairs)
+        if found := next((b.name for a, b in pairs if alike and b.stretches() - a.stretches()), ""):
+            return found
+    return ""

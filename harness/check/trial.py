@@ -14,6 +14,7 @@ from opproof.harness.check.facts import Facts, facts
 from opproof.harness.check.finer import as_rounded
 from opproof.harness.check.float8 import compare
 from opproof.harness.check.gradients import misgiven
+from opproof.harness.check.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.kinks import at_kinks
 from opproof.harness.check.partly import judged as wrong_part
 from opproof.harness.check.partly import parts
@@ -76,7 +77,13 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
     replies = [ask(f.request) for f in (other, asked, other)]
     objection = _fault(replies, asked, manner)
+    laid = reference.native(asked.request) if objection is not None and variant.layout != CONTIGUOUS else Reply()
+    if objection is not None and laid.outputs:
+        asked = shared_alike(asked, laid)
+        objection = _fault(replies, asked, manner)
     if objection is not None:
+        if laid.error and objection.verdict is Verdict.ERROR:
+            return Tried(variant, None, None, Reply(), {}, f"the reference: {laid.error}")
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
     some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
     question = _question(reference, asked, manner)
@@ -97,6 +104,8 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, why, by_candidate=True)
     if variant.name != GIVEN and _fails(judgements) and undefined(asked, known):
         return Tried(variant, None, None, Reply(), {}, "the reference: NaN in float64 itself")
+    if why := _in_layout(reference, variant, asked, judgements):
+        return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
     judgements = _of_strides(ask, asked, known, judgements)
     if time.process_time() - start < _BRIEF:
         judgements = undeclared(question, judgements, lambda k: _judgements(asked, k, replies[1]))
@@ -244,6 +253,14 @@ def _of_strides(ask: Ask, asked: Facts, known: Truth, judgements: dict[Mode, Jud
     return {**judgements, Mode.GRADIENT: replace(wrong, message=f"{wrong.message}: {text}" if wrong.message else text)}
 
 
+def _in_layout(reference: Reference, variant: Variant, asked: Facts, judgements: dict[Mode, Judgement]) -> str:
+    """Why what is wrong in a layout says nothing of the candidate; empty where it does, or nothing is."""
+    raised = any(j.verdict is Verdict.ERROR for j in judgements.values())
+    if variant.layout == CONTIGUOUS or not (raised or _fails(judgements)):
+        return ""
+    return means_otherwise(asked, reference.native(asked.request), raised=raised)
+
+
 def _fails(judgements: dict[Mode, Judgement]) -> bool:
     return any(j.verdict in WRONG for j in judgements.values())
 
@@ -252,8 +269,8 @@ def _forward(asked: Facts, known: Truth, reply: Reply) -> Judgement:
     left = known.open[: len(known.outputs)] or [None] * len(known.outputs)
     slices = _equal_slices(asked)
     found = [
-        _judged(f"y{i}", y.values, e, kind_of(w.dtype), o, slices)
-        for i, (y, e, w, o) in enumerate(zip(reply.outputs, known.outputs, asked.outputs, left, strict=True))
+        _judged(name, y.values, e, kind_of(w.dtype), o, slices)
+        for name, y, e, w, o in zip(asked.names, reply.outputs, known.outputs, asked.outputs, left, strict=True)
     ]
     return _judgement(found, [kind_of(w.dtype) for w in asked.outputs], asked, Verdict.WRONG_VALUE)
 
@@ -283,7 +300,10 @@ def _gradient(asked: Facts, known: Truth, reply: Reply) -> Judgement:
 
 
 def _absent(name: str) -> str:
-    return f"{name} has no gradient: None came; what the kernel takes for a constant the reference detaches"
+    return (
+        f"{name} has no gradient: None came, and the reference's is not 0; where {name} is meant as a constant, "
+        f"write {name}.detach() in the reference"
+    )
 
 
 def _equal_slices(asked: Facts) -> int:

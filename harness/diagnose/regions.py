@@ -148,6 +148,11 @@ def thresholds(w: Wrong) -> Iterator[Region]:
                     continue  # infinities of the other sign are right
                 beyond = f"{said} {number:.4g}" if np.isfinite(number) else f"{name} is {_infinite(said, number)}"
                 yield Region("large", f"the {slices} where {beyond}", over >= least, 4.0, axis)
+    for axis in range(w.got.ndim):
+        index = _along(w.got.shape, axis)
+        first = int(index[w.failing].min()) if w.failing.any() else 0
+        if first > 1:  # as of a window of three keys
+            yield Region("beyond", f"the elements from {first} on along axis {axis}", index >= first, 4.0)
 
 
 def _infinite(said: str, number: float) -> str:

@@ -39,7 +39,9 @@ def stale(w: Wrong) -> str | None:
 def copy(w: Wrong) -> str | None:
     for name, v in zip(w.names, w.inputs, strict=True):
         if v is not None and w.fits(v):
-            return f"{w.what} is a copy of {name}"
+            return (
+                f"{name} is left as it was" if w.what == f"{name} after the call" else f"{w.what} is a copy of {name}"
+            )
     if any(w.fits(g) for g in w.cotangents if g is not None):
         return f"{w.what} is a copy of the cotangent: the derivative is missing"
     return None

@@ -39,6 +39,7 @@ class Tape:
     entries: list[tuple[str, Any]] = field(default_factory=list)
     position: int | None = None  # of the next entry to read; None while they are written
     taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
+    factors: set[float] = field(default_factory=set)  # numbers of Python's by which it multiplies
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:
         """What `made` gave in the exact evaluation. Raises OpError where evaluations take different ways."""
@@ -56,7 +57,7 @@ class Tape:
 
     def rewound(self) -> Tape:
         """The tape, to be read from its beginning."""
-        return Tape(self.entries, 0, self.taken)
+        return Tape(self.entries, 0, self.taken, self.factors)
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class Arithmetic:
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
     saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
+    factors: dict[float, float] = field(default_factory=dict)  # what was drawn for one that is made of others
     _generator: Any = None
     _pool: Any = None
 

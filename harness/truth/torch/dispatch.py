@@ -12,8 +12,10 @@ from functools import partial
 from typing import Any
 
 from opproof.harness.truth.torch import complexes, places
+from opproof.harness.truth.torch.alignments import ALIGNMENTS
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
 from opproof.harness.truth.torch.bags import BAGS
+from opproof.harness.truth.torch.complements import made_of_others
 from opproof.harness.truth.torch.draws import draws
 from opproof.harness.truth.torch.formulas import FORMULAS, MEASURED
 from opproof.harness.truth.torch.intercepted import intercepted
@@ -25,13 +27,20 @@ from opproof.harness.truth.torch.resized import RESIZED
 from opproof.harness.truth.torch.rules import CREATES, DECIDES, MOVES, MOVES_IN_PLACE, ROUNDS, SATURATES, STEPS
 from opproof.harness.truth.torch.sampled import SAMPLED
 from opproof.harness.truth.torch.scattered import SCATTERED
+from opproof.harness.truth.torch.segments import SEGMENTS
 from opproof.harness.truth.torch.selections import SELECTIONS
 from opproof.harness.truth.torch.sums import SUMS
 from opproof.harness.truth.torch.windows import WINDOWS
 from opproof.vocabulary.errors import OpError
 
+#: What is said of operations that take functions; `{}` is the operation.
+TAKES_FUNCTIONS = (
+    "{} takes functions and compiles them, so that the judge does not see their steps: write the reference with plain "
+    "operations, attention with a score function as scores + bias, softmax and a product."
+)
+
 _RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
-_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES}
+_STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES, **SEGMENTS, **ALIGNMENTS}
 
 
 @contextlib.contextmanager
@@ -52,6 +61,8 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
 
 def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule."""
+    if not hasattr(func, "_schema"):
+        raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
     if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
         return func(*args, **kwargs)
     args, kwargs = places.promoted(noise, func, args, kwargs)
@@ -70,6 +81,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     name = name_of(func)
     if draws(func):
         return noise.random(func._schema.name, lambda: func(*args, **kwargs))
+    args, kwargs = made_of_others(noise, name, args, kwargs)
     floats = any(_is_float(v) for v in _flat((args, kwargs)))
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)

@@ -26,6 +26,8 @@ def draws(func: Any) -> bool:
     """Whether an operation draws at random, by itself."""
     import torch
 
+    if not hasattr(func, "_schema"):  # of one that takes functions it is theirs
+        return False
     name = func._schema.name.partition("::")[2]
     return torch.Tag.nondeterministic_seeded in func.tags and "dropout" not in name and name[0] != "_"
 

@@ -123,7 +123,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch = noise.torch
     leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
-    leaves = [noise.rounded(x) if x is not None and x.is_floating_point() else x for x in leaves]
+    leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]
     asked = any(question.needs) and bool(question.cotangents)
     for x, need in zip(leaves, question.needs, strict=True):
         if x is not None and need and asked:
@@ -153,6 +153,11 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
     return arrays + [_array(next(found)) if n else None for n in question.needs]
 
 
+def _mask(x: Any) -> bool:
+    """Whether floats are 0 and 1 alone: nobody rounds them, and (1 - mask) * -1e9 is 0 where nothing is masked."""
+    return bool(((x == 0) | (x == 1)).all())
+
+
 def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves: Sequence[Any], unit: float) -> None:
     """Round outputs as a backend saves them for its backward: to their dtype, to the spacing of subnormals below it."""
     if noise.exact or not question.saves:
@@ -178,7 +183,8 @@ def _once(question: Question, dtype: Dtype, unit: float) -> float:
 
 
 def _array(y: Any) -> Any:
-    return np.array(y.detach().resolve_conj().resolve_neg().numpy())
+    whole = y.detach().resolve_conj().resolve_neg()
+    return np.array(whole.numpy(force=True))  # PyTorch has zeros without memory
 
 
 def _expected(

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
+from opproof.harness.truth.torch.sums import axes_of
 
 #: What rounding a tensor changes.
 Roundoff = Callable[[Arithmetic, Callable[[], Any]], Any]
@@ -60,7 +61,7 @@ def _along(input: Any, dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, 
 def _sent(noise: Arithmetic, roundoff: Roundoff, x: Any, y: Any, g: Any, dim: Any, keepdim: bool) -> Any:
     """The roundoffs of a row, at its largest element."""
     torch = noise.torch
-    axes = sorted(a % x.dim() for a in (dim if isinstance(dim, tuple | list) else (dim,)))
+    axes = sorted(axes_of(x, dim)) if x.dim() else []
     for a in axes if not keepdim else ():
         y, g = y.unsqueeze(a), g.unsqueeze(a)
     shares = (x.detach() - y).exp()

@@ -12,6 +12,9 @@ from opproof.harness.truth.torch.sums import Rule, axes_of
 #: What PyTorch leaves open where elements are equal: which of them comes first.
 _ANY_OF_EQUALS = frozenset(("aten::sort", "aten::topk", "aten::kthvalue", "aten::median", "aten::mode"))
 
+#: Of these, what gives several in order.
+_IN_ORDER = frozenset(("aten::sort", "aten::topk"))
+
 
 def chosen(noise: Arithmetic, y: Any, a: Any, b: Any) -> Any:
     """`a` where the result `y` of the exact evaluation is a's, else b."""
@@ -51,6 +54,12 @@ def hardtanh(noise: Arithmetic, func: Any, x: Any, low: Any = -1, high: Any = 1)
     return clamp(noise, func, x, low, high)
 
 
+def parted(noise: Arithmetic, func: Any, x: Any) -> tuple[Any, Any]:
+    """frexp: the exponent is decided, the mantissa is x by a power of two."""
+    exponent = noise.decided("frexp", lambda: func(x)[1])
+    return x * noise.torch.exp2(-exponent.double()), exponent
+
+
 def absolute(noise: Arithmetic, func: Any, x: Any) -> Any:
     """Abs."""
     if x.is_complex():
@@ -87,6 +96,8 @@ def ordered(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) ->
 
     def made() -> Any:
         if noise.way is Way.LAST and x.dim() and func._schema.name in _ANY_OF_EQUALS and not given.get("stable"):
+            if func._schema.name in _IN_ORDER:
+                return _others(noise, x, given, func(x, *args, **options)[1])
             return x.shape[dim] - 1 - func(x.flip(dim), *args, **options)[1]
         return func(x, *args, **options)[1]
 
@@ -98,6 +109,18 @@ def ordered(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) ->
     if places.dim() < x.dim():  # the axis is gone
         return x.gather(dim, places.unsqueeze(dim)).squeeze(dim), places
     return x.gather(dim, places), places
+
+
+def _others(noise: Arithmetic, x: Any, given: dict[str, Any], places: Any) -> Any:
+    """Of elements in order the places of the last of equals; where these are taken already, of the first."""
+    dim, down = given.get("dim", -1), bool(given.get("largest", given.get("descending", "k" in given)))
+    count = places.shape[dim]
+
+    def stable(of: Any) -> Any:
+        return noise.torch.sort(of, dim=dim, descending=down, stable=True)[1].narrow(dim, 0, count)
+
+    last = x.shape[dim] - 1 - stable(x.flip(dim))
+    return noise.torch.where(last == places, stable(x), last)
 
 
 def middle(noise: Arithmetic, func: Any, x: Any, *args: Any, **options: Any) -> Any:
@@ -141,6 +164,7 @@ def fraction(noise: Arithmetic, func: Any, x: Any) -> Any:
 
 
 SELECTIONS: dict[str, Rule] = {
+    "frexp": parted,
     "maximum": larger, "minimum": larger, "fmax": larger, "fmin": larger, "clamp": clamp, "clamp_min": clamp,
     "clamp_max": clamp_max, "clip": clamp, "relu": relu, "hardtanh": hardtanh, "abs": absolute, "amax": extreme,
     "amin": extreme, "max": maximum, "min": maximum, "sort": ordered, "topk": ordered, "kthvalue": ordered,

@@ -21,6 +21,7 @@ The noise of `truth` is that of the formula in which the reference is written. A
   given to softmax, where it would be 650 times what elements need in the median and the above gives 1.2 to 1.7 times;
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
+- 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`complements.py`);
 - below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
 - of elements that are equal, sort and topk may take any.
 """
@@ -70,14 +71,15 @@ def widened(question: Question, known: Truth) -> Truth:
     summed = evaluated(Arithmetic(torch, exact.tape.rewound(), _SILENT, way=Way.SEQUENTIAL), question, 0.0)
     if exact.saturates:
         terms = [None if t is None else np.maximum(t, _largest(t)) for t in terms]
-    expected = [
-        e
-        if e is None or s is None or not k
-        else _summed(_wider(e, np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute), np.abs(a - v), k)
-        for e, s, t, f, a, v, k in zip(
-            (*known.outputs, *known.gradients), squares, terms, flushed, summed, values, kinds, strict=True
-        )
-    ]
+    with np.errstate(all="ignore"):
+        expected = [
+            e
+            if e is None or s is None or not k
+            else _summed(_wider(e, np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute), np.abs(a - v), k)
+            for e, s, t, f, a, v, k in zip(
+                (*known.outputs, *known.gradients), squares, terms, flushed, summed, values, kinds, strict=True
+            )
+        ]
     count = len(known.outputs)
     return replace(
         known,
@@ -109,7 +111,9 @@ def _summed(e: Expected, off: Array, kind: str) -> Expected:
         units = off / DTYPES[kind].u / size
     units = units[np.isfinite(units)]
     most = float(np.sqrt(np.mean(np.square(units)))) if units.size and kind != "f64" else 0.0
-    return e if most <= 1 else replace(e, scale=np.nan_to_num(most * size - np.abs(e.values), nan=0.0, posinf=0.0))
+    with np.errstate(all="ignore"):
+        scale = np.nan_to_num(most * size - np.abs(e.values), nan=0.0, posinf=0.0)
+    return e if most <= 1 else replace(e, scale=scale)
 
 
 def _terms(tape: Tape, question: Question, values: Sequence[Any]) -> list[Array | None]:

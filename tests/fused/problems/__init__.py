@@ -4,6 +4,7 @@ from fused_problems import (
     attention,
     convolutional,
     identities,
+    inference,
     losses,
     matmuls,
     moe,
@@ -14,6 +15,7 @@ from fused_problems import (
     reformulations,
     scans,
     state_space,
+    training,
 )
 
 PROBLEMS = {
@@ -66,4 +68,13 @@ PROBLEMS = {
     "huber": identities.HUBER,
     "rms_norm": identities.RMS_NORM,
     "state_space": state_space.STATE_SPACE,
+    "paged": inference.PAGED,
+    "latent": inference.LATENT,
+    "routed": inference.ROUTED,
+    "pooled": inference.POOLED,
+    "normed": training.NORMED,
+    "causal": training.CAUSAL,
+    "stepped": training.STEPPED,
+    "clipped": training.CLIPPED,
+    "preferred": training.PREFERRED,
 }

@@ -272,3 +272,24 @@ def test_a_gradient_that_proves_nothing_is_no_success():
         found = replace(report, results=tuple(results))
         assert found.ok is ok
         assert ok or f"(gradient: MISTRUSTED: {why}" in found.sentence
+
+
+def routed(x, w):
+    return (x @ w.T).softmax(-1).topk(2, -1)
+
+
+def test_a_router_that_chooses_by_its_logits_is_right_where_shares_are_all_zero():
+    def by_logits(x, w, least=False):
+        z = x @ w.T
+        z = z - z.amax(-1, keepdim=True)
+        places = z.topk(3, -1)[1][:, [0, 1 + least]]
+        return z.softmax(-1).gather(-1, places), places
+
+    def judged(candidate, **options):
+        return opproof.check(candidate, like=routed, inputs=[(12, 8), (5, 8)], dtype="f32", raises=False, **options)
+
+    for seed in range(3):
+        report = judged(by_logits, only="large values", seed=seed)
+        assert report.ok or not report.failures, report
+    wrong = judged(lambda x, w: by_logits(x, w, least=True), only="as given")
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong

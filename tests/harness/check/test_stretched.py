@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.stretched import Step, stretched  # noqa: E402
+from opproof.harness.truth.torch.contracted import by_letter, by_pair  # noqa: E402
 
 SHAPES = [(2, 12, 8), (2, 2, 8), (2, 3, 8)]
 
@@ -58,3 +59,33 @@ def test_other_operations_are_not_compared():
     assert stretched([Step("aten::mul", ((4,), (4,)))], [Step("aten::add", ((4,), (1,)))]) == ""
     assert stretched([], [Step("aten::expand", ((8,), (1, 2, 8)))]) == "aten::expand"
     assert stretched([], [Step("aten::expand", ((2, 8), (2, 8)))]) == ""
+
+
+TABLE = torch.linspace(-1, 2, 40).reshape(8, 5)
+
+
+@pytest.mark.parametrize(
+    "contract", [lambda x, t: torch.einsum("bi,ij->bj", x, t), lambda x, t: torch.tensordot(x, t, 1)]
+)
+def test_a_contraction_that_takes_one_column_for_all_is_no_evidence(contract):
+    def reference(x):
+        return contract(x, TABLE.to(x))
+
+    def summed(x, off=0.0):
+        return sum(x[:, i, None] * TABLE[i].to(x) for i in range(x.shape[1])) + off * (len(x) == 1)
+
+    report = opproof.check(summed, like=reference, inputs=[(6, 8)], dtype="f32", raises=False)
+    assert report.ok, report
+    assert any("8 as 1: the reference: " in why and "stretches an axis" in why for why in report.not_judged)
+    wrong = opproof.check(lambda x: summed(x, 1e-3), like=reference, inputs=[(6, 8)], dtype="f32", raises=False)
+    assert set(wrong.failures) == {"WRONG_VALUE"}, wrong
+    assert {wrong.variants[r.case] for rs in wrong.failures.values() for r in rs} == {"6 as 1"}
+
+
+def test_sizes_by_letter():
+    x, w = torch.ones(2, 3, 1), torch.ones(4, 5)
+    assert by_letter("...ij,jk->...ik", x, w) == [[3], [1, 4], [5]]
+    assert by_letter("bij, jk", x, w) == [[2], [3], [1, 4], [5]]
+    assert by_letter(x, [..., 0], w, [0, 1], [1]) == [[1, 4], [5]]
+    assert by_pair(x, w, 1) == [[1, 4]]
+    assert by_pair(x, w, ([0], [-1])) == [[2, 5]]

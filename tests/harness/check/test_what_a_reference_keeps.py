@@ -8,7 +8,10 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import opproof  # noqa: E402
+from opproof.harness.check.kept import Kept  # noqa: E402
 from opproof.vocabulary.errors import UsageError  # noqa: E402
+
+F = torch.nn.functional
 
 
 def judged(candidate, like, inputs, **wishes):
@@ -101,3 +104,99 @@ def test_one_variant_again():
     assert "only='sliced'" in repr(report)
     with pytest.raises(UsageError, match="is no variant of these inputs: expected one of as given"):
         judged(torch.exp, torch.exp, [(6, 5)], only="upside down")
+
+
+def test_layouts_that_the_reference_does_not_take_are_not_judged():
+    turns = torch.polar(torch.ones(6, 4), torch.linspace(0, 3, 24).reshape(6, 4))
+
+    def turned(x):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * turns.to(pairs.dtype)).flatten(-2)
+
+    report = judged(turned, turned, [(3, 6, 8)], neighbours=True)
+    assert report.ok, report
+    assert any(why.startswith("transposed: the reference: ") for why in report.not_judged)
+    wrong = judged(
+        lambda x: turned(x.contiguous()) * (1 + 1e-5 * (x.stride(-1) != 1)), turned, [(3, 6, 8)], only="transposed"
+    )
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
+
+
+def windows(x):
+    return x.as_strided((3, 3), (4, 1)) * 2
+
+
+def test_a_reference_that_depends_on_strides_is_not_judged_in_other_layouts():
+    report = judged(windows, windows, [(5, 4)], neighbours=True)
+    assert report.ok, report
+    why = "the reference: it gives other results where its inputs lie so: it depends on their strides"
+    assert f"transposed: {why}" in report.not_judged
+
+    def careless(x):
+        return x.as_strided(x.shape, (x.shape[1], 1)) * 2
+
+    wrong = judged(careless, lambda x: x * 2, [(5, 4)], only="transposed")
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
+
+
+def test_a_view_of_a_stretched_input_is_stretched():
+    assert judged(lambda x: x.mT, lambda x: x.mT, [(5, 4)], only="broadcast").ok
+    wrong = judged(lambda x: (x[:1] * 2).expand_as(x), lambda x: x * 2, [(5, 4)], only="broadcast")
+    assert set(wrong.failures) == {"WRONG_SHAPE"}, wrong
+
+
+def test_memory_at_another_offset_is_memory_of_its_own():
+    kept = Kept()
+    room = torch.zeros(8)
+    at = [kept.taken(0, room[i:][:4]).data_ptr() % 64 for i in (0, 3, 0)]
+    assert at[0] == at[2] != at[1]
+
+
+def test_a_tensor_that_is_updated_is_called_by_its_name():
+    def step(p, v):
+        v.mul_(0.9).add_(p)
+        return p * 2
+
+    lazy = judged(lambda p, v: p * 2, step, [(6, 5), (6, 5)])
+    assert lazy.results[0].worst.tensor == "v after the call"
+    assert lazy.results[0].diagnosis == "v is left as it was"
+    assert verdicts(judged(step, step, [(6, 5), (6, 5)])) == ["PASS"]
+
+
+def norm(x, w, mean, var):
+    return F.batch_norm(x, mean, var, w, training=True)
+
+
+def own_norm(x, w, mean, var, held=False):
+    m, v = x.mean(0), x.var(0, unbiased=False)
+    with torch.no_grad():
+        mean.mul_(0.9).add_(0.1 * m)
+        var.mul_(0.9).add_(0.1 * v * len(x) / (len(x) - 1))
+    rate = (v + 1e-5).rsqrt()
+    return (x - m) * (rate.detach() if held else rate) * w
+
+
+def test_gradients_are_judged_beside_statistics_that_are_updated():
+    def statistics(seed):
+        torch.manual_seed(seed)
+        return [torch.randn(7, 5), torch.randn(5), torch.randn(5), torch.rand(5) + 0.5]
+
+    right = judged(own_norm, norm, statistics)
+    assert right.ok, right
+    assert verdicts(right) == ["PASS", "PASS"]
+    assert verdicts(judged(lambda *t: own_norm(*t, held=True), norm, statistics)) == ["PASS", "WRONG_GRADIENT"]
+
+
+def test_none_are_asked_for_through_what_is_updated_by_them():
+    def step(p, g):
+        p.sub_(0.1 * g)
+        return p * 2
+
+    def kernel(p, g):
+        with torch.no_grad():
+            p.copy_(p - 0.1 * g)
+            return p * 2
+
+    report = judged(kernel, step, [(5, 4), (5, 4)])
+    assert report.ok, report
+    assert "gradients: none are asked for, p is updated by what has them" in report.not_judged

@@ -97,6 +97,56 @@ def test_nan_of_numbers_is_nobodys_truth():
     assert ("as given", "WRONG_VALUE") in verdicts(wrong)
 
 
+def test_steps_that_overflow_on_the_way_to_infinity_are_nobodys_to_compute():
+    def reference(x):  # 1e42 - 1e39 at 1e3: infinite in float32, or NaN, as inf - inf is
+        return x**14 - x**13
+
+    report = judged(reference, reference, [torch.linspace(1, 11, 40)])
+    assert report.ok, report
+    assert "large values: the reference: it overflows in float32 itself" in report.not_judged
+    wrong = judged(lambda x: (x**14 - x**13) / (x.abs() < 30), reference, [torch.linspace(1, 11, 40)])
+    assert {wrong.variants[r.case] for rs in wrong.failures.values() for r in rs} == {"wide values", "negative values"}
+
+
+def test_where_a_window_ends_is_told():
+    def window(x, width=3):
+        return torch.stack([x[max(0, i - width + 1) : i + 1].square().sum(0) for i in range(len(x))])
+
+    report = judged(lambda x: window(x, 4), window, [(9, 5)], only="as given", gradients=False)
+    assert report.results[0].diagnosis == "only the elements from 3 on along axis 0 of y0 are wrong"
+    assert judged(window, window, [(9, 5)], only="as given", gradients=False).ok
+
+
+def masked(x, mask):
+    return (x + (1 - mask) * -1e9).softmax(-1)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_a_mask_that_is_taken_from_one_is_exact(dtype):
+    def kernel(x, mask, factor=1.0):
+        return factor * x.float().masked_fill(mask == 0, float("-inf")).softmax(-1).to(x.dtype)
+
+    inputs = [torch.linspace(-2, 3, 32).reshape(4, 8), (torch.arange(8) < torch.tensor([[3], [8], [1], [5]])).float()]
+    report = judged(kernel, masked, inputs, dtype=dtype)
+    assert report.ok, report
+    wrong = judged(lambda *t: kernel(*t, factor=1.03), masked, inputs, only="as given", dtype=dtype)
+    assert set(wrong.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}, wrong
+
+
+def test_who_says_how_memory_should_lie_declines():
+    def pairs(x):
+        return torch.view_as_real(torch.view_as_complex(x) * 1j)
+
+    def reference(x):
+        return torch.stack([-x[..., 1], x[..., 0]], -1)
+
+    report = judged(pairs, reference, [(5, 4, 2)])
+    assert report.ok, report
+    assert any("offset: the candidate declines: " in why and "storage_offset" in why for why in report.not_judged)
+    wrong = judged(lambda x: pairs(x.view(-1, 2)).view(x.shape), reference, [(5, 4, 2)], only="transposed")
+    assert ("transposed", "ERROR") in verdicts(wrong)
+
+
 def shares(x, y):
     return x.softmax(-1) @ y
 
@@ -156,7 +206,7 @@ def test_a_constant_of_the_kernel_and_an_input_that_it_consumes_say_what_to_do()
 
     inputs = [(5, 9), (9,)]
     report = judged(Scaled.apply, torch.mul, inputs, only="as given")
-    assert "what the kernel takes for a constant the reference detaches" in messages(report)
+    assert "where x1 is meant as a constant, write x1.detach() in the reference" in messages(report)
     assert judged(Scaled.apply, lambda x, factor: x * factor.detach(), inputs, only="as given").ok
 
     def consumed(x, y):

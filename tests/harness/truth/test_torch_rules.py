@@ -111,6 +111,23 @@ def test_nearest_neighbours_by_their_centres(axes):
     meets_autograd(lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest-exact"), normal(2, 3, *(5, 7, 4)[:axes]))
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("size", [(3, 4), (9, 11), (1, 6)])
+def test_antialiased_planes(mode, align, size):
+    def f(x):
+        return F.interpolate(x, size=size, mode=mode, align_corners=align, antialias=True)
+
+    known = meets_autograd(f, normal(1, 2, 7, 6))
+    found = known.outputs[0]
+    assert np.all(found.scale < 1e3), "the weights under noise are not PyTorch's"
+
+
+def test_parts_of_numbers():
+    known = meets_autograd(lambda x: torch.frexp(x)[0] * 3.1, normal(4, 5))
+    assert np.all(known.outputs[0].scale <= 8 * np.abs(known.outputs[0].values))
+
+
 def matrix(*shape):
     return normal(*shape) + 2 * np.eye(shape[-1])
 
