@@ -4,9 +4,9 @@ The noise of `truth` is that of the formula in which the reference is written. A
 
 - softmax by a logsumexp saved per row, as attention's backward and merged chunks have it: the roundoff of a large
   logsumexp is in all shares of the row alike, and their sum stands where 1 stood;
-- attention's backward by its output, sum(g o), with o as it was stored in 16 bits, and by scores that it computes again,
-  which round otherwise where the keys are scaled and not the product (attended.py): the gradients of a row's scores
-  do not add up to 0 then;
+- attention's backward by its output, sum(g o), with o as it was stored in 16 bits, and by scores that it computes
+  again, which round otherwise where the keys are scaled and not the product (attended.py): the gradients of a row's
+  scores do not add up to 0 then;
 - softmax of two by s = sigmoid(a - b) and 1 - s, which has a roundoff of 1 where a share is small; so has its
   backward;
 - softmax of x - max(x) by autograd, which goes through the largest element too: there the roundoffs of a whole row
