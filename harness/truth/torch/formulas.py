@@ -13,6 +13,8 @@ from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
 from opproof.harness.truth.torch.sums import Rule, axes_of, count
 
 _ROOT_HALF = math.sqrt(0.5)
+#: By so much less than the largest, a score has no share.
+_NO_SHARE = 100.0
 
 
 def sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
@@ -148,11 +150,15 @@ def _saved(noise: Arithmetic, x: Any, dim: int) -> Any:
 
 
 def _largest(x: Any, dim: int) -> Any:
+    """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
     from torch.utils._python_dispatch import _disable_current_modes
 
     with _disable_current_modes():
-        plain = x.detach().nan_to_num(0.0, 0.0, 0.0).abs()
-        return plain.amax(dim, keepdim=True) if plain.numel() and plain.dim() else plain
+        plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
+        if not plain.numel() or not plain.dim():
+            return plain.abs()
+        seen = plain >= plain.amax(dim, keepdim=True) - _NO_SHARE
+        return plain.masked_fill(~seen | plain.isinf(), 0.0).abs().amax(dim, keepdim=True)
 
 
 def _anew(noise: Arithmetic, most: Any, like: Any) -> Any:

@@ -63,8 +63,9 @@ def test_an_honest_one_passes(tmp_path):
 
 def test_they_are_asked_for_gradients_alone():
     selected = [c for c in cases(Selection(ops=("softmax",))) if cotangent_layout(c) == "broadcast"]
-    assert [str(c).endswith(f"{REPEATED}]") for c in selected] == [True]
-    assert [t.mode for t in tasks(["numpy"], selected, Selection())] == ["gradient"]
+    assert selected
+    assert all(str(c).endswith(f"{REPEATED}]") for c in selected)
+    assert {t.mode for t in tasks(["numpy"], selected, Selection())} == {"gradient"}
 
 
 def test_an_operator_without_gradient_has_none():
