@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+#: By so much less than the largest, a score has no share.
+_NO_SHARE = 100.0
+
 
 @dataclass
 class Products:
@@ -54,6 +57,18 @@ class Products:
         if o is None or incoming is None or o.shape != incoming.shape or not any(_stored(o, y) for y in self.outputs):
             return None
         return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
+
+
+def largest_score(x: Any, dim: int) -> Any:
+    """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
+        if not plain.numel() or not plain.dim():
+            return plain.abs()
+        seen = plain >= plain.amax(dim, keepdim=True) - _NO_SHARE
+        return plain.masked_fill(~seen | plain.isinf(), 0.0).abs().amax(dim, keepdim=True)
 
 
 def _same(a: Any, b: Any) -> bool:

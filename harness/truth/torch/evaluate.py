@@ -137,9 +137,9 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         arrays = [_array(y) for y in outputs]
         if not asked:
             return arrays + [None] * len(leaves)
-        narrow = [DTYPES[d] for d in question.dtypes if d in ("f16", "bf16")]
-        noise.products.outputs = [y for y, d in zip(outputs, question.dtypes, strict=True) if d in ("f16", "bf16")]
-        noise.saved = max((_once(question, d, unit) for d in narrow), default=0.0) if question.saves else 0.0
+        narrow = [(y, DTYPES[d]) for y, d in zip(outputs, question.dtypes, strict=True) if d in ("f16", "bf16")]
+        noise.products.outputs = [y for y, _ in narrow]
+        noise.saved = max((_once(question, d, unit) for _, d in narrow), default=0.0) if question.saves else 0.0
         _store(noise, question, outputs, leaves, unit)
         noise.scattered = scatter
         cotangents = [None if g is None else pulled(noise.rounded(torch.from_numpy(g))) for g in question.cotangents]

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
+from opproof.harness.truth.torch.attended import largest_score
 from opproof.harness.truth.torch.sums import Rule, axes_of, count
 
 _ROOT_HALF = math.sqrt(0.5)
-#: By so much less than the largest, a score has no share.
-_NO_SHARE = 100.0
 
 
 def sigmoid(noise: Arithmetic, func: Any, x: Any) -> Any:
@@ -72,7 +71,7 @@ def softmax(noise: Arithmetic, func: Any, x: Any, dim: int, *rest: Any) -> Any:
     from torch._decomp import decomposition_table
 
     y = decomposition_table[func](x, dim, *rest)
-    most = noise.size("largest score", lambda: _largest(x, dim))
+    most = noise.size("largest score", lambda: largest_score(x, dim))
     if noise.exact:
         noise.products.shares.append((y, most))
     if noise.exact or noise.way is not Way.OTHER:
@@ -147,18 +146,6 @@ def _subtracted(noise: Arithmetic, y: Any, dim: int, terms: Callable[[], Any]) -
 def _saved(noise: Arithmetic, x: Any, dim: int) -> Any:
     """The roundoff of a logsumexp along `dim`."""
     return roundoff(noise, lambda: x.detach().logsumexp(dim, keepdim=True))
-
-
-def _largest(x: Any, dim: int) -> Any:
-    """The size of the largest score of each row, of those that have a share: e^-100 is none, nor is a mask's -1e9."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes():
-        plain = x.detach().nan_to_num(0.0, 0.0, float("-inf"))
-        if not plain.numel() or not plain.dim():
-            return plain.abs()
-        seen = plain >= plain.amax(dim, keepdim=True) - _NO_SHARE
-        return plain.masked_fill(~seen | plain.isinf(), 0.0).abs().amax(dim, keepdim=True)
 
 
 def _anew(noise: Arithmetic, most: Any, like: Any) -> Any:

@@ -1,11 +1,12 @@
 """Questions from the cache: the same records, nothing evaluated, and none that another source made."""
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
 import pytest
+from _desk import records_of
 
 from opproof import reference_ops
 from opproof.cases import Case
@@ -17,7 +18,6 @@ from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.task import Task
 from opproof.harness.truth import kinks, reference
 from opproof.reference_ops import load
 from opproof.vocabulary.modes import Mode
@@ -45,12 +45,7 @@ def at(tmp_path):
 
 
 def records(at, backend="numpy", texts=CASES):
-    desk = Desk(Limits(1, 60.0, 4 * 2**30), at)
-    try:
-        tasks = [[Task(backend, text, mode) for mode in ("forward", "gradient")] for text in texts]
-        return [replace(r, seconds=0.0, judging=0.0) for some in tasks for r in desk.results(some)]
-    finally:
-        desk.close()
+    return records_of(at, backend, texts)
 
 
 def test_a_second_run_has_the_same_records_and_evaluates_nothing(at, monkeypatch):

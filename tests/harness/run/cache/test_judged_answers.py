@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _desk import records_of
 
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
@@ -34,12 +35,7 @@ def at(tmp_path):
 
 
 def records(at, backend="numpy", texts=CASES):
-    desk = Desk(Limits(1, 60.0, 4 * 2**30), at)
-    try:
-        tasks = [[Task(backend, text, mode) for mode in ("forward", "gradient")] for text in texts]
-        return [replace(r, seconds=0.0, judging=0.0) for some in tasks for r in desk.results(some)]
-    finally:
-        desk.close()
+    return records_of(at, backend, texts)
 
 
 def asked(text="gelu[x=20x20;f32]"):
