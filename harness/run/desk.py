@@ -24,7 +24,7 @@ from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.hosts.start import described, start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import measured, record, settled, with_verdict
-from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprit
+from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprits
 from opproof.harness.run.task import Task, op_of
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
@@ -118,13 +118,14 @@ class Desk:
         last = look.attempt
         if look.unlike is not None:
             harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
-            guilty = self._traced(task.backend, seat.history[:count], task)
-            if guilty is None:
+            guilty = self._traced(task.backend, seat.history[:count], task, harm)
+            if not guilty:
                 last = with_verdict(look.unlike, harm.verdict, f"{harm.message}; seen once: {_UNTRACED}")
-            elif guilty.suspect.task is task:  # now and then, as fast as its threads are
-                last = with_verdict(look.unlike, guilty.harm.verdict, f"{guilty.harm.message}; not every time")
-            else:
-                amended += _charged(guilty, harm)
+            for one in guilty:
+                if one.suspect.task is task:  # now and then, as fast as its threads are
+                    last = with_verdict(look.unlike, one.harm.verdict, f"{one.harm.message}; not every time")
+                else:
+                    amended += _charged(one, harm)
         return [*amended, record(task, last, in_process=seat.host.in_process)]
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
@@ -200,20 +201,21 @@ class Desk:
         if not seat.history or fault.verdict is Verdict.OUT_OF_MEMORY:  # all of them together, as a rule
             return []
         harm = Harm(fault.verdict, fault.message)
-        guilty = self._traced(spec, seat.history, None)
-        if guilty is not None:
-            return _charged(guilty, harm)
+        guilty = self._traced(spec, seat.history, None, harm)
+        if guilty:
+            return [result for one in guilty for result in _charged(one, harm)]
         last = seat.history[-1]
         reason = f"between this case and the next {plain(harm.message)}; {_UNTRACED}"
         return [] if last.verdict in FAILED else [settled(last.task, harm.verdict, reason)]
 
-    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None) -> Guilty | None:
+    def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None, met: Harm) -> list[Guilty]:
         """Who is to blame for harm that `victim` met, or that was met between cases."""
         self._traces += 1
         if self._traces > _TRACES:
-            return None
+            return []
         self._leave(spec)
-        return culprit(history, victim, lambda: self._seat(spec).host, lambda: self._leave(spec), self.limits.timeout)
+        host, leave = lambda: self._seat(spec).host, lambda: self._leave(spec)
+        return culprits(history, victim, met.verdict, host, leave, self.limits.timeout)
 
     def _seat(self, spec: str) -> _Seat:
         if spec not in self._seats:

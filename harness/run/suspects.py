@@ -3,7 +3,8 @@
 The tasks that the host had are called again in fresh hosts, the last one first and more of them each time, up to the
 moment of the harm, and the host is watched for as long as it took. Of the series that shows the harm again the later
 part is tried, by halves: its first task without which nothing happens did it. Before them all the task that met the
-harm is called alone: it may have done it to itself, or to nobody, as its threads were fast or slow.
+harm is called alone: it may have done it to itself, or to nobody, as its threads were fast or slow. Two tasks may have
+spoilt one host, one by a timer and one by a thread: harm of another kind than was met does not end the search.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from opproof.vocabulary.verdicts import Verdict
 #: The longest series.
 MOST = 256
 #: Seconds in which a host is watched after its last answer: so many more than the harm took, and twice that, at most.
-_WATCH, _LONGEST = 0.3, 6.0
+_WATCH, _LONGEST = 0.5, 6.0
 
 #: What threads, timers and closed files of an earlier case can do to an innocent one whose host lives on.
 DAMAGE = frozenset({Verdict.ERROR, Verdict.OUT_OF_BOUNDS, Verdict.INPUT_CHANGED, Verdict.NOT_WRITTEN})
@@ -56,48 +57,65 @@ class Guilty:
     harm: Harm
 
 
-def culprit(
+def culprits(
     history: Sequence[Suspect],
     victim: Task | None,
+    met: Verdict,
     fresh: Callable[[], Host],
     leave: Callable[[], None],
     timeout: float,
-) -> Guilty | None:
-    """The task of `history`, or `victim`, to blame for harm met now, by `victim` or between tasks; None for nobody."""
+) -> list[Guilty]:
+    """The tasks of `history`, or `victim`, to blame for what was `met` now, by `victim` or between tasks.
+
+    Nobody: an empty list. Several where harm of another kind came up too, as of two tasks that spoil one host.
+    """
     now = time.monotonic()
     last = [] if victim is None else [Suspect(victim, Verdict.PASS, now)]
-    history = [*history, *last]
+    series = [*history, *last]
 
-    def again(start: int) -> Harm | None:
-        """What happens in a fresh host from the task of number `start` on."""
-        watch = min(_WATCH + 2 * (now - history[start].ended), _LONGEST)
+    def again(start: int, stop: int) -> Harm | None:
+        """What happens in a fresh host from the task of number `start` to before that of `stop`."""
+        watch = min(_WATCH + 2 * (now - series[start].ended), _LONGEST)
         try:
-            return _replayed(fresh(), history[start:], watch, timeout)
+            return _replayed(fresh(), series[start:stop], watch, timeout)
         except BackendError:
             return None
         finally:
             leave()
 
-    innocent, count = len(history), 1
-    while innocent > 0 and len(history) - innocent < MOST:
-        start = max(0, len(history) - count)
-        if seen := again(start):
-            return _narrowed(history, start, innocent, seen, again)
+    own = [Guilty(last[0], harm) for _ in last if (harm := again(len(history), len(series)))]
+    if own and own[0].harm.verdict is met:
+        return own
+    stop = len(history) if own else len(series)  # who does harm by itself hides what others do
+    innocent, count = len(history), 4 if last and not own else 1
+    while innocent > 0 and len(series) - innocent < MOST:
+        start = max(0, stop - count)
+        if seen := again(start, stop):
+            return own + _narrowed(series, start, innocent, stop, seen, again)
         innocent, count = start, 4 * count
-    return None
+    return own
 
 
 def _narrowed(
-    history: Sequence[Suspect], start: int, innocent: int, seen: Harm, again: Callable[[int], Harm | None]
-) -> Guilty:
+    series: Sequence[Suspect],
+    start: int,
+    innocent: int,
+    stop: int,
+    seen: Harm,
+    again: Callable[[int, int], Harm | None],
+) -> list[Guilty]:
     """From `start` on it shows, as `seen`; from `innocent` on it does not."""
     while innocent - start > 1:
         middle = (start + innocent) // 2
-        if harm := again(middle):
-            start, seen = middle, harm
-        else:
+        harm = again(middle, stop)
+        if harm is None:
             innocent = middle
-    return Guilty(history[start], seen)
+        elif harm.verdict is not seen.verdict and (apart := again(start, middle)):
+            others = _narrowed(series, middle, innocent, stop, harm, again)
+            return _narrowed(series, start, middle, middle, apart, again) + others
+        else:
+            start, seen = middle, harm
+    return [Guilty(series[start], seen)]
 
 
 def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: float) -> Harm | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import copied
 from opproof.harness.truth.torch.intercepted import intercepted
+from opproof.harness.truth.torch.ranges import look
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,11 @@ def draws(func: Any) -> bool:
 
 @contextlib.contextmanager
 def recorded() -> Iterator[list[Draw]]:
-    """A block of which the random draws are kept, in order."""
+    """A block of which the random draws are kept, in order. Raises IndexError; see `ranges`."""
     found: list[Draw] = []
 
     def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        look(func, args)
         y = func(*args, **kwargs)
         if draws(func):
             found.append(Draw(func._schema.name, copied(y if isinstance(y, tuple) else (y,))))

@@ -1,5 +1,7 @@
 """Who is charged with harm that comes late, or not every time."""
 
+import sys
+
 import pytest
 
 from opproof.harness.run.desk import Desk
@@ -71,3 +73,45 @@ def test_a_gradient_that_was_never_asked_for_is_charged_with_nothing(tmp_path):
         desk.close()
     assert {r.verdict for r in records if r.mode == "gradient"} == {"UNSUPPORTED"}
     assert [r.case for r in records if r.verdict in ("WRONG_VALUE", "NOT_REPEATABLE")] == ["neg[x=7x33;f32]"]
+
+
+TWO = """
+import ctypes, mmap, threading, time
+from opproof.backends.numpy import NumPy
+
+honest = NumPy()
+version, device = "1", "cpu"
+libc = ctypes.CDLL(None)
+
+
+def forward(op, inputs, params):
+    if op == "exp":
+        low = inputs[0].ctypes.data  # whole pages, no guard beyond them
+        start, end = low // mmap.PAGESIZE * mmap.PAGESIZE, -(-(low + inputs[0].nbytes) // mmap.PAGESIZE) * mmap.PAGESIZE
+
+        def write():
+            while True:
+                time.sleep({pause})
+                ctypes.memset(start, 0x5A, end - start)
+
+        threading.Thread(target=write, daemon=True).start()
+    if op == "neg":
+        libc.ualarm(400_000, 0)
+    return honest.forward(op, inputs, params)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its faults are those of Linux")
+@pytest.mark.parametrize("pause", [0.0, 0.001])
+def test_two_cases_that_spoil_one_host_are_both_charged(tmp_path, pause):
+    """The thread's writes are met before the timer goes off, by the timer's own case or by one after it."""
+    backend = tmp_path / "two.py"
+    backend.write_text(TWO.format(pause=pause))
+    desk = Desk(Limits(1, 20.0, 2**30))
+    try:
+        records = [r for case in ORDER[:300] for r in desk.results([Task(str(backend), case, "forward")])]
+    finally:
+        desk.close()
+    verdicts = {r.case: str(r.verdict) for r in records}
+    failed = {case: verdict for case, verdict in verdicts.items() if verdict != "PASS"}
+    assert failed == {"exp[x=7x33;f32]": "OUT_OF_BOUNDS", "neg[x=7x33;f32]": "CRASH"}

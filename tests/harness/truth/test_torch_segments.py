@@ -77,11 +77,18 @@ def test_labels_without_an_alignment():
     assert meets_autograd(f, normal(4, 3, 4)).outputs[0].values[0] == 0
 
 
-def aligned(x, off=0.0, skip=True):
-    """The loss in probabilities that are scaled at each step, for one sequence."""
-    labels = torch.tensor([0, 1, 0, 2, 0, 2, 0])
-    p = x.softmax(-1)[:, labels]
-    may = torch.tensor([0.0, 0, 0, float(skip), 0, 0, 0])
+LABELS = torch.tensor([0, 1, 0, 2, 0, 2, 0])
+NEVER = -1e30
+
+
+def reference(x):
+    return F.ctc_loss(x.log_softmax(-1), torch.tensor([[1, 2, 2]]), [len(x)], [3], reduction="sum")
+
+
+def in_probabilities(x):
+    """The loss of one sequence in probabilities that are scaled at each step."""
+    p = x.softmax(-1)[:, LABELS]
+    may = torch.tensor([0.0, 0, 0, 1, 0, 0, 0])
     now, total = p[0] * (torch.arange(7) < 2), 0.0
     for t in range(len(x)):
         if t:
@@ -89,20 +96,41 @@ def aligned(x, off=0.0, skip=True):
             now = (now + one + may * two) * p[t]
         total = total + now.sum().log()
         now = now / now.sum()
-    return -(total + (now[-2:].sum()).log()) + off
+    return -(total + (now[-2:].sum()).log())
+
+
+def in_logarithms(x, off=0.0, skip=True):
+    p = x.log_softmax(-1)[:, LABELS]
+    may = torch.arange(7) == (3 if skip else 7)
+    now = torch.where(torch.arange(7) < 2, p[0], NEVER)
+    for row in p[1:]:
+        one, two = F.pad(now[:-1], (1, 0), value=NEVER), F.pad(now[:-2], (2, 0), value=NEVER)
+        now = torch.logsumexp(torch.stack([now, one, torch.where(may, two, NEVER)]), 0) + row
+    return -torch.logsumexp(now[-2:], 0) + off
+
+
+def judged(candidate, **options):
+    return opproof.check(candidate, like=reference, inputs=[(9, 4)], raises=False, seconds=4, **options)
 
 
 def test_another_algorithm_of_the_loss_passes_and_a_missing_skip_fails():
-    def reference(x):
-        return F.ctc_loss(x.log_softmax(-1), torch.tensor([[1, 2, 2]]), [len(x)], [3], reduction="sum")
-
-    def judged(candidate):
-        return opproof.check(candidate, like=reference, inputs=[(9, 4)], raises=False, seconds=4)
-
-    report = judged(aligned)
+    report = judged(in_logarithms)
     assert report.ok, report
-    assert set(judged(lambda x: aligned(x, skip=False)).failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}
-    assert "WRONG_VALUE" in judged(lambda x: aligned(x, off=1e-4)).failures
+    assert set(judged(lambda x: in_logarithms(x, skip=False)).failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}
+    assert "WRONG_VALUE" in judged(lambda x: in_logarithms(x, off=1e-4)).failures
+
+
+def test_probabilities_of_alignments_underflow_at_large_scores():
+    report = judged(in_probabilities, neighbours=False)
+    assert report.ok, report
+    report = judged(in_probabilities, only="large values")
+    assert set(report.failures) == {"WRONG_VALUE", "WRONG_GRADIENT"}
+
+
+def test_labels_of_no_class_are_an_error_not_damage():
+    """PyTorch's ctc_loss reads by them past its memory: the heap was damaged, and a check hung."""
+    report = judged(in_logarithms, only="4 as 1")
+    assert "labels go from 1 to 2 of 1 classes" in str(report)
 
 
 def test_a_jagged_tensor_is_judged_by_its_values():
