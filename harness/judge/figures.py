@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_of_slices
 from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.slope import slope
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -27,6 +28,9 @@ BIAS = 2.5
 STORED_RMS = 1.0
 #: All that the bound is made of, as headers name it.
 CONSTANTS = {"C": C, "stored": STORED, "saved": SAVED, "rms": RMS, "bias": BIAS}
+#: By how many roundoffs of its dtype an array may be off as a whole where honest answers are not (kernels store a
+#: constant in 16 bits), and how many times what noise gives it.
+SLOPE, SPREADS = 2.0, 4.0
 #: Of arrays of so many elements or more.
 LEAST = 16
 
@@ -50,6 +54,8 @@ class Figures:
     rounding: Rounding = Rounding.UNKNOWN
     lean: float = 0.0  # by how many units results are off on average from what rounding to nearest gives, if clearly
     most: float = RMS  # that the RMS may be
+    slope: float = 0.0  # the factor less 1 by which the whole is off, where that is more than `steepest`
+    steepest: float = 0.0
     moved: float = 0.0  # the mean of signed units where the truth is a number of the dtype, if it is clearly not 0
 
     def fault(self, declared: str | None = None) -> str:
@@ -67,6 +73,12 @@ class Figures:
             return (
                 f"{within} all are {abs(self.factor - 1):.2g} of their size too {how} together: "
                 f"{abs(self.bias):.2g} units on average, at most {BIAS:g} are allowed"
+            )
+        if self.slope:
+            how = "large" if self.slope > 0 else "small"
+            return (
+                f"{within} the whole is {abs(self.slope):.2g} of its size too {how}, "
+                f"at most {self.steepest:.2g} are allowed"
             )
         if self.rms > self.most:
             return f"{within} their RMS is {self.rms:.2g} units, at most {self.most:g} are allowed"
@@ -130,7 +142,20 @@ def figures(
         rounding, leaning = _rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
-    return Figures(rms=rms, bias=bias, factor=factor, rounding=rounding, lean=leaning, moved=moved, most=most)
+    steep, steepest = _slope(given - values, values, expected.scale[counts], expected.spread, DTYPES[dtype].u)
+    return Figures(
+        rms=rms, bias=bias, factor=factor, rounding=rounding, lean=leaning, moved=moved, most=most,
+        slope=0.0 if repeated else steep, steepest=steepest,
+    )  # fmt: skip
+
+
+def _slope(off: Array, values: Array, scale: Array, spread: float | None, u: float) -> tuple[float, float]:
+    """By what factor the whole is off, 0 where it is within the most that it may be; and that most."""
+    if spread is None or np.unique(np.abs(values)).size < LEAST:
+        return 0.0, 0.0
+    steepest = max(SLOPE * u, SPREADS * spread)
+    steep = slope(off, values, scale)
+    return (steep if abs(steep) > steepest else 0.0), steepest
 
 
 def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:

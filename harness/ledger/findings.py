@@ -82,7 +82,10 @@ def _idle(f: Finding, extent: Extent) -> str:
         return _beyond(f.entry, beyond) if beyond else ""
     if f.failing and extent is not Extent.ALL:
         return ""  # in another way, which fails the run
-    return f"no longer fails ({', '.join(sorted({r.verdict for r in f.covered}))}): remove it."
+    verdicts = ", ".join(sorted({r.verdict for r in f.covered}))
+    if f.failing:
+        return f"fails in another way ({verdicts}): find out why, and give that an entry with its verdict."
+    return f"no longer fails ({verdicts}): remove it."
 
 
 def _beyond(entry: Known, failures: Iterable[Result]) -> str:

@@ -51,6 +51,7 @@ class Expected:
     faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
     each: bool = False  # every element is computed for itself, by few operations
     stored: bool = False  # by declaration what lies between steps is stored in 16 bits
+    spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
     held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
 
 

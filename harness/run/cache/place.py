@@ -17,7 +17,7 @@ from opproof.vocabulary.places import caches
 #: Names the folder of the cache, where it is to be another than the user's.
 VARIABLE = "OPPROOF_CACHE"
 #: Bytes that the cache may take, where the user does not say.
-SIZE = 2**32
+SIZE = 6 * 2**30
 _KEY_BYTES = 32
 
 

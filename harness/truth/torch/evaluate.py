@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
+from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.harness.truth.torch.formulas import roundoff
@@ -57,18 +58,18 @@ def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
 
     exact = Arithmetic(torch, Tape())
     values = evaluated(exact, question, 0.0)
-    squares, flips = deviations(exact.tape, question, values, runs, way)
+    off = deviations(exact.tape, question, values, runs, way)
     unit = amplitudes_of(question)[1]
     expected = [
-        _expected(v, s, DTYPES.get(k), unit, runs, question.compute)
-        for v, s, k in zip(values, squares, (*question.dtypes, *question.kinds), strict=True)
+        _expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
+        for v, s, f, k in zip(values, off.squares, off.few, (*question.dtypes, *question.kinds), strict=True)
     ]
     count = len(question.dtypes)
     return Truth(
         tuple(e for e in expected[:count] if e is not None),
         tuple(expected[count:]),
         tuple(exact.promoted),
-        flips,
+        off.flips,
         tuple(exact.tape.taken),
     )
 
@@ -78,14 +79,26 @@ def exact(noise: Arithmetic, question: Question) -> list[Any]:
     return evaluated(noise, question, 0.0)[len(question.dtypes) :]
 
 
-def deviations(
-    tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN
-) -> tuple[list[Any], int]:
-    """Of every output and gradient the sum over noisy runs of squared deviations; and how many decisions flipped."""
+@dataclass(frozen=True)
+class Deviations:
+    """Of every output and gradient, over noisy runs."""
+
+    squares: list[Any]  # their sum
+    few: list[list[Array]]  # those of some elements, by run; of floats of fewer digits than float32
+    flips: int  # decisions that noise took otherwise
+
+
+def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN) -> Deviations:
+    """Evaluate so often under noise of the least amplitude."""
     import torch
 
     amplitudes, unit = amplitudes_of(question)
     squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in values]
+    few: list[list[Array]] = [[] for _ in values]
+    narrow = [
+        k in DTYPES and is_narrow(v, DTYPES[k])
+        for v, k in zip(values, (*question.dtypes, *question.kinds), strict=True)
+    ]
     flips = 0
     for run in range(runs):
         noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
@@ -95,7 +108,9 @@ def deviations(
             squares = [
                 s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
             ]
-    return squares, flips
+            for i in np.flatnonzero(narrow):
+                few[i].append(sampled(found[i]) - sampled(values[i]))
+    return Deviations(squares, few, flips)
 
 
 def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
@@ -188,7 +203,7 @@ def _array(y: Any) -> Any:
 
 
 def _expected(
-    values: Any, squares: Any, dtype: Dtype | None, unit: float, runs: int, compute: str | None
+    values: Any, squares: Any, few: Sequence[Array], dtype: Dtype | None, unit: float, runs: int, compute: str | None
 ) -> Expected | None:
     if values is None:
         return None
@@ -197,5 +212,10 @@ def _expected(
         return Expected(whole, np.zeros(values.shape), exact=True)
     scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
     narrow = dtype.digits < DTYPES["f32"].digits
-    stored = compute == "storage" and narrow
-    return Expected(values, scale, faithful=compute_roundoff(dtype, compute) < dtype.u, stored=stored)
+    return Expected(
+        values,
+        scale,
+        faithful=compute_roundoff(dtype, compute) < dtype.u,
+        stored=compute == "storage" and narrow,
+        spread=spread(few, values, scale) / unit if few else None,
+    )

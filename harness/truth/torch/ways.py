@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.truth.reference import Expected, compute_roundoff
+from opproof.harness.truth.slope import slope, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.evaluate import (
     Question,
@@ -62,7 +63,7 @@ def widened(question: Question, known: Truth) -> Truth:
 
     exact = Arithmetic(torch, Tape())
     values = evaluated(exact, question, 0.0)
-    squares, _ = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
+    other = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
     terms = _terms(exact.tape, question, values)
     kinds = (*question.dtypes, *question.kinds)
     unit = amplitudes_of(question)[1]
@@ -75,9 +76,21 @@ def widened(question: Question, known: Truth) -> Truth:
         expected = [
             e
             if e is None or s is None or not k
-            else _summed(_wider(e, np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute), np.abs(a - v), k)
-            for e, s, t, f, a, v, k in zip(
-                (*known.outputs, *known.gradients), squares, terms, flushed, summed, values, kinds, strict=True
+            else _summed(
+                _wider(_steeper(e, few, unit), np.sqrt(s / _NOISY) / unit, t, np.abs(f - v), k, question.compute),
+                a - v,
+                k,
+            )
+            for e, s, few, t, f, a, v, k in zip(
+                (*known.outputs, *known.gradients),
+                other.squares,
+                other.few,
+                terms,
+                flushed,
+                summed,
+                values,
+                kinds,
+                strict=True,
             )
         ]
     count = len(known.outputs)
@@ -104,11 +117,18 @@ def _wider(
     return replace(e, scale=np.maximum(scale, lost))
 
 
+def _steeper(e: Expected, few: Sequence[Array], unit: float) -> Expected:
+    """With the factor that other ways give the whole, where theirs is larger."""
+    return e if e.spread is None else replace(e, spread=max(e.spread, spread(few, e.values, e.scale) / unit))
+
+
 def _summed(e: Expected, off: Array, kind: str) -> Expected:
     """With the scale of sums term after term, where these are further off in the RMS than one unit."""
     size = e.scale + np.abs(e.values)
+    if e.spread is not None:
+        e = replace(e, spread=max(e.spread, abs(slope(off, e.values, e.scale))))
     with np.errstate(all="ignore"):
-        units = off / DTYPES[kind].u / size
+        units = np.abs(off) / DTYPES[kind].u / size
     units = units[np.isfinite(units)]
     most = float(np.sqrt(np.mean(np.square(units)))) if units.size and kind != "f64" else 0.0
     with np.errstate(all="ignore"):

@@ -53,9 +53,9 @@ def written_out(q, k, v):
     return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
 
 
-def drawn(*shape):
+def drawn(*shape, rows=(9, 17, 17)):
     generator = torch.Generator().manual_seed(0)
-    return [torch.randn(*shape[:-2], n, shape[-1], generator=generator).bfloat16() for n in (9, 17, 17)]
+    return [torch.randn(*shape[:-2], n, shape[-1], generator=generator).bfloat16() for n in rows]
 
 
 HEADS, ROWS = drawn(2, 2, 0, 16), drawn(2, 0, 32)
@@ -96,3 +96,34 @@ def test_scores_that_are_computed_again_round_otherwise():
 def test_other_numbers_are_wrong(delta, shares):
     found = opproof.check(fused(delta, shares), like=written_out, inputs=HEADS, neighbours=False, raises=False)
     assert set(found.failures) == {"WRONG_GRADIENT"}, found
+
+
+def times(factor, attention):
+    """Of all gradients, or of the output."""
+
+    class Times(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            return tensors
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return tuple((g.float() * factor).to(g.dtype) for g in gradients)
+
+    return lambda *tensors: attention(*Times.apply(*tensors))
+
+
+LONGER = drawn(1, 2, 0, 32, rows=(51, 64, 64))
+
+
+@pytest.mark.parametrize("attention", [written_out, fused(saved), fused(saved, torch.bfloat16)])
+def test_stores_in_16_bits_that_are_declared_are_told_from_a_factor(attention):
+    """Every element's bound is beyond 2 % there, and "1.02 times it would pass" was said of honest kernels."""
+    options = {"like": written_out, "inputs": LONGER, "compute": "storage", "neighbours": False, "raises": False}
+    report = opproof.check(attention, **options)
+    assert report.ok, report
+    report = opproof.check(times(1.02, attention), **options)
+    assert set(report.failures) == {"WRONG_GRADIENT"}, report
+    report = opproof.check(lambda *t: (attention(*t).float() * 1.02).to(t[0].dtype), **options)
+    assert "WRONG_VALUE" in report.failures
+    assert "of its size too large" in str(report)

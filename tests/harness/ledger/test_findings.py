@@ -70,9 +70,8 @@ def test_what_did_not_run_is_no_news_but_in_a_run_of_everything(verdict):
 def test_another_failure_than_the_known_one():
     crash = [result(verdict="CRASH", units=None)]
     assert said(entry(), crash) == ["known failure 'gelu[*f16*' " + OUTSIDE]
-    assert said(entry(verdict="WRONG_VALUE"), crash) == [
-        "known failure 'gelu[*f16*' no longer fails (CRASH): remove it."
-    ]
+    sentence = "fails in another way (CRASH): find out why, and give that an entry with its verdict."
+    assert said(entry(verdict="WRONG_VALUE"), crash) == [f"known failure 'gelu[*f16*' {sentence}"]
     assert said(entry(verdict="WRONG_VALUE"), crash, Extent.PART) == []  # the crash itself fails the run
 
 

@@ -1,0 +1,45 @@
+"""By what factor an array is off as a whole: the slope of its errors over its values.
+
+Errors of single elements go down with the root of their number and a factor does not, so a whole tells times 1.004
+where every element's bound is ten times that. Some honest errors are a factor too (of a norm, of a share that is
+rounded once for a row): what a whole is allowed is measured, over the noisy runs of the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Dtype
+
+#: Elements of an array whose noisy values are kept.
+_SAMPLED = 2**14
+
+
+def slope(off: Array, values: Array, scale: Array) -> float:
+    """The factor less 1 that fits `off` best, each element weighted by what its rounding is; 0 of zeros alone."""
+    with np.errstate(all="ignore"):
+        weight = np.square(np.nan_to_num(1 / (scale + np.abs(values)), nan=0.0, posinf=0.0))
+        fits = np.isfinite(off) & np.isfinite(values)
+        total = float(np.sum(weight * np.square(values), where=fits))
+        return float(np.sum(weight * values * off, where=fits)) / total if total > 0 else 0.0
+
+
+def sampled(values: Array) -> Array:
+    """Elements in equal steps, few enough to keep those of every run."""
+    flat = values.reshape(-1)
+    return flat[:: max(1, -(-flat.size // _SAMPLED))]
+
+
+def spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
+    """The RMS of the slopes of some arrays' errors, each `sampled`."""
+    x, s = sampled(values), sampled(scale)
+    return float(np.sqrt(np.mean([slope(off, x, s) ** 2 for off in offs]))) if offs else 0.0
+
+
+def is_narrow(values: Any, dtype: Dtype) -> bool:
+    """Whether a whole is looked at: real floats of fewer digits than float32."""
+    return values is not None and values.dtype.kind == "f" and dtype.digits < DTYPES["f32"].digits
