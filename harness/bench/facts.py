@@ -12,6 +12,7 @@ from opproof.harness.run.question import Wanted
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.quiet import quiet
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 
@@ -51,7 +52,7 @@ def _flops(posed: Posed, outputs: Sequence[Array]) -> int:
         if posed.mode is Mode.FORWARD:
             reference.forward(posed.op, inputs, posed.params)
         else:
-            with reference.quiet():
+            with quiet():
                 cotangents = [counting(g) for g in posed.cotangents]
                 reference.vjp(posed.op, inputs, posed.params, cotangents, [counting(y) for y in outputs])
     except (TypeError, ValueError, AttributeError, IndexError):

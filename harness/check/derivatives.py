@@ -23,7 +23,8 @@ from opproof.harness.check.trial import Manner, Tried
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
-from opproof.harness.truth.reference import Expected, compute_roundoff
+from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.harness.truth.torch.evaluate import Question, truth
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode

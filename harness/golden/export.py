@@ -15,7 +15,7 @@ from opproof.harness.golden.vectors import Unfit, vector
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.task import Task
-from opproof.harness.truth.reference import quiet
+from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.errors import UsageError

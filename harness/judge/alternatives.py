@@ -9,7 +9,8 @@ import numpy as np
 
 from opproof.harness.judge.bound import Comparison, compare, fails
 from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import Expected, quiet
+from opproof.harness.truth.quiet import quiet
+from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind

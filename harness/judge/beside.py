@@ -17,6 +17,7 @@ from opproof.harness.judge.bound import C, Comparison, fails
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind
@@ -40,7 +41,7 @@ def excused(
     values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
     distance = distances(posed.case, posed.op, values)
     dtype = DTYPES[posed.case.dtype]
-    room = _NEAR * reference.compute_roundoff(dtype, declared) * np.abs(first)
+    room = _NEAR * compute_roundoff(dtype, declared) * np.abs(first)
     if flushes and dtype.kind is Kind.FLOAT:
         room = np.where(np.abs(first) < dtype.tiny, np.maximum(room, np.abs(first)), room)
     near = np.isfinite(first) & (distance > 0) & (distance <= room)

@@ -14,7 +14,9 @@ import numpy as np
 
 from opproof.harness.judge.bound import Comparison, fails
 from opproof.harness.truth import reference
+from opproof.harness.truth.deviations import reached
 from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.roundoff import COMPUTE_U, compute_roundoff
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
@@ -28,16 +30,15 @@ def excused(
     """The comparisons, with what noise of the declared size reaches right too; for references in NumPy."""
     if not fails(comparisons) or declared is None or not _is_coarse(posed, declared):
         return [*comparisons]
-    reached = reference.reached(posed, declared)
     return [
         c if c is None or got is None or ends is None else c.excusing(~c.passed & _inside(got, c.bound, *ends))
-        for got, c, ends in zip(arrays, comparisons, reached, strict=True)
+        for got, c, ends in zip(arrays, comparisons, reached(posed, declared), strict=True)
     ]
 
 
 def _is_coarse(posed: Posed, declared: str) -> bool:
     rounds = posed.op.reference is None and not reference.is_bitwise(posed)
-    return rounds and reference.compute_roundoff(DTYPES[posed.case.dtype], declared) > reference.COMPUTE_U["f32"]
+    return rounds and compute_roundoff(DTYPES[posed.case.dtype], declared) > COMPUTE_U["f32"]
 
 
 def _inside(got: Array, bound: Array, least: Array, most: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judged, Judgement, judge
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.truth.reference import COMPUTE_U
+from opproof.harness.truth.roundoff import COMPUTE_U
 from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.verdicts import WRONG, Verdict

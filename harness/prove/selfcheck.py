@@ -37,6 +37,7 @@ from opproof.harness.truth.data import (
     to_dtype,
 )
 from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.quiet import quiet
 from opproof.reference_ops import Op
 from opproof.reference_ops._torch import autograd
 from opproof.vocabulary.arrays import Array
@@ -179,7 +180,7 @@ def _beside_kinks(posed: Posed) -> NDArray[np.bool_]:
     """Where PyTorch, which compares with float32 constants in some backwards, may see another side of a kink."""
     if posed.case.fill not in ("edges", "branches") or posed.op.kinks is None:
         return np.zeros((), dtype=bool)
-    with reference.quiet():
+    with quiet():
         distance = np.asarray(posed.op.kinks(*posed.inputs, **posed.params))
     return (distance > 0) & (distance < _SPACING)
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import quiet, values_of
+from opproof.harness.truth.quiet import quiet
+from opproof.harness.truth.reference import values_of
 from opproof.harness.truth.slices.axes import Axis, axes_of
 from opproof.harness.truth.slices.blocks import results_of, whole
 from opproof.harness.truth.slices.expected import values_in

@@ -28,7 +28,7 @@ from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
 from opproof.harness.run.threads import UNTOLD, with_each
 from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import COMPUTE_U
+from opproof.harness.truth.roundoff import COMPUTE_U
 from opproof.harness.truth.slices.pose import Posing, pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reference_ops import Op

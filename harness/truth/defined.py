@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.harness.truth import reference
 from opproof.harness.truth.data import parameters
+from opproof.harness.truth.quiet import quiet
 from opproof.reference_ops import Op, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
@@ -68,7 +68,7 @@ def where_computable(case: Case, op: Op, mode: Mode, values: dict[str, Array]) -
     if others or x.dtype.kind != "f":
         return values
     params = parameters(case, op)
-    with reference.quiet():
+    with quiet():
         exact, computed = (_result(op, mode, x.astype(t), params) for t in (np.float64, _computes(case)))
         overflown = ~np.isfinite(computed)
         if mode is Mode.FORWARD:  # a gradient's cotangent may be small, the result finite where this one is not

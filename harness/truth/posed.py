@@ -13,6 +13,7 @@ from opproof.harness.truth import flushed, reference
 from opproof.harness.truth.data import arguments, cotangents_of, differentiable, inputs_of, ordered, parameters
 from opproof.harness.truth.defined import where_computable, where_defined
 from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.roundoff import RUNS
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
@@ -31,8 +32,8 @@ class Posed:
     inputs: tuple[Array | None, ...]
     cotangents: tuple[Array | None, ...]  # of every output, None of those that are not floats; empty in forward mode
     needs: tuple[bool, ...]  # which arguments' gradients are asked for
-    runs: int = reference.RUNS  # of noise, for the scale of honest rounding,
-    together: int = reference.RUNS  # so many at once
+    runs: int = RUNS  # of noise, for the scale of honest rounding,
+    together: int = RUNS  # so many at once
 
     @cached_property
     def params(self) -> Mapping[str, Any]:

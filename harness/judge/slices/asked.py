@@ -12,7 +12,8 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.judge.slices.scale import Scales
 from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import RUNS, Expected, is_bitwise, is_faithful, unscaled
+from opproof.harness.truth.reference import Expected, is_bitwise, is_faithful, unscaled
+from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.axes import Block, Shape
 from opproof.harness.truth.slices.blocks import cover, region, taken
 from opproof.harness.truth.slices.expected import expected_in, values_in

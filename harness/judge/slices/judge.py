@@ -21,7 +21,8 @@ from opproof.harness.judge.slices.asked import Asked, Slice, by_its_noise, by_ot
 from opproof.harness.judge.slices.scale import Scales, scales
 from opproof.harness.judge.slices.screen import Screen, Suspect
 from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import RUNS, values_of
+from opproof.harness.truth.reference import values_of
+from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.axes import Block
 from opproof.harness.truth.slices.blocks import blocks, containing, count, cover, region, taken, whole
 from opproof.harness.truth.slices.room import Room

@@ -17,7 +17,7 @@ from opproof.harness.run.cache import entry
 from opproof.harness.run.cache.arrays import NotKept, packed
 from opproof.harness.run.cache.sources import digest
 from opproof.harness.run.cache.store import Store
-from opproof.harness.truth.reference import RUNS
+from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op

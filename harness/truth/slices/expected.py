@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.truth.posed import Posed, output_names
-from opproof.harness.truth.reference import RUNS, Expected, compute_roundoff, expected_of, values_of
+from opproof.harness.truth.reference import Expected, expected_of, values_of
+from opproof.harness.truth.roundoff import RUNS, compute_roundoff
 from opproof.harness.truth.slices.axes import Axis, Block
 from opproof.harness.truth.slices.blocks import Region, blocks, region, taken
 from opproof.harness.truth.slices.room import Noise, Room

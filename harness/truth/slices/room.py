@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.reference import RUNS, values_of
+from opproof.harness.truth.reference import values_of
+from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.axes import Axis, Block, Shape
 from opproof.harness.truth.slices.blocks import taken
 from opproof.reference_ops import Op, Trait

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from opproof.harness.cores import cores
-from opproof.harness.truth.reference import quiet
+from opproof.harness.truth.quiet import quiet
 
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")

@@ -6,11 +6,13 @@ import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from opproof.harness.truth.reference import COMPUTE_U, DELTA, ONCE, RUNS, Expected, compute_roundoff
+from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff
 from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
@@ -108,8 +110,8 @@ def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int,
             squares = [
                 s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
             ]
-            for i in np.flatnonzero(narrow):
-                few[i].append(sampled(found[i]) - sampled(values[i]))
+            for kept, x, y in compress(zip(few, values, found, strict=True), narrow):
+                kept.append(sampled(y) - sampled(x))
     return Deviations(squares, few, flips)
 
 

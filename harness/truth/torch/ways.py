@@ -34,7 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.truth.reference import Expected, compute_roundoff
+from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.harness.truth.slope import slope, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.evaluate import (

@@ -194,7 +194,7 @@ def test_a_result_that_is_zero_whatever_the_input_proves_nothing():
 
 
 def test_records_that_prove_nothing_are_counted():
-    """The gradient of logsumexp by an output that was saved in bf16 is 1 to 2 % off: 1.02 times it would pass too."""
+    """The gradient of one row's logsumexp by an output saved in bf16 is 1 to 2 % off: 1.02 times it would pass too."""
 
     class Saved(torch.autograd.Function):
         @staticmethod
@@ -208,7 +208,7 @@ def test_records_that_prove_nothing_are_counted():
             x, y = ctx.saved_tensors
             return (g[:, None].float() * torch.exp(x.float() - y[:, None].float())).to(x.dtype)
 
-    report, found = verdicts(Saved.apply, lambda x: torch.logsumexp(x, -1), inputs=((16, 64),), dtype="bf16")
+    report, found = verdicts(Saved.apply, lambda x: torch.logsumexp(x, -1), inputs=((1, 64),), dtype="bf16")
     assert found == ["PASS", "MISTRUSTED"]
     said = "1 of 2 records, the first the gradient: 1.02 times it would pass as the gradient of x too"
     assert report.no_evidence == said

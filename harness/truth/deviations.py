@@ -1,0 +1,178 @@
+"""By how much honest rounding moves results: the reference in noisy arithmetic, so many runs of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from opproof.cases import Case
+from opproof.cases._every import is_every
+from opproof.harness.truth.noise.array import Noisy, Source
+from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, runs_for
+from opproof.harness.truth.noise.pool import Pooled
+from opproof.harness.truth.quiet import quiet
+from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff
+from opproof.reference_ops import Trait, gradients_of
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Dtype
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
+
+if TYPE_CHECKING:  # a posed case evaluates its outputs by the reference
+    from opproof.harness.truth.posed import Posed
+
+#: Passes of RUNS each in noise of its real size.
+PASSES = 4
+#: Bytes of a noisy forward up to which it is kept for the gradients of the same case.
+KEPT = 2**26
+
+
+def deviations(posed: Posed, declared: str | None) -> list[Array | None]:
+    """Of every result the mean square by which noisy runs deviate, `posed.together` of them at once; None: not noisy.
+
+    Squares are added up as the runs come: of large tensors the runs are gigabytes.
+    """
+    if orthogonal := _orthogonal(posed, declared):
+        runs = orthogonal[0].runs
+        return [None if s is None else s / runs for s in map(_squares, _noisy(posed, *orthogonal))]
+    if posed.together >= posed.runs:
+        return [None if s is None else s / posed.runs for s in map(_squares, _noisy_at_once(posed, declared))]
+    sums: list[Array | None] = []
+    for first in range(0, posed.runs, posed.together):
+        results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, posed.runs - first)))
+        squares = [_squares(result) for result in results]
+        totals = sums or [None] * len(squares)
+        sums = [s if t is None or s is None else t + s for t, s in zip(totals, squares, strict=True)]
+    return [None if total is None else total / posed.runs for total in sums]
+
+
+def reached(posed: Posed, declared: str) -> list[tuple[Array, Array] | None]:
+    """Of every result the least and the largest number in noise of the declared size; None of what is not noisy.
+
+    A normal draw for what is even between none and one roundoff to either side, of the same variance.
+    """
+    dtype = DTYPES[posed.case.dtype]
+    size = ONCE * max(compute_roundoff(dtype, declared), dtype.u)
+    ends: list[tuple[Array, Array] | None] = []
+    for first in range(0, PASSES * RUNS, min(posed.together, RUNS)):
+        results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, RUNS), size))
+        found = [_ends(r) for r in results]
+        ends = found if not ends else [_joined(a, b) for a, b in zip(ends, found, strict=True)]
+    return ends
+
+
+def _noisy(posed: Posed, source: Source, stored: float) -> Sequence[Any]:
+    """Outputs, or gradients, in noisy arithmetic."""
+    wrapped, outputs = _noisy_forward(posed, source)
+    return outputs if posed.mode is Mode.FORWARD else _noisy_vjp(posed, wrapped, outputs, source, stored)
+
+
+def _noisy_forward(posed: Posed, source: Source) -> tuple[list[Any], Sequence[Any]]:
+    """The inputs and the outputs in noisy arithmetic."""
+    with quiet():
+        wrapped = _wrap(source, posed.inputs)
+        return wrapped, tuple_of(posed.op.forward(*wrapped, **posed.params))
+
+
+def _noisy_vjp(
+    posed: Posed, wrapped: Sequence[Any], outputs: Sequence[Any], source: Source, stored: float
+) -> Sequence[Any]:
+    """The gradients in noisy arithmetic, from what `_noisy_forward` gave."""
+    with quiet():
+        saved = [_store(y, stored, DTYPES[posed.case.dtype]) for y in outputs]
+        cotangents = [None if g is None else source.wrap(g) for g in posed.cotangents]
+        return gradients_of(posed.op, cotangents, saved, wrapped, posed.params)
+
+
+def _noisy_at_once(posed: Posed, declared: str | None) -> Sequence[Any]:
+    """`_noisy` of all runs at once; gradients go on from the forward where that was asked before, and was kept."""
+    if posed.mode is Mode.GRADIENT and declared in posed.noisy:
+        return _noisy_vjp(posed, *posed.noisy.pop(declared))
+    source, stored = _sources(posed.case, declared, 0, posed.runs)
+    wrapped, outputs = _noisy_forward(posed, source)
+    if posed.mode is Mode.GRADIENT:
+        return _noisy_vjp(posed, wrapped, outputs, source, stored)
+    if sum(v.runs.nbytes for v in (*wrapped, *outputs) if isinstance(v, Noisy)) <= KEPT:
+        posed.noisy[declared] = wrapped, outputs, source, stored
+    return outputs
+
+
+def _ends(result: Any) -> tuple[Array, Array] | None:
+    if not isinstance(result, Noisy):
+        return None
+    return np.fmin.reduce(result.runs, axis=0), np.fmax.reduce(result.runs, axis=0)
+
+
+def _joined(a: tuple[Array, Array] | None, b: tuple[Array, Array] | None) -> tuple[Array, Array] | None:
+    return a if a is None or b is None else (np.fmin(a[0], b[0]), np.fmax(a[1], b[1]))
+
+
+def _squares(result: Any) -> Array | None:
+    """The sum over runs of squared deviations; None of what is not noisy."""
+    if not isinstance(result, Noisy):
+        return None
+    with np.errstate(all="ignore"):
+        deviations = result.runs - result.exact
+        return np.asarray(np.sum(np.square(deviations, out=deviations), axis=0))
+
+
+def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | None:
+    """Noise that is the same for all elements, one run a rounding, where that says as much; None where it does not.
+
+    Every number of a dtype is tried at once only by operators that map each element for itself.
+    """
+    if not is_every(posed.case.fill) or Trait.POINTWISE not in posed.op.traits:
+        return None
+    source, stored = _sources(posed.case, declared, 0, RUNS)
+    roundings = _roundings(posed, source, stored)
+    if roundings > MOST:
+        return None
+    runs = runs_for(roundings)
+    return replace(source, draws=Orthogonal(runs), runs=runs), stored
+
+
+def _roundings(posed: Posed, source: Source, stored: float) -> int:
+    """How often the reference rounds, found out on the first slice of every tensor."""
+    counting = Counting()
+
+    def first(arrays: Sequence[Array | None]) -> tuple[Array | None, ...]:
+        return tuple(v if v is None or not v.ndim else v[:1] for v in arrays)
+
+    few = posed.given(inputs=first(posed.inputs), cotangents=first(posed.cotangents))
+    _noisy(few, replace(source, draws=counting, runs=1), stored)
+    return counting.count
+
+
+def _sources(case: Case, declared: str | None, first: int, runs: int, size: float = DELTA) -> tuple[Source, float]:
+    """The source of interior noise from run `first` on, and the amplitude of storage noise; the larger is `size`."""
+    dtype = DTYPES[case.dtype]
+    interior = compute_roundoff(dtype, declared)
+    larger = max(interior, dtype.u)
+    key = int.from_bytes(hashlib.blake2b(f"{case}|noise{first or ''}".encode(), digest_size=16).digest(), "little")
+    summing = min(interior, COMPUTE_U["f32"]) if declared in ("storage", "q8") else interior
+    own = declared in ("storage", dtype.name) or dtype.name == "f64"  # what lies on the way has its exponents
+    tiny = dtype.tiny if own else DTYPES["f32"].tiny
+    stored = size * dtype.u / larger * (ONCE if interior < dtype.u else 1.0)
+    narrow = summing == COMPUTE_U["f32"]
+    return Source(Pooled(key), runs, size * interior / larger, size * summing / larger, tiny, narrow), stored
+
+
+def _wrap(source: Source, inputs: Sequence[Array | None]) -> list[Any]:
+    """Inputs as noisy arrays, rounded once at interior precision; one array given twice stays one."""
+    wrapped: dict[int, Noisy] = {}
+    for v in inputs:
+        if v is not None and v.dtype.kind == "f" and id(v) not in wrapped:
+            wrapped[id(v)] = source.wrap(v)
+    return [v if v is None else wrapped.get(id(v), v) for v in inputs]
+
+
+def _store(y: Any, amplitude: float, dtype: Dtype) -> Any:
+    """An output as a backend saves it: rounded to the dtype, to the spacing of subnormals below its range."""
+    if not isinstance(y, Noisy):
+        return y
+    size = np.where((y.exact == 0) | np.isinf(y.exact), 0.0, np.maximum(np.abs(y.exact), dtype.tiny))
+    return Noisy(y.exact, y.source.disturbed(y.runs, amplitude * size), y.source)

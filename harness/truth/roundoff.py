@@ -1,0 +1,28 @@
+"""How much a dtype rounds, what a backend may declare instead, and how often noise of that size is drawn."""
+
+from __future__ import annotations
+
+from opproof.vocabulary.dtypes import Dtype
+
+#: Noisy runs per case, and the amplitude of the larger of the two roundings.
+RUNS = 16
+DELTA = 2.0**-30
+#: The RMS of what one store loses, in roundoffs, where it alone is of its size: anything between none and 1.
+ONCE = 3.0**-0.5
+
+#: Roundoff of precisions in which a backend may declare to compute. q8: half a step is 1/254 of a block's largest.
+COMPUTE_U = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8, "q8": 2.0**-8}
+
+
+def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
+    """Unit roundoff of interior operations: float32 for 16-bit dtypes, else the dtype, unless declared.
+
+    "storage": what passes between kernels is rounded to the dtype, sums are still accumulated in float32.
+    "q8": inputs are rounded to blocks of 8 bits, sums of their products are accumulated in float32 or in integers.
+    A dtype's name: all arithmetic, accumulation included, has that precision.
+    """
+    if declared == "storage":
+        return dtype.u
+    if declared is not None:
+        return max(COMPUTE_U[declared], dtype.u if dtype.name in ("f64", "f32") else 0)
+    return min(dtype.u, COMPUTE_U["f32"])
