@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.harness.truth import reference
+from opproof.harness.truth import deviations, reference
 from opproof.harness.truth.noise.orthogonal import Orthogonal, runs_for
 from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load
@@ -26,7 +26,7 @@ def test_scales_are_those_of_normal_noise(name, mode, monkeypatch):
     case = Case.parse(f"{name}[x=64x64;f16;fill=every:5/16]")  # numbers of 0.004 to 8
     posed = pose(case, load(name), mode).asked
     few = reference.expected_of(posed)[0].scale
-    monkeypatch.setattr(reference, "is_every", lambda _: False)
+    monkeypatch.setattr(deviations, "is_every", lambda _: False)
     many = reference.expected_of(posed.given(runs=256, together=256))[0].scale
     counts = many > 0
     assert counts.any()
