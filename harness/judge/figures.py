@@ -142,20 +142,19 @@ def figures(
         rounding, leaning = _rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
-    steep, steepest = _slope(given - values, values, expected.scale[counts], expected.spread, DTYPES[dtype].u)
+    steepest = math.inf if repeated else _steepest(values, expected.spread, DTYPES[dtype].u)
+    steep = slope(given - values, values, expected.scale[counts]) if math.isfinite(steepest) else 0.0
     return Figures(
         rms=rms, bias=bias, factor=factor, rounding=rounding, lean=leaning, moved=moved, most=most,
-        slope=0.0 if repeated else steep, steepest=steepest,
+        slope=steep if abs(steep) > steepest else 0.0, steepest=steepest,
     )  # fmt: skip
 
 
-def _slope(off: Array, values: Array, scale: Array, spread: float | None, u: float) -> tuple[float, float]:
-    """By what factor the whole is off, 0 where it is within the most that it may be; and that most."""
+def _steepest(values: Array, spread: float | None, u: float) -> float:
+    """By what factor the whole may be off; any where that is not measured, or too few values differ."""
     if spread is None or np.unique(np.abs(values)).size < LEAST:
-        return 0.0, 0.0
-    steepest = max(SLOPE * u, SPREADS * spread)
-    steep = slope(off, values, scale)
-    return (steep if abs(steep) > steepest else 0.0), steepest
+        return math.inf
+    return max(SLOPE * u, SPREADS * spread)
 
 
 def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:

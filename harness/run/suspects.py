@@ -87,9 +87,9 @@ def culprits(
     if own and own[0].harm.verdict is met:
         return own
     stop = len(history) if own else len(series)  # who does harm by itself hides what others do
-    innocent, count = len(history), 4 if last and not own else 1
+    innocent, count = len(history), 1
     while innocent > 0 and len(series) - innocent < MOST:
-        start = max(0, stop - count)
+        start = max(0, len(history) - count)
         if seen := again(start, stop):
             return own + _narrowed(series, start, innocent, stop, seen, again)
         innocent, count = start, 4 * count

@@ -116,8 +116,8 @@ def _squares(result: Any) -> Array | None:
     if not isinstance(result, Noisy):
         return None
     with np.errstate(all="ignore"):
-        deviations = result.runs - result.exact
-        return np.asarray(np.sum(np.square(deviations, out=deviations), axis=0))
+        off = result.runs - result.exact
+        return np.asarray(np.sum(np.square(off, out=off), axis=0))
 
 
 def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | None:
