@@ -64,6 +64,8 @@ class Loaded:
         answer = self.supports(op, dtypes, params, **given)
         if answer is True:
             return ""
+        if answer is None:
+            return "its supports() returned None; expected True, or a str: the reason why not"
         return str(answer) if answer else "declined without a reason"
 
 

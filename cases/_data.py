@@ -309,6 +309,14 @@ def _close(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return _choice(bits, shape, tuple(s * (1 + k * dtype.u) for s in (1, -1) for k in (-1, 0, 2)))
 
 
+def _ties(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """Few different numbers; two alike alone would hide which of them an answer has taken."""
+    values = _choice(bits, shape, (-1.0, -0.5, 0.0, 0.5, 1.0))
+    if values.size == 2 and values.flat[0] == values.flat[1]:
+        values.flat[1] = 0.5 if values.flat[0] == 0 else 0.0
+    return values
+
+
 _GRID = np.arange(-12, 13) / 2
 
 #: How values are drawn. Each takes raw bits, a shape and the dtype, and returns float64.
@@ -324,7 +332,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "extreme": _extreme,
     "special": _special,
     "zeros": _with_zeros,
-    "ties": lambda b, s, d: _choice(b, s, (-1.0, -0.5, 0.0, 0.5, 1.0)),
+    "ties": _ties,
     "halves": lambda b, s, d: _choice(b, s, _GRID),
     "constant": _constant,
     "kink": lambda b, s, d: _every(b, s, _choice(b, s, _GRID), 2, _normal(b, s, d)),

@@ -103,7 +103,8 @@ def _declined(results: Sequence[Result], rows: Sequence[Row]) -> str:
     why: dict[str, set[str]] = {}
     for reason, some in reasons([r for r in results if (r.op, r.backend) in whole], Kind.UNSUPPORTED):
         for r in some:
-            why.setdefault(_short(reason.replace(r.op, "…"), 60), set()).add(r.op)
+            rest = reason.replace(r.op, "…")
+            why.setdefault(_short(rest if rest.strip("…") else "its name is all that was said", 60), set()).add(r.op)
     most = sorted(why.items(), key=lambda pair: -len(pair[1]))
     told = [f"{reason} ({_named(ops)})" for reason, ops in most[:3]]
     return f"{plural(len(rows), 'operator')} declined whole: {', '.join([*told, *['…'] * (len(most) > 3)])}"

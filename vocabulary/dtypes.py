@@ -40,6 +40,11 @@ class Dtype:
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @cached_property
+    def narrow(self) -> bool:
+        """Whether it is a float of fewer digits than float32."""
+        return not self.whole and self.digits < 24
+
+    @cached_property
     def u(self) -> float:
         return 0.0 if self.whole else 2.0**-self.digits
 

@@ -46,7 +46,7 @@ def _beyond(question: Question, known: Truth) -> frozenset[Mode]:
     found = set()
     for run in range(_TRUE):
         ys = evaluated(Arithmetic(torch, tape.rewound(), true, key_of(question, run)), question, 1.0)
-        kinds = (*question.dtypes, *question.kinds)
+        kinds = question.results
         for i, (y, e, kind) in enumerate(zip(ys, (*known.outputs, *known.gradients), kinds, strict=True)):
             if y is None or e is None or not kind or e.exact:
                 continue

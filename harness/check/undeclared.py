@@ -20,7 +20,7 @@ def undeclared(
     question: Question, judgements: Mapping[Mode, Judgement], judged: Callable[[Truth], Mapping[Mode, Judgement]]
 ) -> dict[Mode, Judgement]:
     """The judgements; those that are wrong say so where the declaration `storage` makes all of them right."""
-    narrow = [k for k in (*question.dtypes, *question.kinds) if k in ("f16", "bf16")]
+    narrow = [k for k in question.results if k in ("f16", "bf16")]
     wrong = [m for m, j in judgements.items() if j.verdict in WRONG]
     if question.compute is not None or not narrow or not wrong:
         return dict(judgements)

@@ -52,8 +52,7 @@ def _small_beside_one(w: Wrong) -> tuple[float, Array, Array] | None:
     if w.expected.dtype.kind != "f" or not finite[w.failing].all():
         return None
     kind = DTYPES[w.dtype]
-    narrow = kind.digits < DTYPES["f32"].digits
-    u, stored = (DTYPES["f32"].u, kind.u) if narrow else (kind.u, C * kind.u)
+    u, stored = (DTYPES["f32"].u, kind.u) if kind.narrow else (kind.u, C * kind.u)
     error, size = np.abs(w.got - w.expected)[finite], np.abs(w.expected)[finite]
     return (u, error, size) if (error <= C * u + stored * size).all() else None
 

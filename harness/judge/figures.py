@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_of_slices
 from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slope import slope
+from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, slope
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -28,11 +28,6 @@ BIAS = 2.5
 STORED_RMS = 1.0
 #: All that the bound is made of, as headers name it.
 CONSTANTS = {"C": C, "stored": STORED, "saved": SAVED, "rms": RMS, "bias": BIAS}
-#: By how many roundoffs of its dtype an array may be off as a whole where honest answers are not (kernels store a
-#: constant in 16 bits), and how many times what noise gives it.
-SLOPE, SPREADS = 2.0, 4.0
-#: Of arrays of so many elements or more.
-LEAST = 16
 
 
 class Rounding(StrEnum):

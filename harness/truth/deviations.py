@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, r
 from opproof.harness.truth.noise.pool import Pooled
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff
+from opproof.harness.truth.slope import LEAST, sampled
 from opproof.reference_ops import Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
@@ -31,23 +32,31 @@ PASSES = 4
 KEPT = 2**26
 
 
-def deviations(posed: Posed, declared: str | None) -> list[Array | None]:
-    """Of every result the mean square by which noisy runs deviate, `posed.together` of them at once; None: not noisy.
+@dataclass(frozen=True)
+class Deviation:
+    """Of one result: the mean square over the runs, and where wholes are looked at each run's, `sampled`."""
+
+    square: Array
+    few: tuple[Array, ...] = ()
+
+
+def deviations(posed: Posed, declared: str | None) -> list[Deviation | None]:
+    """By how much noisy runs of every result deviate, `posed.together` of them at once; None: not noisy.
 
     Squares are added up as the runs come: of large tensors the runs are gigabytes.
     """
     if orthogonal := _orthogonal(posed, declared):
         runs = orthogonal[0].runs
-        return [None if s is None else s / runs for s in map(_squares, _noisy(posed, *orthogonal))]
+        return [_mean(d, runs) for d in map(_deviation, _noisy(posed, *orthogonal))]
+    whole = declared == "storage" and DTYPES[posed.case.dtype].narrow and _varies(posed)
     if posed.together >= posed.runs:
-        return [None if s is None else s / posed.runs for s in map(_squares, _noisy_at_once(posed, declared))]
-    sums: list[Array | None] = []
+        return [_mean(_deviation(r, whole=whole), posed.runs) for r in _noisy_at_once(posed, declared)]
+    totals: list[Deviation | None] = []
     for first in range(0, posed.runs, posed.together):
         results = _noisy(posed, *_sources(posed.case, declared, first, min(posed.together, posed.runs - first)))
-        squares = [_squares(result) for result in results]
-        totals = sums or [None] * len(squares)
-        sums = [s if t is None or s is None else t + s for t, s in zip(totals, squares, strict=True)]
-    return [None if total is None else total / posed.runs for total in sums]
+        more = [_deviation(result, whole=whole) for result in results]
+        totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
+    return [_mean(total, posed.runs) for total in totals]
 
 
 def reached(posed: Posed, declared: str) -> list[tuple[Array, Array] | None]:
@@ -111,13 +120,28 @@ def _joined(a: tuple[Array, Array] | None, b: tuple[Array, Array] | None) -> tup
     return a if a is None or b is None else (np.fmin(a[0], b[0]), np.fmax(a[1], b[1]))
 
 
-def _squares(result: Any) -> Array | None:
+def _varies(posed: Posed) -> bool:
+    """Whether inputs hold enough different numbers: of the same few, again and again, all roundings lean alike."""
+    floats = [v for v in posed.inputs if v is not None and v.dtype.kind == "f"]
+    return any(np.unique(np.abs(v)).size >= LEAST for v in floats)
+
+
+def _deviation(result: Any, *, whole: bool = False) -> Deviation | None:
     """The sum over runs of squared deviations; None of what is not noisy."""
     if not isinstance(result, Noisy):
         return None
     with np.errstate(all="ignore"):
         off = result.runs - result.exact
-        return np.asarray(np.sum(np.square(off, out=off), axis=0))
+        few = tuple(sampled(run).copy() for run in off) if whole else ()
+        return Deviation(np.asarray(np.sum(np.square(off, out=off), axis=0)), few)
+
+
+def _sum(a: Deviation | None, b: Deviation | None) -> Deviation | None:
+    return b if a is None or b is None else Deviation(a.square + b.square, a.few + b.few)
+
+
+def _mean(total: Deviation | None, runs: int) -> Deviation | None:
+    return None if total is None else replace(total, square=total.square / runs)
 
 
 def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,10 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.harness.truth.data import differentiable, parameters
-from opproof.harness.truth.deviations import deviations
+from opproof.harness.truth.deviations import Deviation, deviations
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import DELTA, compute_roundoff
+from opproof.harness.truth.slope import is_narrow, of_a_constant, spread
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -86,10 +87,10 @@ def expected_forward(posed: Posed, declared: str | None = None) -> list[Expected
         from opproof.harness.truth.torch.posed import expected
 
         return [*expected(posed, declared).outputs]
-    squares = deviations(posed, declared)
+    off = deviations(posed, declared)
     dtype = DTYPES[posed.case.dtype]
-    scaled = map(partial(_scaled, posed, declared, dtype), posed.outputs, squares)
-    return [replace(e, held=e.faithful and s is not None) for e, s in zip(scaled, squares, strict=True)]
+    scaled = map(partial(_scaled, posed, declared, dtype), posed.outputs, off, _moved(posed, posed.outputs, off))
+    return [replace(e, held=e.faithful and d is not None) for e, d in zip(scaled, off, strict=True)]
 
 
 def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | None]:
@@ -101,11 +102,11 @@ def expected_vjp(posed: Posed, declared: str | None = None) -> list[Expected | N
     values = values_of(posed)
     if is_bitwise(posed):
         return [None if v is None else unscaled(posed, v) for v in values]
-    squares = deviations(posed, declared)
+    off = deviations(posed, declared)
     kinds = [DTYPES[posed.dtype_of(i)] for i in range(len(values))]
     return [
-        None if v is None else _scaled(posed, declared, kind, v, s)
-        for kind, v, s in zip(kinds, values, squares, strict=True)
+        None if v is None else _scaled(posed, declared, kind, v, d, m)
+        for kind, v, d, m in zip(kinds, values, off, _moved(posed, values, off), strict=True)
     ]
 
 
@@ -131,17 +132,55 @@ def unscaled(posed: Posed, values: Array) -> Expected:
     return Expected(values, np.zeros(values.shape), exact=not once, faithful=posed.mode is Mode.GRADIENT)
 
 
-def _scaled(posed: Posed, declared: str | None, kind: Dtype, values: Array, square: Array | None) -> Expected:
-    """The RMS deviation of the runs, in units of u(kind), the result's own dtype, from its square."""
-    if values.dtype.kind != "f" or square is None:
+def _moved(posed: Posed, values: Sequence[Array | None], off: Sequence[Deviation | None]) -> list[list[Array]]:
+    """Of results whose whole is looked at the changes by a factor of one operand, each divided by that factor less 1."""
+    changes: list[list[Array]] = [[] for _ in values]
+    if not any(d is not None and d.few for d in off):
+        return changes
+    for inputs, params in _with_a_factor(posed):
+        moved = _evaluated(posed, inputs, params)
+        for to, old, new in zip(changes, values, moved, strict=True):
+            if old is not None and new is not None and old.dtype.kind == "f":
+                with np.errstate(all="ignore"):
+                    to.append((new - old) / DELTA)
+    return changes
+
+
+def _with_a_factor(posed: Posed) -> Iterator[tuple[Sequence[Array | None], Mapping[str, Any]]]:
+    """Inputs and parameters, one of which is a little less than it was."""
+    for i, x in enumerate(posed.inputs):
+        if x is not None and x.dtype.kind == "f":
+            yield (*posed.inputs[:i], x * (1 - DELTA), *posed.inputs[i + 1 :]), posed.params
+    for name, number in posed.params.items():
+        if isinstance(number, float):
+            yield posed.inputs, {**posed.params, name: number * (1 - DELTA)}
+
+
+def _evaluated(posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array | None]:
+    """What `values_of` gives of other inputs and parameters."""
+    outputs = forward(posed.op, inputs, params)
+    if posed.mode is Mode.FORWARD:
+        return [*outputs]
+    exact = vjp(posed.op, inputs, params, posed.cotangents, outputs)
+    return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
+
+
+def _scaled(
+    posed: Posed, declared: str | None, kind: Dtype, values: Array, off: Deviation | None, moved: Sequence[Array]
+) -> Expected:
+    """The RMS deviation of the runs, in units of u(kind), the result's own dtype."""
+    if values.dtype.kind != "f" or off is None:
         return Expected(values, np.zeros(values.shape), exact=values.dtype.kind != "f")
     dtype = DTYPES[posed.case.dtype]
-    larger = max(compute_roundoff(dtype, declared), dtype.u)
+    real = max(compute_roundoff(dtype, declared), dtype.u) / DELTA
     with np.errstate(all="ignore"):
-        scale = np.sqrt(square) * (larger / kind.u / DELTA)
-    scale = np.where(np.isfinite(scale), scale, 0.0)
+        scale = np.sqrt(off.square) * (real / kind.u)
+    scale = _coarse(np.where(np.isfinite(scale), scale, 0.0))
     each = Trait.POINTWISE in posed.op.traits
-    return Expected(values, _coarse(scale), faithful=is_faithful(posed.case, declared, kind), each=each)
+    whole = None
+    if off.few and is_narrow(values, kind):
+        whole = max(spread(off.few, values, scale) * real, of_a_constant(moved, values, scale, kind.u))
+    return Expected(values, scale, faithful=is_faithful(posed.case, declared, kind), each=each, spread=whole)
 
 
 def _coarse(scale: Array) -> Array:

@@ -13,8 +13,13 @@ from typing import Any
 import numpy as np
 
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES, Dtype
+from opproof.vocabulary.dtypes import Dtype
 
+#: By how many roundoffs of its dtype an array may be off as a whole where honest answers are not (kernels store a
+#: constant in 16 bits), and how many times what noise gives it.
+SLOPE, SPREADS = 2.0, 4.0
+#: Different numbers of an array that make a whole.
+LEAST = 16
 #: Elements of an array whose noisy values are kept.
 _SAMPLED = 2**14
 
@@ -40,6 +45,12 @@ def spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
     return float(np.sqrt(np.mean([slope(off, x, s) ** 2 for off in offs]))) if offs else 0.0
 
 
+def of_a_constant(moved: Sequence[Array], values: Array, scale: Array, u: float) -> float:
+    """What a constant that is one operand, or stands beside it, gives the whole, of `moved`, the changes by a factor of each: as a spread."""
+    x, s = sampled(values), sampled(scale)
+    return SLOPE / SPREADS * u * max((abs(slope(sampled(m), x, s)) for m in moved), default=0.0)
+
+
 def is_narrow(values: Any, dtype: Dtype) -> bool:
     """Whether a whole is looked at: real floats of fewer digits than float32."""
-    return values is not None and values.dtype.kind == "f" and dtype.digits < DTYPES["f32"].digits
+    return values is not None and values.dtype.kind == "f" and dtype.narrow

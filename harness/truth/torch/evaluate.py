@@ -41,6 +41,11 @@ class Question:
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
     saves: bool = True  # whether a backward reads outputs as they are stored
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The dtype of every output, and of every input's gradient."""
+        return (*self.dtypes, *self.kinds)
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -64,7 +69,7 @@ def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
     unit = amplitudes_of(question)[1]
     expected = [
         _expected(v, s, f, DTYPES.get(k), unit, runs, question.compute)
-        for v, s, f, k in zip(values, off.squares, off.few, (*question.dtypes, *question.kinds), strict=True)
+        for v, s, f, k in zip(values, off.squares, off.few, question.results, strict=True)
     ]
     count = len(question.dtypes)
     return Truth(
@@ -97,10 +102,7 @@ def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int,
     amplitudes, unit = amplitudes_of(question)
     squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in values]
     few: list[list[Array]] = [[] for _ in values]
-    narrow = [
-        k in DTYPES and is_narrow(v, DTYPES[k])
-        for v, k in zip(values, (*question.dtypes, *question.kinds), strict=True)
-    ]
+    narrow = [k in DTYPES and is_narrow(v, DTYPES[k]) for v, k in zip(values, question.results, strict=True)]
     flips = 0
     for run in range(runs):
         noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
@@ -117,7 +119,7 @@ def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int,
 
 def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     """Amplitudes of the noise, and of one roundoff: the largest of them all is DELTA."""
-    floats = [DTYPES[d] for d in (*question.dtypes, *question.kinds) if d] or [DTYPES["f32"]]
+    floats = [DTYPES[d] for d in question.results if d] or [DTYPES["f32"]]
     compute = question.compute
     most = max if compute == "storage" else min  # of a result in float32 what lies on the way is stored all the same
     interior = most(compute_roundoff(d, compute) for d in floats)
@@ -213,11 +215,10 @@ def _expected(
         whole = values if values.dtype.kind == "b" else values.astype(np.int64)
         return Expected(whole, np.zeros(values.shape), exact=True)
     scale = np.nan_to_num(np.sqrt(squares / runs) / (unit * dtype.u), nan=0.0, posinf=0.0)
-    narrow = dtype.digits < DTYPES["f32"].digits
     return Expected(
         values,
         scale,
         faithful=compute_roundoff(dtype, compute) < dtype.u,
-        stored=compute == "storage" and narrow,
+        stored=compute == "storage" and dtype.narrow,
         spread=spread(few, values, scale) / unit if few else None,
     )

@@ -66,7 +66,7 @@ def widened(question: Question, known: Truth) -> Truth:
     values = evaluated(exact, question, 0.0)
     other = deviations(exact.tape, question, values, _NOISY, Way.OTHER)
     terms = _terms(exact.tape, question, values)
-    kinds = (*question.dtypes, *question.kinds)
+    kinds = question.results
     unit = amplitudes_of(question)[1]
     silent = replace(_SILENT, tiny=amplitudes_of(question)[0].tiny)
     flushed = evaluated(Arithmetic(torch, exact.tape.rewound(), silent, way=Way.FLUSHED), question, 0.0)

@@ -6,10 +6,11 @@ import pytest
 from opproof.cases import Case
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import STORED, compare
-from opproof.harness.judge.figures import BIAS, LEAST, RMS, Rounding, figures
+from opproof.harness.judge.figures import BIAS, RMS, Rounding, figures
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import Expected, vjp
+from opproof.harness.truth.slope import LEAST
 from opproof.reference_ops import load
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
@@ -59,6 +60,62 @@ def test_rows_that_are_one_in_memory_share_their_errors(layout, verdict):
 def test_a_factor_fails(text, factor):
     assert of(text, lambda y: y).verdict == "PASS"
     assert of(text, lambda y: y * factor).verdict == "WRONG_VALUE"
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.GRADIENT])
+@pytest.mark.parametrize(
+    ("text", "factor"),
+    [
+        ("scaled_dot_product_attention[query=2x4x9x16;key=2x4x33x16;value=2x4x33x16;bf16]", 1.02),
+        ("scaled_dot_product_attention[query=2x4x9x16;key=2x4x33x16;value=2x4x33x16;f16]", 1.003),
+        ("layer_norm[x=31x65;weight=65,;bias=65,;normalized_shape=(65);bf16]", 0.98),
+        ("linear[x=33x65;weight=17x65;bias=17,;bf16]", 1.02),
+        ("logsumexp[x=33x65;dim=-1;f16]", 0.997),
+        ("gelu[x=7x33;bf16]", 1.02),
+    ],
+)
+def test_a_factor_fails_where_intermediates_are_declared_to_be_stored(text, factor, mode):
+    case = Case.parse(text)
+    kind = DTYPES[case.dtype]
+    posed = pose(case, load(case.op), mode).asked
+    exact = posed.outputs
+    if mode is Mode.GRADIENT:
+        exact = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+
+    def judged(change):
+        stored = [None if y is None else round_to(y * change, kind).astype(kind.numpy) for y in exact]
+        return judge(posed, Answer(stored), Rules(declared="storage"))
+
+    assert judged(1).verdict == "PASS"
+    assert judged(factor).verdict in ("WRONG_VALUE", "WRONG_GRADIENT")
+    assert all(e is None or e.spread is None for e in posed.expected())
+    assert any(e is not None and e.spread for e in posed.expected("storage"))
+
+
+def test_the_same_few_numbers_again_and_again_may_be_rounded_to_one_side():
+    """Products of numbers beside 1, each stored in bf16: half the roundings are ties, and 65 of them lean one way."""
+    case = Case.parse("prod[x=17x65;dim=-1;bf16;fill=close]")
+    posed = pose(case, load("prod"), Mode.FORWARD).asked
+    y = posed.inputs[0][:, 0]
+    for column in posed.inputs[0].T[1:]:
+        y = round_to(y * column, BF16)
+    assert abs(np.mean(y / posed.outputs[0]) - 1) > 8 * BF16.u
+    assert judge(posed, Answer([y.astype(BF16.numpy)]), Rules(declared="storage")).verdict == "PASS"
+
+
+def test_a_constant_that_is_stored_in_16_bits_moves_the_whole_as_far_as_it_is_ill_conditioned():
+    """exp(x ln 2) with ln 2 in bf16, as JAX's exp2: at x near 10 all results are 1.7 % too small."""
+    case = Case.parse("exp2[x=7x33;bf16;fill=offset]")
+    posed = pose(case, load("exp2"), Mode.FORWARD).asked
+    constant = round_to(np.log(2), BF16)
+    y = round_to(np.exp(round_to(posed.inputs[0] * constant, BF16)), BF16)
+    assert abs(np.median(y / posed.outputs[0]) - 1) > 4 * BF16.u
+
+    def verdict(answer):
+        return judge(posed, Answer([answer.astype(BF16.numpy)]), Rules(declared="storage")).verdict
+
+    assert verdict(y) == "PASS"
+    assert verdict(round_to(posed.outputs[0] * 1.08, BF16)) == "WRONG_VALUE"
 
 
 def test_the_message_names_the_factor():

@@ -232,7 +232,15 @@ def test_what_a_backend_raises(answer, expected):
     assert (found.verdict, found.message) == expected
 
 
-@pytest.mark.parametrize(("says", "message"), [("no f32", "no f32"), (False, "declined without a reason"), ("", None)])
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        ("no f32", "no f32"),
+        (False, "declined without a reason"),
+        ("", "declined without a reason"),
+        (None, "its supports() returned None; expected True, or a str: the reason why not"),
+    ],
+)
 def test_supports(says, message):
     class Picky(NumPy):
         def supports(self, op, dtypes, params):
@@ -241,7 +249,7 @@ def test_supports(says, message):
 
     found = judgement(Picky())
     assert found.verdict == "UNSUPPORTED"
-    assert found.message == ("declined without a reason" if message is None else message)
+    assert found.message == message
 
 
 @pytest.mark.parametrize("mode", ["forward", "gradient"])
