@@ -133,7 +133,7 @@ def unscaled(posed: Posed, values: Array) -> Expected:
 
 
 def _moved(posed: Posed, values: Sequence[Array | None], off: Sequence[Deviation | None]) -> list[list[Array]]:
-    """Of results whose whole is looked at the changes by a factor of one operand, each divided by that factor less 1."""
+    """Of results whose whole is looked at the changes by a factor of one operand, divided by that factor less 1."""
     changes: list[list[Array]] = [[] for _ in values]
     if not any(d is not None and d.few for d in off):
         return changes

@@ -46,7 +46,10 @@ def spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
 
 
 def of_a_constant(moved: Sequence[Array], values: Array, scale: Array, u: float) -> float:
-    """What a constant that is one operand, or stands beside it, gives the whole, of `moved`, the changes by a factor of each: as a spread."""
+    """What a constant gives the whole that is one operand or stands beside it, as a spread.
+
+    `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1.
+    """
     x, s = sampled(values), sampled(scale)
     return SLOPE / SPREADS * u * max((abs(slope(sampled(m), x, s)) for m in moved), default=0.0)
 
