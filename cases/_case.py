@@ -10,7 +10,7 @@ Grammar, parts separated by ';', in this order:
     dtype     f64, f32, f16, bf16, f8e4m3, f8e5m2, i8, i16, i32 or u8: that of tensors that hold data, not places
     mixed=    tensors that have another dtype, b:f16 or weight:f32,bias:f32; left out when all have one. Results
               keep the case's dtype, and so does the tensor that they are like; a gradient has that of its own tensor
-    fill=     how values are drawn (cases/_data.py); left out when normal
+    fill=     how values are drawn (cases/_fills.py); left out when normal
     layout=   how tensors lie in memory (cases/_layouts.py); left out when contiguous
     into=     how results lie in memory, by the same words; left out when contiguous
     inplace=  the tensor in whose memory the first result lies; left out when it has memory of its own

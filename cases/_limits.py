@@ -1,6 +1,6 @@
 """Fills at the limits: whole rows of infinities and NaN, rows far from zero, both sides of where formulas switch.
 
-Each takes raw bits, a shape and the dtype, and returns float64, as the fills of _data.py do.
+Each takes raw bits, a shape and the dtype, and returns float64, as the fills of _fills.py do.
 """
 
 from __future__ import annotations

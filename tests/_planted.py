@@ -15,7 +15,7 @@ from _plant_table import DEFECTS, Defect
 from _plants import Call
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import NOT_FINITE
+from opproof.cases._fills import NOT_FINITE
 from opproof.harness.diagnose.diagnosis import explain
 from opproof.reference_ops import load, names
 from opproof.vocabulary.dtypes import DTYPES

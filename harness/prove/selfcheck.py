@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import NOT_FINITE, ON_KINKS, bits_of
+from opproof.cases._data import bits_of
+from opproof.cases._fills import NOT_FINITE, ON_KINKS
 from opproof.cases._uneven import OPPOSED
 from opproof.harness.judge import ties
 from opproof.harness.judge.bound import compare

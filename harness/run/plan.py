@@ -11,8 +11,8 @@ from pathlib import Path
 
 from opproof.cases import Case, _file, cases_of
 from opproof.cases._case import RESERVED
-from opproof.cases._data import FORWARD_ALONE, NOT_FINITE
 from opproof.cases._derived import of_cotangents
+from opproof.cases._fills import FORWARD_ALONE, NOT_FINITE
 from opproof.cases._stored import check_stored, is_stored
 from opproof.harness.ledger.known import Known
 from opproof.harness.run import destination

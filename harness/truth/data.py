@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.cases import Case
-from opproof.cases._data import HIDDEN, bits_of, draw, draw_cotangent, draw_tensor, is_on_kinks
+from opproof.cases._data import bits_of, draw, draw_cotangent, draw_tensor
+from opproof.cases._fills import HIDDEN, is_on_kinks
 from opproof.cases._layouts import LAYOUTS, cotangent_layout, layouts_of
 from opproof.harness.truth.fitted import fitted
 from opproof.reference_ops import Op

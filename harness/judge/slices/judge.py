@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.cases._data import PIECEWISE, bits_of
+from opproof.cases._data import bits_of
+from opproof.cases._fills import PIECEWISE
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, is_stale, missing

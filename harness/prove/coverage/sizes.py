@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from opproof.cases import Case
-from opproof.cases._data import NOT_FINITE
+from opproof.cases._fills import NOT_FINITE
 from opproof.reference_ops import Op
 
 #: Parameters that are sizes of the result.

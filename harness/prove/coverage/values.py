@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from opproof.cases import DTYPES_BY_DEFAULT, Case
-from opproof.cases._data import BRINK, EVERY_BYTE, GROWING, PAST_EXP
 from opproof.cases._every import EVERY
+from opproof.cases._fills import BRINK, EVERY_BYTE, GROWING, PAST_EXP
 from opproof.cases._quant import BLOCKS, BYTES
 from opproof.harness.prove.coverage import ops as on
 from opproof.harness.prove.coverage.case import (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from opproof.cases._data import NOT_FINITE
+from opproof.cases._fills import NOT_FINITE
 from opproof.harness.prove.mutation.arrays import Arrays, is_float, is_number, on_floats, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile

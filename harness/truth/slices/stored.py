@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from opproof.cases import Case
-from opproof.cases._data import HIDDEN, draw_stored, is_on_kinks, stored_cotangent
+from opproof.cases._data import draw_stored, stored_cotangent
+from opproof.cases._fills import HIDDEN, is_on_kinks
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import arguments, inputs_of, repeat_slices, to_dtype
 from opproof.harness.truth.posed import Posed, output_names

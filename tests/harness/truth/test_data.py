@@ -7,17 +7,8 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case, cases_of
-from opproof.cases._data import (
-    FILLS,
-    HIDDEN,
-    NOT_FINITE,
-    REPORTS,
-    bits_of,
-    draw_cotangent,
-    draw_stored,
-    draw_tensor,
-    is_on_kinks,
-)
+from opproof.cases._data import bits_of, draw_cotangent, draw_stored, draw_tensor
+from opproof.cases._fills import FILLS, HIDDEN, NOT_FINITE, REPORTS, is_on_kinks
 from opproof.cases._limits import BRANCHES
 from opproof.cases._registry import all_names
 from opproof.harness.truth import reference

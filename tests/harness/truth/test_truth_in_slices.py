@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
-from opproof.cases._data import PIECE, PIECEWISE, draw_cotangent, draw_stored, draw_tensor, stored_cotangent
+from opproof.cases._data import draw_cotangent, draw_stored, draw_tensor, stored_cotangent
+from opproof.cases._fills import PIECE, PIECEWISE
 from opproof.harness.run.plan import checked
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.posed import pose as pose_whole
