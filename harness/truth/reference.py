@@ -18,6 +18,7 @@ from opproof.harness.truth.slope import is_narrow, of_a_constant, spread
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
+from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.several import tuple_of
 
@@ -138,9 +139,12 @@ def _moved(posed: Posed, values: Sequence[Array | None], off: Sequence[Deviation
     if not any(d is not None and d.few for d in off):
         return changes
     for inputs, params in _with_a_factor(posed):
-        moved = _evaluated(posed, inputs, params)
+        try:
+            moved = _evaluated(posed, inputs, params)
+        except (OpError, ValueError):  # what the operator does not take moves nothing
+            continue
         for to, old, new in zip(changes, values, moved, strict=True):
-            if old is not None and new is not None and old.dtype.kind == "f":
+            if old is not None and new is not None and old.dtype.kind == "f" and new.shape == old.shape:
                 with np.errstate(all="ignore"):
                     to.append((new - old) / DELTA)
     return changes
