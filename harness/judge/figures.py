@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_of_slices
 from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, slope
+from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, slope, varies
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -147,7 +147,7 @@ def figures(
 
 def _steepest(values: Array, spread: float | None, u: float) -> float:
     """By what factor the whole may be off; any where that is not measured, or too few values differ."""
-    if spread is None or np.unique(np.abs(values)).size < LEAST:
+    if spread is None or not varies(values):
         return math.inf
     return max(SLOPE * u, SPREADS * spread)
 

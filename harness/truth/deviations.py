@@ -16,7 +16,7 @@ from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, r
 from opproof.harness.truth.noise.pool import Pooled
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff
-from opproof.harness.truth.slope import LEAST, sampled
+from opproof.harness.truth.slope import sampled, varies
 from opproof.reference_ops import Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
@@ -123,7 +123,7 @@ def _joined(a: tuple[Array, Array] | None, b: tuple[Array, Array] | None) -> tup
 def _varies(posed: Posed) -> bool:
     """Whether inputs hold enough different numbers: of the same few, again and again, all roundings lean alike."""
     floats = [v for v in posed.inputs if v is not None and v.dtype.kind == "f"]
-    return any(np.unique(np.abs(v)).size >= LEAST for v in floats)
+    return any(map(varies, floats))
 
 
 def _deviation(result: Any, *, whole: bool = False) -> Deviation | None:

@@ -14,7 +14,7 @@ from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.deviations import Deviation, deviations
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import DELTA, compute_roundoff
-from opproof.harness.truth.slope import is_narrow, of_a_constant, spread
+from opproof.harness.truth.slope import is_narrow, of_a_constant, sampled, spread
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -115,7 +115,14 @@ def values_of(posed: Posed) -> list[Array | None]:
     """Expected outputs, or gradients where needed, without their scale: one evaluation."""
     if posed.mode is Mode.FORWARD:
         return [*posed.outputs]
-    exact = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+    return _gradients(posed, posed.inputs, posed.params, posed.outputs)
+
+
+def _gradients(
+    posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any], outputs: Sequence[Array]
+) -> list[Array | None]:
+    """Those that are needed."""
+    exact = vjp(posed.op, inputs, params, posed.cotangents, outputs)
     return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
 
 
@@ -134,7 +141,10 @@ def unscaled(posed: Posed, values: Array) -> Expected:
 
 
 def _moved(posed: Posed, values: Sequence[Array | None], off: Sequence[Deviation | None]) -> list[list[Array]]:
-    """Of results whose whole is looked at the changes by a factor of one operand, divided by that factor less 1."""
+    """Of results whose whole is looked at the changes by a factor of one operand, divided by that factor less 1.
+
+    Each is `sampled`.
+    """
     changes: list[list[Array]] = [[] for _ in values]
     if not any(d is not None and d.few for d in off):
         return changes
@@ -146,7 +156,7 @@ def _moved(posed: Posed, values: Sequence[Array | None], off: Sequence[Deviation
         for to, old, new in zip(changes, values, moved, strict=True):
             if old is not None and new is not None and old.dtype.kind == "f" and new.shape == old.shape:
                 with np.errstate(all="ignore"):
-                    to.append((new - old) / DELTA)
+                    to.append((sampled(new) - sampled(old)) / DELTA)
     return changes
 
 
@@ -163,10 +173,7 @@ def _with_a_factor(posed: Posed) -> Iterator[tuple[Sequence[Array | None], Mappi
 def _evaluated(posed: Posed, inputs: Sequence[Array | None], params: Mapping[str, Any]) -> list[Array | None]:
     """What `values_of` gives of other inputs and parameters."""
     outputs = forward(posed.op, inputs, params)
-    if posed.mode is Mode.FORWARD:
-        return [*outputs]
-    exact = vjp(posed.op, inputs, params, posed.cotangents, outputs)
-    return [np.asarray(v) if n else None for v, n in zip(exact, posed.needs, strict=True)]
+    return [*outputs] if posed.mode is Mode.FORWARD else _gradients(posed, inputs, params, outputs)
 
 
 def _scaled(

@@ -39,6 +39,11 @@ def sampled(values: Array) -> Array:
     return flat[:: max(1, -(-flat.size // _SAMPLED))]
 
 
+def varies(values: Array) -> bool:
+    """Whether an array holds enough different numbers, signs apart, to tell anything of a whole."""
+    return np.unique(np.abs(values)).size >= LEAST
+
+
 def spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
     """The RMS of the slopes of some arrays' errors, each `sampled`."""
     x, s = sampled(values), sampled(scale)
@@ -48,10 +53,10 @@ def spread(offs: Sequence[Array], values: Array, scale: Array) -> float:
 def of_a_constant(moved: Sequence[Array], values: Array, scale: Array, u: float) -> float:
     """What a constant gives the whole that is one operand or stands beside it, as a spread.
 
-    `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1.
+    `moved` has the changes of `values` by a factor of each operand, divided by that factor less 1, each `sampled`.
     """
     x, s = sampled(values), sampled(scale)
-    return SLOPE / SPREADS * u * max((abs(slope(sampled(m), x, s)) for m in moved), default=0.0)
+    return SLOPE / SPREADS * u * max((abs(slope(m, x, s)) for m in moved), default=0.0)
 
 
 def is_narrow(values: Any, dtype: Dtype) -> bool:
