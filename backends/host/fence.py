@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from os import DirEntry, getpid, getppid, listdir, readlink, stat
 from pathlib import Path, PosixPath
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 from opproof.vocabulary.places import caches
 
@@ -29,14 +29,17 @@ def fence() -> None:
         if isinstance(value, FunctionType) and value.__module__ == __name__:
             own[name] = FunctionType(value.__code__, own, name)
     files, folders = _of_cache()
-    own |= {"_files": _references() | files, "_caches": folders, "_keeper": getppid()}
+    own |= {"_files": {**_references(), **files}, "_caches": folders, "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 
 
-#: Device and number of every file of the references and of the cache, which a link to one has too, and of the folders
-#: of the cache; and the process that ends this one.
-_files: frozenset[tuple[int, int]] = frozenset()
-_caches: frozenset[tuple[int, int]] = frozenset()
+#: Device and number of a file or folder: a link to it has the same, and once it is removed another may get them.
+_Identity: TypeAlias = tuple[int, int]
+
+#: Of every file of the references and of the cache, and of the folders of the cache, where it lies; and the process that
+#: ends this one.
+_files: dict[_Identity, str] = {}
+_caches: dict[_Identity, str] = {}
 _keeper = 0
 
 _INIT, _UNKNOWN = 1, -1
@@ -44,20 +47,20 @@ _INIT, _UNKNOWN = 1, -1
 _LINKS, _OWNERS = 40, {8, 15}
 
 
-def _references() -> frozenset[tuple[int, int]]:
+def _references() -> dict[_Identity, str]:
     folder = Path(__file__).resolve().parents[2] / "reference_ops"
-    return frozenset((s.st_dev, s.st_ino) for s in map(os.stat, folder.rglob("*.py*")))
+    return {_identity_of(p.stat()): str(p) for p in folder.rglob("*.py*")}
 
 
-def _of_cache() -> tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]:
+def _of_cache() -> tuple[dict[_Identity, str], dict[_Identity, str]]:
     """Files and folders."""
     try:
         found = [caches(), *caches().rglob("*")]
-        known = [(p.is_dir(), p.stat()) for p in found if p.exists()]
+        known = [(p.is_dir(), _identity_of(p.stat()), str(p)) for p in found if p.exists()]
     except (OSError, RuntimeError):  # there is none, or no home
-        return frozenset(), frozenset()
-    files = frozenset((s.st_dev, s.st_ino) for is_folder, s in known if not is_folder)
-    return files, frozenset((s.st_dev, s.st_ino) for is_folder, s in known if is_folder)
+        return {}, {}
+    files = {identity: path for is_folder, identity, path in known if not is_folder}
+    return files, {identity: path for is_folder, identity, path in known if is_folder}
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -121,15 +124,23 @@ def _has_proc() -> bool:
 
 def _is_ours(name: str, folder: int | None) -> bool:
     """Whether it is one of the files or folders, or lies in one of the folders, there or not."""
-    found = _identity(name, folder)
-    return found in _files or found in _caches or _identity(name.rpartition("/")[0] or ".", folder) in _caches
+    found, within = _identity(name, folder), _identity(name.rpartition("/")[0] or ".", folder)
+    return _is_one_of(_files, found) or _is_one_of(_caches, found) or _is_one_of(_caches, within)
 
 
-def _identity(name: str, folder: int | None) -> tuple[int, int] | None:
+def _is_one_of(ours: dict[_Identity, str], found: _Identity | None) -> bool:
+    """Whether it is one of `ours`, which lies where it did: the cache removes files, whose numbers others get."""
+    return found is not None and found in ours and _identity(ours[found], None) == found
+
+
+def _identity(name: str, folder: int | None) -> _Identity | None:
     try:
-        status = stat(name, dir_fd=folder)
+        return _identity_of(stat(name, dir_fd=folder))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def _identity_of(status: os.stat_result) -> _Identity:
     return status.st_dev, status.st_ino
 
 
