@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
+from opproof.harness.judge.grid import fewer_digits
 from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_of_slices
 from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, slope, varies
+from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, clear_slope, varies
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -51,6 +52,7 @@ class Figures:
     most: float = RMS  # that the RMS may be
     slope: float = 0.0  # the factor less 1 by which the whole is off, where that is more than `steepest`
     steepest: float = 0.0
+    digits: int = 0  # that its numbers have, where those are clearly fewer than the dtype's
     moved: float = 0.0  # the mean of signed units where the truth is a number of the dtype, if it is clearly not 0
 
     def fault(self, declared: str | None = None) -> str:
@@ -77,6 +79,8 @@ class Figures:
             )
         if self.rms > self.most:
             return f"{within} their RMS is {self.rms:.2g} units, at most {self.most:g} are allowed"
+        if self.digits:
+            return f"{within} none of its numbers has more than {self.digits} digits{_those_of(self.digits)}"
         if self.moved:
             how = "large" if self.moved > 0 else "small"
             return f"{within} numbers that need no rounding are {abs(self.moved):.2g} units too {how} on average"
@@ -138,11 +142,18 @@ def figures(
         moved = held if held is not None else 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
     steepest = math.inf if repeated else _steepest(values, expected.spread, DTYPES[dtype].u)
-    steep = slope(given - values, values, expected.scale[counts]) if math.isfinite(steepest) else 0.0
+    steep = clear_slope(given - values, values, expected.scale[counts]) if math.isfinite(steepest) else 0.0
     return Figures(
         rms=rms, bias=bias, factor=factor, rounding=rounding, lean=leaning, moved=moved, most=most,
         slope=steep if abs(steep) > steepest else 0.0, steepest=steepest,
+        digits=fewer_digits(given, values, expected.scale[counts], DTYPES[dtype]),
     )  # fmt: skip
+
+
+def _those_of(digits: int) -> str:
+    """The dtype that has so many, in words."""
+    names = [d.name for d in DTYPES.values() if not d.whole and d.digits == digits]
+    return f", those of {names[0]}" if names else ""
 
 
 def _steepest(values: Array, spread: float | None, u: float) -> float:

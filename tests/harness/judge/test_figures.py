@@ -236,3 +236,31 @@ def test_a_whole_number_is_met_exactly():
     assert of(text, lambda y: round_to(y * (1 - ulp), BF16)).verdict == "WRONG_VALUE"
     less = of(text, lambda y: truncated(y * (1 - 2.0**-20), BF16), Rules(rounding="truncate"))
     assert less.verdict == "PASS"
+
+
+def _added_in_float16(x, weight):
+    """A convolution by NumPy's einsum, as autograd's signal.convolve has it: sums are kept in float16."""
+    wide = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), axis=(2, 3))
+    return np.einsum("nchwij,ocij->nohw", windows, weight)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_sums_that_are_stored_often_have_a_slope_by_chance(seed):
+    """24 results, whose sums of 1,152 terms are stored again and again; the reference stores one."""
+    case = Case.parse(f"conv2d[x=1x128x3x4;weight=2x128x3x3;padding=1;f16;seed={seed}]")
+    posed = pose(case, load("conv2d"), Mode.FORWARD).asked
+    x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
+    found = judge(posed, Answer([_added_in_float16(x, weight)]), Rules(declared="storage"))
+    assert found.verdict == "PASS", found.message
+
+
+def test_many_of_them_tell_a_factor():
+    case = Case.parse("conv2d[x=2x16x9x11;weight=16x16x3x3;padding=1;f16]")
+    posed = pose(case, load("conv2d"), Mode.FORWARD).asked
+    x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
+    off = (_added_in_float16(x, weight).astype(np.float64) * 1.002).astype(np.float16)
+    found = judge(posed, Answer([off]), Rules(declared="storage"))
+    assert found.verdict == "WRONG_VALUE"
+    assert "the whole is 0.0" in found.message
+    assert found.message.endswith("of its size too large, at most 0.00098 are allowed")
