@@ -1,12 +1,12 @@
 """Records per second of a run, where the time of a record goes, and what a record costs beside another opproof's.
 
     python benchmarks/throughput.py -b torch -j 2
-    python benchmarks/throughput.py -b torch -j 2 --against DIR
+    python benchmarks/throughput.py -b numpy -j 1 --against DIR --cases FILE
 
 First a real run through the judges, with the peak memory of the whole process tree; then a sample of its tasks with
 the judge in this process, under the profiler. With --against, instead: the same `opproof run` by the one that is
 installed in DIR (`pip install --no-deps --target DIR ...`) and by this opproof, with a cache that is empty (cold) and
-with the same cache once more (warm), and the CPU time of each.
+with the same cache once more (warm), and the CPU time of each. FILE holds the ids of cases that both know, one a line.
 """
 
 from __future__ import annotations
@@ -60,10 +60,14 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=1500)
     parser.add_argument("--against", type=Path, metavar="DIR", help="a folder that holds another opproof, installed")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each, by turns, with --against")
+    parser.add_argument("--cases", type=Path, metavar="FILE", help="only these, with --against; ids, one a line")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     if options.against is not None:
-        compare(options.backend, options.jobs, options.ops, options.against, options.rounds)
+        only = ["-o", options.ops] if options.ops else []
+        if options.cases is not None:
+            only += [word for line in options.cases.read_text().split("\n") if line for word in ("--case", line)]
+        compare(options.backend, options.jobs, only, options.against, options.rounds)
         return
     selection = Selection(ops=tuple(n for n in options.ops.split(",") if n))
     planned = tasks([options.backend], cases(selection), selection)
@@ -139,7 +143,7 @@ class Cost:
         return Cost(self.records + other.records, self.cpu + other.cpu, self.wall + other.wall)
 
 
-def compare(backend: str, jobs: int, ops: str, other: Path, rounds: int) -> None:
+def compare(backend: str, jobs: int, only: list[str], other: Path, rounds: int) -> None:
     """Print what a record costs here and in `other`."""
     if not (other / "opproof").is_dir():
         sys.exit(f"{other} holds no package opproof; install one with `pip install --no-deps --target {other} PATH`.")
@@ -149,7 +153,7 @@ def compare(backend: str, jobs: int, ops: str, other: Path, rounds: int) -> None
         with tempfile.TemporaryDirectory() as cache:
             turns = [("that", that), *((which, this) for which in BARS)]
             for which, packages in turns if i % 2 == 0 else [*turns[1:], turns[0]]:  # what slows down, slows down all
-                costs[which] += cost(backend, jobs, ops, packages, cache)
+                costs[which] += cost(backend, jobs, only, packages, cache)
     for which, c in costs.items():
         each = f"{1000 * c.cpu / c.records:.3f} ms of CPU a record"
         print(f"{which:4}  {c.records:7,} records  {c.cpu:8.1f} s of CPU  {c.wall:7.1f} s  {each}")
@@ -158,13 +162,13 @@ def compare(backend: str, jobs: int, ops: str, other: Path, rounds: int) -> None
         print(f"{which} it costs {ratio:.3f} of that ({'within' if ratio <= bar else 'beyond'} the bar of {bar:g})")
 
 
-def cost(backend: str, jobs: int, ops: str, packages: str, cache: str) -> Cost:
+def cost(backend: str, jobs: int, only: list[str], packages: str, cache: str) -> Cost:
     """What `opproof run` costs with the opproof that is found on PYTHONPATH `packages`, and this folder for a cache."""
     # Processes whose parents are gone come to this one, and are counted when it has waited for them.
     ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "opproof.harness", "run", "-b", backend, "-j", str(jobs), "--quiet"]
-        command += [*(["-o", ops] if ops else []), "--timeout", "60", "--out", "out"]
+        command += [*only, "--timeout", "60", "--out", "out"]
         environment = {**os.environ, "PYTHONPATH": packages, "OPPROOF_CACHE": cache}
         before, started = _waited_for(), time.perf_counter()
         done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)

@@ -14,40 +14,51 @@ from opproof.vocabulary.errors import UsageError
 @click.command("mutate")
 @click.option("-o", "--op", "names", multiple=True, metavar="OP[,OP...]", help="Only these operators.")
 @click.option("--dtype", "dtypes", multiple=True, metavar="f32,i8,...", help="These in place of f32, f16 and bf16.")
+@click.option(
+    "--declared", type=Choice(("storage",)), metavar="storage", help="Judge as a backend that declares this; 16 bits."
+)
 @click.option("--level", type=Choice(LEVELS), default="standard", show_default=True)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there too.")
 @click.option("--list", "listed_only", is_flag=True, help="Print every mutant and what killed it.")
 def command(
-    *, names: tuple[str, ...], dtypes: tuple[str, ...], level: str, jobs: int, markdown: Path | None, listed_only: bool
+    *,
+    names: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    declared: str | None,
+    level: str,
+    jobs: int,
+    markdown: Path | None,
+    listed_only: bool,
 ) -> int:
     """Run the cases against mutants of the reference backend and print the kill rate per operator and dtype.
 
-    Exit status: 0 every survivor is a known equivalent, 1 one is not.
+    Exit status: 0 every survivor is a known equivalent, 1 one is not. With --declared it is 0: what is declared allows
+    many, and the page counts which.
     """
     from tqdm import tqdm
 
-    from opproof.harness.prove.mutation.page import markdown_page, table
+    from opproof.harness.prove.mutation.page import declared_page, markdown_page, table
     from opproof.harness.prove.mutation.report import EQUIVALENT, read_equivalent, sorted_out
     from opproof.harness.prove.mutation.runs import all_fates
-    from opproof.harness.prove.mutation.trials import JUDGED, TYPED
+    from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED
     from opproof.harness.run.plan import Selection, operators
 
-    chosen = listed(dtypes) or JUDGED
+    chosen = listed(dtypes) or (NARROW if declared else JUDGED)
     for dtype in chosen:
         if dtype not in (*JUDGED, *TYPED):
             raise UsageError(f"unknown dtype {dtype!r}: mutants are judged in {', '.join((*JUDGED, *TYPED))}.")
     ops = [op.name for op in operators(Selection(ops=listed(names)))]
     every = []
     with tqdm(total=len(ops), unit="operator", disable=None, leave=False) as progress:
-        for fates in all_fates(ops, level, jobs, chosen):
+        for fates in all_fates(ops, level, jobs, chosen, declared):
             every += fates
             progress.update()
     if listed_only:
         for f in every:
             fate = f.killed_by or ("survives" if f.counts else "changes no answer")
             click.echo(f"{f.op} {f.dtype} {f.name}: {fate}")
-    complete = not names and not dtypes and level == "standard"
+    complete = not names and not dtypes and level == "standard" and declared is None
     verdict = sorted_out(every, read_equivalent(EQUIVALENT), complete=complete)
     click.echo(table(verdict))
     for f in verdict.survivors:
@@ -57,5 +68,8 @@ def command(
     for line in verdict.summary:
         click.echo(line)
     if markdown is not None:
-        markdown.write_text(markdown_page(verdict), encoding="utf-8")
+        page = markdown_page(verdict) if declared is None else declared_page(verdict, declared)
+        markdown.write_text(page, encoding="utf-8")
+    if declared is not None:
+        return 0
     return 1 if verdict.survivors or verdict.idle else 0

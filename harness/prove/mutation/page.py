@@ -1,9 +1,12 @@
-"""The kill rates as a table, and as docs/mutation.md and docs/mutation-typed.md."""
+"""The kill rates as a table, and as docs/mutation.md, docs/mutation-typed.md and docs/mutation-storage.md."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from opproof.harness.prove.mutation.report import Score, Sorted
-from opproof.harness.prove.mutation.trials import JUDGED
+from opproof.harness.prove.mutation.trials import JUDGED, Fate
+from opproof.reference_ops import load
 
 _INTRODUCTION = """# Mutation
 
@@ -33,6 +36,16 @@ as mutants there, but in the last column. Data fit, with all that a kernel passe
 no mutant of an accumulation that overflows in the dtype itself could show: what is tried is one in fewer bits.
 """
 
+_DECLARED = """# Mutation, where storage is declared
+
+Written by `opproof mutate --declared {declared} --markdown docs/mutation-{declared}.md`; do not edit.
+
+The mutants of [mutation.md](mutation.md) in 16 bits, judged as the answers of a backend that declares *{declared}* for
+every operator: bounds have room for intermediates that are stored in 16 bits, and what is as small as that passes. The
+second table counts, of mutants that are no equivalents there, the kinds of which some survive, the largest first; *of*
+counts all of that kind, also those that are killed.
+"""
+
 
 def _cells(score: Score) -> list[str]:
     if not score.mutants:
@@ -60,13 +73,7 @@ def table(result: Sorted) -> str:
 
 def markdown_page(result: Sorted) -> str:
     """docs/mutation.md."""
-    lines = [_TYPED if set(result.dtypes).isdisjoint(JUDGED) else _INTRODUCTION]
-    lines += ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
-    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
-    for dtype in result.dtypes:
-        s = result.score(dtype=dtype)
-        counts = f"{s.mutants:,} | {s.killed:,} | {s.equivalent} | {s.survivors} | {s.rate} | {s.without_effect:,}"
-        lines.append(f"| {dtype} | {counts} |")
+    lines = [_TYPED if set(result.dtypes).isdisjoint(JUDGED) else _INTRODUCTION, *_scores(result)]
     lines += ["", *_equivalents(result)]
     if result.survivors:
         lines += ["", _SURVIVORS]
@@ -75,6 +82,35 @@ def markdown_page(result: Sorted) -> str:
     lines += ["", f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in _rows(result)]
     return "\n".join(lines) + "\n"
+
+
+def declared_page(result: Sorted, declared: str) -> str:
+    """docs/mutation-storage.md: what survives by its kind, since it is much."""
+    lines = [_DECLARED.format(declared=declared), *_scores(result), ""]
+    lines += ["| dtype | mutant | survive | of |", "| --- | --- | ---: | ---: |"]
+    alive = Counter((f.dtype, _kind(f)) for f in result.survivors)
+    every = alive + Counter((f.dtype, _kind(f)) for f in result.killed)
+    for (dtype, kind), count in sorted(alive.items(), key=lambda item: (-item[1], item[0])):
+        lines.append(f"| {dtype} | {kind} | {count} | {every[dtype, kind]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kind(fate: Fate) -> str:
+    """What a mutant does, without the names of the operator's own tensors and parameters."""
+    op = load(fate.op)
+    words = fate.mutant.split()
+    named = {*op.tensors, *op.params}
+    return f"{fate.mode}: " + " ".join("…" if word in named else word for word in words).replace("*", "\\*")
+
+
+def _scores(result: Sorted) -> list[str]:
+    lines = ["| dtype | mutants | killed | equivalent | survive | killed of the others | without effect |"]
+    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for dtype in result.dtypes:
+        s = result.score(dtype=dtype)
+        counts = f"{s.mutants:,} | {s.killed:,} | {s.equivalent} | {s.survivors} | {s.rate} | {s.without_effect:,}"
+        lines.append(f"| {dtype} | {counts} |")
+    return lines
 
 
 def _equivalents(result: Sorted) -> list[str]:

@@ -34,8 +34,10 @@ CLEAR = frozenset({Verdict.PASS, Verdict.MISTRUSTED, Verdict.INCONCLUSIVE})
 class Trial:
     """One case in one mode, posed once for many answers."""
 
-    def __init__(self, case: Case, op: Op, mode: Mode, judged_by: Judge) -> None:
+    def __init__(self, case: Case, op: Op, mode: Mode, judged_by: Judge, declared: str | None = None) -> None:
+        """`declared` is the lower precision by which answers are judged."""
         self.case, self.op, self.mode, self.judged_by = case, op, mode, judged_by
+        self.rules = Rules(declared=declared)
         pair = pose(case, op, mode)
         self.posed = pair.asked
         wanted = wanted_of(pair.asked, pair.other.outputs)
@@ -96,7 +98,7 @@ class Trial:
 
     @cached_property
     def _expected(self) -> Any:
-        return expected_of(self.posed)
+        return expected_of(self.posed, self.rules.declared)
 
     @cached_property
     def sound(self) -> bool:
@@ -118,7 +120,7 @@ class Trial:
             answer = Answer(received(returned, self.asked), before, drawn=self._drawn)
         except Settled as settled:
             return Judgement(settled.verdict, settled.message)
-        return self.judged_by(self.posed, answer, Rules(), self._expected)
+        return self.judged_by(self.posed, answer, self.rules, self._expected)
 
     def before(self, mutant: Mutant, kept: dict[Any, Any]) -> Sequence[Array | None]:
         """The mutant's answer to the call before, which draws from another number; nothing where none is drawn."""

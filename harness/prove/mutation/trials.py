@@ -25,6 +25,8 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: A kernel for one of them is a kernel of its own.
 JUDGED = ("f32", "f16", "bf16")
+#: Those of them in which a backend may declare that its intermediates are stored.
+NARROW = ("f16", "bf16")
 #: Those that are judged where they are asked for: values alone, in few rows that take turns, so that no mutant must
 #: show in each of them.
 TYPED = DECLARED
@@ -63,10 +65,12 @@ class Fate:
         return f"passes {self.shown} cases, errors to {figures}"
 
 
-def trials(op: Op, mode: Mode, dtype: str, level: str, judged_by: Judge = judge) -> list[Trial]:
+def trials(
+    op: Op, mode: Mode, dtype: str, level: str, judged_by: Judge = judge, declared: str | None = None
+) -> list[Trial]:
     """The cases of one operator in one mode and dtype, posed; those without a gradient to ask for are left out."""
     cases = [c for c in cases_of(op.name, level) if c.dtypes == (dtype,)]
-    posed = [Trial(c, op, mode, judged_by) for c in cases if is_asked(c, op, mode)]
+    posed = [Trial(c, op, mode, judged_by, declared) for c in cases if is_asked(c, op, mode)]
     return posed if mode is Mode.FORWARD else [t for t in posed if any(t.posed.needs)]
 
 
@@ -93,13 +97,15 @@ def profile(op: Op, mode: Mode, dtype: str, posed: Sequence[Trial]) -> Profile:
     )
 
 
-def fates(op: Op, level: str, dtypes: Sequence[str] = JUDGED, judged_by: Judge = judge) -> Iterator[Fate]:
-    """What becomes of every mutant of `op` in every dtype that it has cases of."""
+def fates(
+    op: Op, level: str, dtypes: Sequence[str] = JUDGED, judged_by: Judge = judge, declared: str | None = None
+) -> Iterator[Fate]:
+    """What becomes of every mutant of `op` in every dtype that it has cases of, as a backend that `declared` that."""
     for mode in MODES:
         if mode is Mode.GRADIENT and op.vjp is None:
             continue
         for dtype in dtypes:
-            posed = trials(op, mode, dtype, level, judged_by)
+            posed = trials(op, mode, dtype, level, judged_by, declared)
             if posed:
                 for mutant in mutants_of(profile(op, mode, dtype, posed)):
                     yield fate(mutant if dtype in JUDGED else replace(mutant, must_show=False), posed)
