@@ -36,8 +36,8 @@ def fence() -> None:
 #: Device and number of a file or folder: a link to it has the same, and once it is removed another may get them.
 _Identity: TypeAlias = tuple[int, int]
 
-#: Of every file of the references and of the cache, and of the folders of the cache, where it lies; and the process that
-#: ends this one.
+#: Of every file of the references and of the cache, and of the folders of the cache, where it lies; and the process
+#: that ends this one.
 _files: dict[_Identity, str] = {}
 _caches: dict[_Identity, str] = {}
 _keeper = 0

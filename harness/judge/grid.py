@@ -16,8 +16,8 @@ from opproof.vocabulary.dtypes import Dtype
 _ZERO_BITS = 3
 #: Different numbers that are expected off the grid, and answered on it.
 _TELLING = 16
-#: An element tells where its noise is below this share of the grid's step. What cancels k bits lies on a grid of 2^k for
-#: good reason: noise, a whole unit of what is stored, is half such a step there at least.
+#: An element tells where its noise is below this share of the grid's step. What cancels k bits lies on a grid of 2^k
+#: for good reason: noise, a whole unit of what is stored, is half such a step there at least.
 _FINE = 1 / 4
 
 

@@ -7,10 +7,10 @@ from click.testing import CliRunner
 from opproof.harness.commands.mutate import command
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.prove.mutation.mutant import Mutant, mutants_of
-from opproof.harness.prove.mutation.page import markdown_page, table
+from opproof.harness.prove.mutation.page import declared_page, markdown_page, table
 from opproof.harness.prove.mutation.report import EQUIVALENT, Equivalent, read_equivalent, sorted_out
 from opproof.harness.prove.mutation.runs import of_op
-from opproof.harness.prove.mutation.trials import JUDGED, TYPED, Fate, fate, fates, profile, trials
+from opproof.harness.prove.mutation.trials import JUDGED, NARROW, TYPED, Fate, fate, fates, profile, trials
 from opproof.reference_ops import load
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
@@ -234,3 +234,24 @@ def test_a_blind_judge_kills_nothing_of_whole_numbers():
     found = list(fates(load("add"), "standard", ("i32",), judged_by=blind))
     assert not [f for f in found if f.killed_by]
     assert len(sorted_out(found, (), complete=False).survivors) > 20
+
+
+def test_what_is_declared_allows_what_it_says_and_no_more():
+    """A factor and another dtype on the way are no noise of 16-bit intermediates; one stored intermediate is."""
+    found = {(f.dtype, f.mutant): f for f in of_op("gelu", "standard", NARROW, "storage") if f.mode == Mode.FORWARD}
+    for dtype, mutant in (("bf16", "times 1.02 before it is stored"), ("f16", "results rounded to bf16")):
+        assert found[dtype, mutant].killed_by, mutant
+    for dtype in NARROW:
+        assert not found[dtype, f"intermediates stored in {dtype}"].killed_by
+    page = declared_page(sorted_out(list(found.values()), (), complete=False), "storage")
+    assert "| f16 | forward: intermediates stored in f16 | 1 | 1 |" in page
+    assert "times 1.02" not in page
+
+
+def test_survivors_of_what_is_declared_are_counted_and_fail_nothing(tmp_path):
+    page = tmp_path / "mutation-storage.md"
+    call = ["-o", "add", "--level", "smoke", "--declared", "storage", "--markdown", str(page)]
+    done = CliRunner().invoke(command, call, standalone_mode=False)
+    assert done.return_value == 0
+    assert "survives: add bf16" in done.output
+    assert page.read_text(encoding="utf-8").startswith("# Mutation, where storage is declared")
