@@ -28,9 +28,9 @@ def lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[
     """By how many units results are off on average from those rounded to nearest; 0.0 if not clearly, None if too few.
 
     Where storing is most of what is rounded. Each value once: a constant that fills an array is rounded to the same
-    side everywhere.
+    side everywhere. None that lies in the middle of two numbers: either is the nearest.
     """
-    chosen = mask & np.isfinite(nearest)
+    chosen = mask & np.isfinite(nearest) & ~_in_the_middle(values, nearest, dtype)
     if np.count_nonzero(chosen) < TELLING:
         return None
     values, places = np.unique(values[chosen], return_index=True)
@@ -38,6 +38,14 @@ def lean(got: NDArray[np.float64], values: Array, nearest: Array, mask: NDArray[
         return None
     off = np.sign(values) * (got[chosen][places] - nearest[chosen][places]) / (DTYPES[dtype].u * np.abs(values))
     return _clear(off)
+
+
+def _in_the_middle(values: Array, nearest: Array, dtype: str) -> NDArray[np.bool_]:
+    """Whether a value is as far from the next number of its dtype as from the nearest, to a hundredth of a step."""
+    with np.errstate(all="ignore"):
+        step = np.ldexp(2 * DTYPES[dtype].u, np.frexp(values)[1] - 1)
+        near: NDArray[np.bool_] = np.abs(values - nearest) > 0.49 * step
+        return near
 
 
 def lean_of_slices(

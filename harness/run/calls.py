@@ -16,6 +16,7 @@ from opproof.harness.truth.slices.pose import Pair
 from opproof.harness.truth.slices.room import Room
 from opproof.vocabulary import arrays
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
 STALE = "the answer is that of the call before, which had other data"
@@ -41,7 +42,7 @@ def kept(judgement: Judgement, pair: Pair, leading: Sequence[Array | None], answ
     if not same_bits(leading, answer.arrays):
         changed = unrepeatable(pair.asked, [leading], "before", rules, pair.room)
         return replace(judgement, verdict=changed.verdict, message=changed.message)
-    if same_bits(leading, answer.before):  # two questions with one answer: right for both, or kept
+    if same_bits(leading, answer.before) and _is_held(pair.other):  # two questions with one answer: right for both, or kept
         other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
         if other.verdict in WRONG:
             return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)
@@ -62,6 +63,8 @@ def wrong_again(
     pair: Pair, asked: Iterable[Sequence[Array | None]], other: Iterable[Sequence[Array | None]], rules: Rules
 ) -> str:
     """Which of several answers to the two questions is wrong, in words; empty where all are right: bits may vary."""
+    if not _is_held(pair.asked):
+        return ""
     for posed, answers in ((pair.asked, asked), (pair.other, other)):
         for some in answers:
             judgement = by_reference(posed, Answer(some), rules, pair.room)
@@ -69,6 +72,11 @@ def wrong_again(
                 units = "" if judgement.units is None else f": {judgement.units:.3g} units of {judgement.limit:.3g}"
                 return f"its bits may vary, as declared, but the same call gave a wrong answer another time{units}"
     return ""
+
+
+def _is_held(posed: Posed) -> bool:
+    """Whether an answer is held against the question alone, not against what another call drew."""
+    return posed.mode is Mode.FORWARD or not posed.op.drawn_from
 
 
 def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:

@@ -264,3 +264,18 @@ def test_many_of_them_tell_a_factor():
     assert found.verdict == "WRONG_VALUE"
     assert "the whole is 0.0" in found.message
     assert found.message.endswith("of its size too large, at most 0.00098 are allowed")
+
+
+def _away_at_ties(values):
+    """To the nearest bfloat16, of two that are as near the one farther from zero: half a step up, then truncated."""
+    bits = np.asarray(values, np.float32).view(np.uint32) + np.uint32(0x8000)
+    return (bits & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_lies_in_the_middle_may_go_to_either_side(seed):
+    """Of sums of two bf16 numbers a fifth are ties, which FBGEMM rounds away from zero: PyTorch's embedding_bag."""
+    case = Case.parse(f"embedding_bag[weight=4099x17;indices=33x2;mode=sum;bf16;seed={seed}]")
+    posed = pose(case, load(case.op), Mode.FORWARD).asked
+    answer = _away_at_ties(posed.outputs[0]).astype(DTYPES["bf16"].numpy)
+    assert judge(posed, Answer([answer]), Rules()).verdict == "PASS"
