@@ -66,6 +66,22 @@ def alike(kept: Array, other: Array, q: float) -> str:
     return ""
 
 
+def partial(kept: Array, values: Array, q: float) -> str:
+    """Whether what is kept goes by `values`, of the same shape, in words: the larger ones, or those of one sign."""
+    flat, x = kept.reshape(-1), np.asarray(values, dtype=np.float64).reshape(-1)
+    chosen = np.isfinite(x)
+    flat, x = flat[chosen], x[chosen]
+    for what, high in (("farther from zero", np.abs(x)), ("larger", x)):
+        if not x.size or np.ptp(high) == 0:
+            continue
+        above = high > np.median(high)
+        for half, words in ((above, what), (~above, f"not {what}")):
+            k, n = int(np.count_nonzero(flat[half])), int(np.count_nonzero(half))
+            if unlikely(k, n, q, 4):
+                return f"{k} of the {n} elements are kept that are {words} than the median, expected about {q * n:.6g}"
+    return ""
+
+
 def _suspicious(a: Array, b: Array, q: float) -> list[int]:
     """The distances at which two runs of values correlate most, of either sign."""
     n = a.size

@@ -3,7 +3,7 @@
 Shapes: x any; y and mask (bool, true where kept) as x. Which elements are dropped follows from `key`, by a generator of
 the implementation's own: the same key drops the same ones, another key others. So y and the gradient are held against
 the mask that came, the gradient against that of the forward, and the mask against chance alone: how many are kept, in
-all and along each axis, whether it repeats itself, whether another key gives the same. Where the tensor `mask` is
+all, along each axis and of the larger elements, whether it repeats itself, whether another key gives the same. Where the tensor `mask` is
 given, nothing is drawn; where not training, nothing is dropped, and y is x.
 Gradient: g mask / (1 - p).
 Source: Srivastava et al., Dropout (2014). What is dropped is multiplied by 0 (PyTorch, ONNX, MLX: of NaN that is NaN),
@@ -80,7 +80,8 @@ def unfair(
     if mask is not None:
         return ""
     kept, q = outputs[1], 1 - p if training else 1.0
-    return _chance.uneven(kept, q) or _chance.repeated(kept, q) or (_chance.alike(kept, others[1], q) if others else "")
+    found = _chance.uneven(kept, q) or _chance.partial(kept, x, q) or _chance.repeated(kept, q)
+    return found or (_chance.alike(kept, others[1], q) if others else "")
 
 
 def torch(torch: Any, x: Any, mask: Any = None, *, p: float = 0.5, key: int = 0, training: bool = True) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from opproof.reports import rounding
+from opproof.reports import declared, rounding
 from opproof.reports._kinds import COLUMNS, LABELS, Kind, share
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures, grouped, kinds_of, largest, of_arrays, provisos, reasons, sentence, table
@@ -24,7 +24,7 @@ def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) ->
     open_kinds = (Kind.FAILED, Kind.HARNESS_ERROR, Kind.NO_EVIDENCE)
     worst = next((k for k in open_kinds if kinds[k]), Kind.PASSED if kinds[Kind.PASSED] else Kind.FAILED)
     top = f"### {_MARKS[worst]} opproof: {cell(sentence(header, results), 1500)}"
-    told = [text for text in (provisos(results), rounding.text(results)) if text]
+    told = [text for text in (provisos(results), rounding.text(results), declared.text(results)) if text]
     blocks = [top, *(cell(text, 1500) for text in told), *_backends(header, results)]
     room = limit - sum(_size(b) for b in blocks) - 400  # for the lines that say what was left out
     failed = failures(results)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from opproof.reports import rounding
+from opproof.reports import declared, rounding
 from opproof.reports._kinds import COLUMNS, KINDS, LABELS, Kind, kind, severity, share
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import (
@@ -50,7 +50,8 @@ def summary(
     parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
     if count.kinds[Kind.KNOWN]:
         parts.append(_known(results, most, where))
-    parts += [_totals(results, count), rounding.text(results), provisos(results), sentence(header, results, rows)]
+    parts += [_totals(results, count), rounding.text(results), declared.text(results)]
+    parts += [provisos(results), sentence(header, results, rows)]
     return "\n\n".join(part for part in parts if part)
 
 

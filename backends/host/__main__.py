@@ -41,12 +41,13 @@ def main() -> None:
     parser.add_argument("--frames", help="two descriptors: requests are read from the first, answers go to the second")
     parser.add_argument("--arena", type=int, default=-1, help="descriptor of the memory that is shared with the judge")
     parser.add_argument("--references", action="store_true", help="the backend may use opproof's references")
+    parser.add_argument("--private", action="append", default=[], help="a file of the judge's, not to be read here")
     options = parser.parse_args()
     source, sink = _streams(options.frames)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.argv = ["opproof-host"]
     if not options.references and options.spec.partition(":")[0] not in MADE_OF_REFERENCES:
-        fence()
+        fence(options.private)
     _serve(options.spec, source, sink, Arena(options.arena), shared=options.arena >= 0)
 
 

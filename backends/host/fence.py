@@ -1,9 +1,10 @@
-"""What a host's Python does not let a backend do: read the references or the cache, or signal what it did not start.
+"""What a host's Python does not let a backend do: read or move references or the cache, or signal what is not its own.
 
 A backend that answers with the references would be compared with itself. An audit hook is asked before every import,
-open, link, move and kill; it keeps functions and builtins of its own, so nothing that a backend puts in the place of
-Python's gets it round. What foreign code does (ctypes, C, other programs, SQLite's ATTACH) it does not see, and who
-takes the hook itself apart is not held by it; docs/method.md says what holds there.
+open, link, move, removal and kill; it keeps functions and builtins of its own, so nothing that a backend puts in the
+place of Python's gets it round. What foreign code does (ctypes, C, other programs, SQLite's ATTACH) it does not see, nor
+what a link is turned to between its look and the opening, and who takes the hook itself apart is not held by it;
+docs/method.md says what holds there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import DirEntry, getpid, getppid, listdir, readlink, stat
 from pathlib import Path, PosixPath
 from types import FunctionType
@@ -22,53 +23,64 @@ from opproof.vocabulary.places import caches
 _PACKAGES = ("opproof.reference_ops", "opproof.cases", "opproof.harness", "opproof.reports")
 
 
-def fence() -> None:
-    """Raise it around this process, for good."""
+def fence(private: Iterable[str] = ()) -> None:
+    """Raise it around this process, for good; `private` are files of other references, the user's own."""
     own: dict[str, Any] = {**globals(), "__builtins__": dict(vars(builtins))}
     for name, value in list(own.items()):
         if isinstance(value, FunctionType) and value.__module__ == __name__:
             own[name] = FunctionType(value.__code__, own, name)
-    files, folders = _of_cache()
-    own |= {"_files": {**_references(), **files}, "_caches": folders, "_keeper": getppid()}
+    files, folders = _within(*_cache(), _FOLDER)
+    files |= {_identity_of(p.stat()): str(p) for p in map(Path, private) if p.exists()}
+    own |= {"_files": files, "_folders": folders, "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 
 
 #: Device and number of a file or folder: a link to it has the same, and once it is removed another may get them.
 _Identity: TypeAlias = tuple[int, int]
 
-#: Of every file of the references and of the cache, and of the folders of the cache, where it lies; and the process
-#: that ends this one.
+#: Of every file of the references and of the cache, and of their folders, where it lies; and the process that ends this
+#: one.
 _files: dict[_Identity, str] = {}
-_caches: dict[_Identity, str] = {}
+_folders: dict[_Identity, str] = {}
 _keeper = 0
+
+_FOLDER = Path(__file__).resolve().parents[2] / "reference_ops"
+#: Events whose first argument names a file, and those whose second one does too.
+_OPENED = {"open", "sqlite3.connect", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.chown"}
+_MOVED = {"os.link", "os.rename"}
 
 _INIT, _UNKNOWN = 1, -1
 #: Links that lead to one another, at most; and the commands of fcntl that have signals sent to a process.
 _LINKS, _OWNERS = 40, {8, 15}
 
 
-def _references() -> dict[_Identity, str]:
-    folder = Path(__file__).resolve().parents[2] / "reference_ops"
-    return {_identity_of(p.stat()): str(p) for p in folder.rglob("*.py*")}
-
-
-def _of_cache() -> tuple[dict[_Identity, str], dict[_Identity, str]]:
-    """Files and folders."""
+def _cache() -> tuple[Path, ...]:
     try:
-        found = [caches(), *caches().rglob("*")]
-        known = [(p.is_dir(), _identity_of(p.stat()), str(p)) for p in found if p.exists()]
-    except (OSError, RuntimeError):  # there is none, or no home
-        return {}, {}
-    files = {identity: path for is_folder, identity, path in known if not is_folder}
-    return files, {identity: path for is_folder, identity, path in known if is_folder}
+        return (caches(),)
+    except RuntimeError:  # no home
+        return ()
+
+
+def _within(*folders: Path) -> tuple[dict[_Identity, str], dict[_Identity, str]]:
+    """Files and folders."""
+    files: dict[_Identity, str] = {}
+    inner: dict[_Identity, str] = {}
+    for folder in folders:
+        try:
+            for path in (folder, *folder.rglob("*")):
+                if path.exists():
+                    (inner if path.is_dir() else files)[_identity_of(path.stat())] = str(path)
+        except OSError:  # one that is gone since
+            continue
+    return files, inner
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in {"open", "sqlite3.connect"}:
-        _refuse_file(arguments[0])
-    elif event in {"os.link", "os.rename"}:
-        _refuse_file(arguments[0])
-        _refuse_file(arguments[1])
+    if event in _OPENED:
+        _refuse_file(arguments[0], uri=event == "sqlite3.connect")
+    elif event in _MOVED:
+        _refuse_file(arguments[0], uri=False)
+        _refuse_file(arguments[1], uri=False)
     elif event == "import":
         if str.startswith(arguments[0], _PACKAGES):
             raise ImportError(f"a backend cannot import {arguments[0]}: what is expected belongs to the judge")
@@ -78,11 +90,12 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         _refuse_process(arguments[2])
 
 
-def _refuse_file(path: Any) -> None:
-    """Of the references or the cache, or in a folder of the cache, whatever leads to it."""
+def _refuse_file(path: Any, *, uri: bool) -> None:
+    """Of the references or the cache, or in a folder of theirs, whatever leads to it."""
     text = _text_of(path)
-    if text is not None and any(_is_ours(name, folder) for name, folder in _ways(text)):
-        raise PermissionError(f"a backend cannot read {text}: what is expected belongs to the judge")
+    for named in () if text is None else (text, _path_of(text)) if uri else (text,):
+        if any(_is_ours(name, folder) for name, folder in _ways(named)):
+            raise PermissionError(f"a backend cannot read {text}: what is expected belongs to the judge")
 
 
 def _text_of(path: Any) -> str | None:
@@ -92,11 +105,27 @@ def _text_of(path: Any) -> str | None:
     if isinstance(path, bytes):
         return bytes.decode(path, "utf-8", "surrogateescape")
     if isinstance(path, str):
-        text = str.__getitem__(path, slice(None))
-        return text[5:].partition("?")[0] if text[:5] == "file:" else text  # SQLite's
+        return str.__getitem__(path, slice(None))
     if isinstance(path, int):
         return None
     raise PermissionError(f"a backend cannot open a file by a {type(path).__name__}: give its name as a text")
+
+
+def _path_of(uri: str) -> str:
+    """The file that a name of SQLite's means: file://host/path?query#fragment, with %20 for a space."""
+    if uri[:5] != "file:":
+        return uri
+    rest = uri[5:].partition("#")[0].partition("?")[0]
+    if rest[:2] == "//":
+        rest = "/" + rest[2:].partition("/")[2]
+    first, *parts = rest.split("%")
+    decoded = first.encode("utf-8", "surrogateescape")
+    for part in parts:
+        try:
+            decoded += bytes.fromhex(part[:2]) + part[2:].encode("utf-8", "surrogateescape")
+        except ValueError:
+            decoded += b"%" + part.encode("utf-8", "surrogateescape")
+    return decoded.partition(b"\0")[0].decode("utf-8", "surrogateescape")
 
 
 def _ways(text: str) -> Iterator[tuple[str, int | None]]:
@@ -125,7 +154,7 @@ def _has_proc() -> bool:
 def _is_ours(name: str, folder: int | None) -> bool:
     """Whether it is one of the files or folders, or lies in one of the folders, there or not."""
     found, within = _identity(name, folder), _identity(name.rpartition("/")[0] or ".", folder)
-    return _is_one_of(_files, found) or _is_one_of(_caches, found) or _is_one_of(_caches, within)
+    return _is_one_of(_files, found) or _is_one_of(_folders, found) or _is_one_of(_folders, within)
 
 
 def _is_one_of(ours: dict[_Identity, str], found: _Identity | None) -> bool:

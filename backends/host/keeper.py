@@ -29,7 +29,7 @@ _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
 _PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
-_CAP_SYS_PTRACE, _CAP_SYS_ADMIN, _CAP_PERFMON = 19, 21, 38
+_CAP_SYS_PTRACE, _CAP_SYS_ADMIN, _CAP_SYS_NICE, _CAP_SYS_RESOURCE, _CAP_PERFMON = 19, 21, 23, 24, 38
 _NO_NEW_PRIVS = 38
 
 # <linux/landlock.h>: system calls, rights, and the versions that have them
@@ -67,8 +67,10 @@ def _started(command: list[str], control: int, status: int, *, own: bool) -> int
         signal.signal(number, signal.SIG_DFL)
     _prctl(_PDEATHSIG, signal.SIGKILL)
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
-    # last two whatever Landlock says. A command of the user's may be one that needs to mount something.
-    for capability in (_CAP_SYS_PTRACE, _CAP_PERFMON, *([_CAP_SYS_ADMIN] if own else [])):
+    # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
+    # command of the user's may be one that needs to mount something.
+    every = (_CAP_SYS_PTRACE, _CAP_PERFMON, _CAP_SYS_NICE, _CAP_SYS_RESOURCE)
+    for capability in (*every, *([_CAP_SYS_ADMIN] if own else [])):
         _prctl(_CAPBSET_DROP, capability)
     os.close(control)
     os.close(status)

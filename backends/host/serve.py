@@ -21,6 +21,9 @@ from opproof.backends.protocol import BackendFailed, DeviceLost, InputChanged, O
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 
+#: Axes that an array can have.
+_AXES = 64
+
 
 class Outcome(StrEnum):
     """How a call went, as far as its host can tell."""
@@ -202,4 +205,6 @@ def from_metadata(metadata: Mapping[str, str]) -> Answer:
     outcome = Outcome(metadata.get("kind", ""))
     listed = json.loads(metadata.get("results", "[]"))
     results = [None if r is None else Returned(str(r[0]), tuple(int(n) for n in r[1])) for r in listed]
+    if any(r is not None and len(r.shape) > _AXES for r in results):
+        raise ValueError(f"an array of more than {_AXES} axes, which NumPy has not")
     return Answer(outcome, str(metadata.get("message", "")), results)

@@ -55,7 +55,7 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
     What PyTorch itself answers is known before the candidate is asked: its memory is nobody else's to read. What the
     candidate starts ends with the block.
     """
-    command = [sys.executable, "-m", "opproof.harness.check.served", str(located.file), located.label]
+    command = [sys.executable, "-P", "-m", "opproof.harness.check.served", str(located.file), located.label]
     process: list[HostProcess] = []
 
     def ask(request: Request) -> Reply:

@@ -52,17 +52,23 @@ def serve(file: str, name: str, how: str) -> None:
 
 def withhold(file: Path) -> None:
     """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
-    names = {file.name, Path(importlib.util.cache_from_source(str(file))).name}
-    places = {file.resolve(), Path(importlib.util.cache_from_source(str(file.resolve())))}
+    places = [file.resolve(), Path(importlib.util.cache_from_source(str(file.resolve())))]
 
     def told(event: str, given: tuple[Any, ...]) -> None:
         if event != "open" or not isinstance(given[0], str | bytes):
             return
-        path = Path(os.fsdecode(given[0]))
-        if path.name in names and path.resolve() in places:
+        if any(_are_one(os.fsdecode(given[0]), place) for place in places):
             raise PermissionError(f"{file.name} is the reference: a candidate may not read it")
 
     sys.addaudithook(told)
+
+
+def _are_one(name: str, place: Path) -> bool:
+    """Whether a name leads to the file, by links of either kind too."""
+    try:
+        return place.samefile(name)
+    except (OSError, ValueError):  # one of them is not there
+        return False
 
 
 def loaded(file: Path) -> Any:

@@ -52,6 +52,7 @@ class Attempt:
     rules: Rules | None = None  # by which it was judged
     seconds: float = 0.0
     judging: float = 0.0  # seconds of everything but the backend: data, reference, noise, comparison
+    declared: str = ""  # what the backend said of its results beforehand, in words
 
 
 @dataclass
@@ -62,6 +63,7 @@ class _Clock:
     posed: Posed | None = None
     answer: Answer | None = None
     rules: Rules | None = None
+    declared: str = ""
 
 
 def attempt(
@@ -85,7 +87,8 @@ def attempt(
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
         judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
     judging = time.perf_counter() - started - clock.seconds
-    return Attempt(judgement, clock.posed, clock.answer, fault, clock.rules, clock.seconds, judging)
+    of = clock.posed, clock.answer, fault, clock.rules
+    return Attempt(judgement, *of, clock.seconds, judging, clock.declared)
 
 
 def _judged(
@@ -96,7 +99,7 @@ def _judged(
     rules = Rules(task.strict_subnormals, task.convention, support.declared.compute, support.declared.rounding)
     by_itself = mode is Mode.GRADIENT and task.grad_oracle == "self"
     pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
-    clock.posed, clock.rules = pair.asked, rules
+    clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
         raise Settled(Verdict.UNSUPPORTED, "no input of this operator has a gradient")
     if task.threads and not host.about.threads:

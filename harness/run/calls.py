@@ -42,7 +42,9 @@ def kept(judgement: Judgement, pair: Pair, leading: Sequence[Array | None], answ
     if not same_bits(leading, answer.arrays):
         changed = unrepeatable(pair.asked, [leading], "before", rules, pair.room)
         return replace(judgement, verdict=changed.verdict, message=changed.message)
-    if same_bits(leading, answer.before) and _is_held(pair.other):  # two questions with one answer: right for both, or kept
+    if same_bits(leading, answer.before) and _is_held(
+        pair.other
+    ):  # two questions with one answer: right for both, or kept
         other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
         if other.verdict in WRONG:
             return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)

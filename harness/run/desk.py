@@ -69,6 +69,7 @@ class Desk:
         self._seats: dict[str, _Seat] = {}
         self._futile: Counter[tuple[str, str, str, str]] = Counter()  # second looks that changed nothing
         self._traces = 0
+        self._guilty: set[str] = set()  # operators whose cases have done harm
         self._waits: defaultdict[str, list[str]] = defaultdict(list)  # why the last starts failed, after a long while
         self._questions = Questions(self._store)  # of the case that is on the desk
 
@@ -120,7 +121,7 @@ class Desk:
             harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
             guilty = self._traced(task.backend, seat.history[:count], task, harm)
             if not guilty:
-                last = with_verdict(look.unlike, harm.verdict, f"{harm.message}; seen once: {_UNTRACED}")
+                last = with_verdict(look.unlike, harm.verdict, f"{harm.message}; seen once: {self._untraced}")
             for one in guilty:
                 if one.suspect.task is task:  # now and then, as fast as its threads are
                     last = with_verdict(look.unlike, one.harm.verdict, f"{one.harm.message}; not every time")
@@ -129,7 +130,7 @@ class Desk:
         return [*amended, record(task, last, in_process=seat.host.in_process)]
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
-        op = op_of(task.case.partition("[")[0], task.ops)
+        op = op_of(_op(task), task.ops)
         alone = alone or seat.host.about.once
         made = attempt(seat.host, task, op, self.limits.timeout, posing=self._questions, soft=soft, alone=alone)
         if made.seconds > 0:  # a task that was declined beforehand called nothing, and did no harm
@@ -144,7 +145,7 @@ class Desk:
             return _Look(as_told_by_itself(first))
         if verdict is Verdict.OUT_OF_MEMORY and fault is not None:  # what cases before it left behind is gone
             return _Look(self._fresh(task) if used else first)
-        kind = (task.backend, task.case.partition("[")[0], task.mode, verdict)
+        kind = (task.backend, _op(task), task.mode, verdict)
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
@@ -205,17 +206,28 @@ class Desk:
         if guilty:
             return [result for one in guilty for result in _charged(one, harm)]
         last = seat.history[-1]
-        reason = f"between this case and the next {plain(harm.message)}; {_UNTRACED}"
+        reason = f"between this case and the next {plain(harm.message)}; {self._untraced}"
         return [] if last.verdict in FAILED else [settled(last.task, harm.verdict, reason)]
 
     def _traced(self, spec: str, history: Sequence[Suspect], victim: Task | None, met: Harm) -> list[Guilty]:
         """Who is to blame for harm that `victim` met, or that was met between cases."""
         self._traces += 1
-        if self._traces > _TRACES:
-            return []
+        if self._traces > _TRACES:  # only whether one did it of whose operator that is known
+            history = [s for s in history if _op(s.task) in self._guilty][-1:]
+            if not history:
+                return []
         self._leave(spec)
         host, leave = lambda: self._seat(spec).host, lambda: self._leave(spec)
-        return culprits(history, victim, met.verdict, host, leave, self.limits.timeout)
+        guilty = culprits(history, victim, met.verdict, host, leave, self.limits.timeout)
+        self._guilty |= {_op(one.suspect.task) for one in guilty}
+        return guilty
+
+    @property
+    def _untraced(self) -> str:
+        """Why nobody else is charged with harm."""
+        if self._traces > _TRACES:
+            return f"who did it was not looked for, after {_TRACES} such searches in this run"
+        return "no case before it does it again in a fresh process"
 
     def _seat(self, spec: str) -> _Seat:
         if spec not in self._seats:
@@ -242,7 +254,10 @@ class Desk:
             seat.host.close()
 
 
-_UNTRACED = "no case before it does it again in a fresh process"
+def _op(task: Task) -> str:
+    return task.case.partition("[")[0]
+
+
 _SPOILT = "right when called alone in a new process, wrong after a call with other data"
 
 

@@ -15,7 +15,7 @@ import secrets
 import socket
 import struct
 import sys
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, util
 from multiprocessing.context import BaseContext
 from typing import Any
 
@@ -30,20 +30,27 @@ def context(preloaded: str) -> BaseContext:
     made = multiprocessing.get_context("forkserver")
     made.set_forkserver_preload([preloaded])
     server = forkserver._forkserver  # noqa: SLF001 - Python has no other name for it
-    if sys.platform == "linux" and "ensure_running" not in vars(server):
-        server.ensure_running = _started_without_a_file  # type: ignore[method-assign]
+    if "ensure_running" not in vars(server):
+        server.ensure_running = _started  # type: ignore[method-assign]
     return made
 
 
-def _started_without_a_file() -> None:
-    """Start the server where none runs. A name that begins with a zero byte lives as long as its socket."""
+def _started() -> None:
+    """Start the server where none runs, out of reach of files: of its socket, and of modules in the current folder.
+
+    A name that begins with a zero byte lives as long as its socket, on Linux. What a backend wrote into the current
+    folder, a logging.py, would be imported by each judge.
+    """
     named: Any = connection
-    ordinary = named.arbitrary_address
-    named.arbitrary_address = lambda _: f"\0opproof-{secrets.token_hex(16)}"
+    flagged, flags = vars(util), "_args_from_interpreter_flags"
+    ordinary, usual = named.arbitrary_address, flagged[flags]
+    if sys.platform == "linux":
+        named.arbitrary_address = lambda _: f"\0opproof-{secrets.token_hex(16)}"
+    flagged[flags] = lambda: ["-P", *usual()]
     try:
         forkserver.ForkServer.ensure_running(forkserver._forkserver)  # noqa: SLF001
     finally:
-        named.arbitrary_address = ordinary
+        named.arbitrary_address, flagged[flags] = ordinary, usual
 
 
 def listen_to(process: int) -> None:

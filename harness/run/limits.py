@@ -1,4 +1,4 @@
-"""What a host may use, and how many run at once."""
+"""What a host may use and may not read, and how many run at once."""
 
 from __future__ import annotations
 
@@ -13,3 +13,4 @@ class Limits:
     timeout: float
     memory: int
     in_process: bool = False  # the backend in the judge's own process, without limits
+    private: tuple[str, ...] = ()  # files of the user's own references

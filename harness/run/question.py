@@ -13,6 +13,7 @@ from opproof.harness.truth.posed import Posed, output_names
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import Verdict
 
 
@@ -21,7 +22,7 @@ class Settled(Exception):
 
     def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(message)
-        self.verdict, self.message = verdict, message
+        self.verdict, self.message = verdict, plain(message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ def measured(task: Task, attempt: Attempt, **said: Any) -> Result:
         dtype=case.dtype,
         backend=task.backend,
         mode=Mode(task.mode),
+        declared=attempt.declared,
         seconds=round(attempt.seconds, 6),
         judging=round(attempt.judging, 6),
         repro=repro(task),

@@ -31,6 +31,7 @@ from opproof.harness.run.settings import Settings, options
 from opproof.harness.run.status import Exit
 from opproof.harness.run.stop import stoppable
 from opproof.harness.run.task import Task
+from opproof.reference_ops import load_folder
 from opproof.reports import Header
 from opproof.reports._results import legible
 from opproof.vocabulary.errors import UsageError
@@ -52,7 +53,8 @@ def run(settings: Settings) -> int:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
     check_own(planned)
-    limits = Limits(settings.jobs, settings.timeout, settings.memory * 2**20, in_process=settings.in_process)
+    memory, private = settings.memory * 2**20, _private(settings)
+    limits = Limits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _foreign(cache)
@@ -86,6 +88,13 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
+
+
+def _private(settings: Settings) -> tuple[str, ...]:
+    """The files of the user's own references, but one that is a backend too."""
+    own = (op.source for folder in settings.selection.folders for op in load_folder(Path(folder)))
+    backends = {Path(b).resolve() for b in settings.backends if b.endswith(".py")}
+    return tuple(str(source) for source in own if source not in backends)
 
 
 def _judges(settings: Settings, limits: Limits, cache: Place | None) -> Judges:

@@ -13,7 +13,7 @@ from opproof.cases import Case
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.deviations import Deviation, deviations
 from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.roundoff import DELTA, compute_roundoff
+from opproof.harness.truth.roundoff import DELTA, STORED_RMS, compute_roundoff
 from opproof.harness.truth.slope import is_narrow, of_a_constant, sampled, spread
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
@@ -35,7 +35,7 @@ class Expected:
     exact: bool = False  # to be met bit for bit
     faithful: bool = False  # interior arithmetic is more precise than what is stored, so that storing rounds once
     each: bool = False  # every element is computed for itself, by few operations
-    stored: bool = False  # by declaration what lies between steps is stored in 16 bits
+    stored: float | None = None  # where 16-bit intermediates are declared, the most that the RMS of units may be
     spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
     held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
 
@@ -191,7 +191,10 @@ def _scaled(
     whole = None
     if off.few and is_narrow(values, kind):
         whole = max(spread(off.few, values, scale) * real, of_a_constant(moved, values, scale, kind.u))
-    return Expected(values, scale, faithful=is_faithful(posed.case, declared, kind), each=each, spread=whole)
+    stored = STORED_RMS if declared == "storage" and kind.narrow else None
+    return Expected(
+        values, scale, faithful=is_faithful(posed.case, declared, kind), each=each, stored=stored, spread=whole
+    )
 
 
 def _coarse(scale: Array) -> Array:

@@ -84,6 +84,7 @@ def encode(
         for name in ("limit", "rms", "bias"):
             columns[name].append(_units(getattr(r, name)))
         columns["nonfinite"].append(r.nonfinite)
+        columns["declared"].append(strings.add(visible(r.declared)))
         columns["rounding"].append(strings.add(visible(r.rounding)))
         columns["seconds"].append(_units(r.seconds))
         columns["judging"].append(_units(r.judging))
@@ -125,7 +126,7 @@ def _json(value: Any) -> str:
 
 
 _COLUMNS = tuple(
-    "case op dtype mode backend verdict kind units limit rms bias rounding nonfinite seconds judging "
+    "case op dtype mode backend verdict kind units limit rms bias declared rounding nonfinite seconds judging "
     "message diagnosis known repro worst".split()
 )
 _KIND = {kind: place for place, kind in enumerate(KINDS)}

@@ -50,6 +50,7 @@ def looked_at(
         for i, r in enumerate(given.results)
     ]
     arrays = received(returned, question)
+    _check_truth(arrays, question)
     if writes or layout.request.into:
         for array, wanted in zip(arrays, question.wanted, strict=True):
             if array is not None and wanted is not None and (missing := unwritten(array)).any():
@@ -57,6 +58,19 @@ def looked_at(
                 count = f"{int(missing.sum())} of {array.size} elements were not written, the first at {index}"
                 raise Settled(Verdict.NOT_WRITTEN, f"{wanted.name}: {count}")
     return arrays
+
+
+def _check_truth(arrays: Sequence[Array | None], question: Question) -> None:
+    """Raises Settled for truth values that are neither 0 nor 1: others compare bytes, or count them."""
+    for array, wanted in zip(arrays, question.wanted, strict=True):
+        if array is None or wanted is None or array.dtype != bool or not array.size:
+            continue
+        raw = array.view(np.uint8)
+        if raw.max() > 1:
+            index = tuple(int(i) for i in np.argwhere(raw > 1)[0])
+            raise Settled(
+                Verdict.WRONG_VALUE, f"{wanted.name} at {list(index)} is the byte {raw[index]}: expected 0 or 1"
+            )
 
 
 def _unplaced(described: serve.Returned | None) -> Returned | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -72,8 +72,13 @@ class Placed:
 
     in_process = False
 
-    def __init__(self, process: HostProcess, memory: SharedMemory | None, hello: Mapping[str, str]) -> None:
-        """Raises BackendError for a hello that says something else than a host of this version does."""
+    def __init__(
+        self, process: HostProcess, memory: SharedMemory | None, hello: Mapping[str, str], patience: float = LOADING
+    ) -> None:
+        """`patience` is how many seconds it may take to say what it supports.
+
+        Raises BackendError for a hello that says something else than a host of this version does.
+        """
         try:
             self._about = msgspec.json.decode(hello["about"], type=_Hello)
         except (KeyError, msgspec.DecodeError) as error:
@@ -81,7 +86,7 @@ class Placed:
         name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
         said = self._about
         self.about = About(name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads)
-        self._process, self._memory = process, memory
+        self._process, self._memory, self._patience = process, memory, patience
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
         self._recent: list[tuple[Question, Layout, dict[str, str]]] = []
@@ -98,7 +103,7 @@ class Placed:
         key = (op, dtype, mode, listed, named)
         if key not in self._support:
             asked = {"kind": "supports", "op": op, "dtype": dtype, "mode": mode, "params": listed, "shapes": named}
-            metadata, _ = self._exchange(asked, {}, LOADING)
+            metadata, _ = self._exchange(asked, {}, self._patience)
             if metadata.get("kind") != "supports":
                 raise Settled(Verdict.ERROR, plain(metadata.get("message", "it did not say what it supports")))
             said = {f.name: plain(metadata.get(f.name, "")) or None for f in fields(Declaration)}
@@ -218,14 +223,20 @@ class Placed:
         return given
 
 
-def start(spec: str, memory: int, *, references: bool = False) -> Placed:
-    """A host of the backend `spec` on this machine, of at most `memory` bytes. Raises BackendError and OSError."""
+def start(
+    spec: str, memory: int, *, references: bool = False, private: Iterable[str] = (), patience: float = LOADING
+) -> Placed:
+    """A host of the backend `spec` on this machine, of at most `memory` bytes; files that are `private` it cannot read.
+
+    Raises BackendError and OSError. What lies in the current folder is not imported in Python's or opproof's place.
+    """
     shared = SharedMemory()
     trusted = references or spec.partition(":")[0] in MADE_OF_REFERENCES
 
     def command(requests: int, answers: int) -> list[str]:
         options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * trusted]
-        return [sys.executable, "-m", "opproof.backends.host", *options, "--", spec]
+        hidden = [f"--private={file}" for file in private]
+        return [sys.executable, "-P", "-m", "opproof.backends.host", *options, *hidden, "--", spec]
 
     try:
         process = HostProcess(command, memory, [shared.descriptor], trusted=trusted)
@@ -233,7 +244,7 @@ def start(spec: str, memory: int, *, references: bool = False) -> Placed:
         shared.close()
         raise
     try:
-        return Placed(process, shared, _greeted(process, spec))
+        return Placed(process, shared, _greeted(process, spec), patience)
     except BackendError:
         process.stop()
         shared.close()
@@ -245,7 +256,7 @@ def _greeted(process: HostProcess, spec: str) -> dict[str, str]:
     try:
         hello, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, LOADING, _LONGEST)
     except HostFault as fault:
-        raise BackendError(f"backend {spec!r} could not be loaded: {fault.message}.") from None
+        raise BackendError(f"backend {spec!r} could not be loaded: {plain(fault.message)}.") from None
     if hello.get("kind") == "hello":
         return hello
     message = plain(hello.get("message", ""))

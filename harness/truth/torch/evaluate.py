@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.truth.reference import Expected
-from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff
+from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, TRACED_RMS, compute_roundoff
 from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
@@ -219,6 +219,6 @@ def _expected(
         values,
         scale,
         faithful=compute_roundoff(dtype, compute) < dtype.u,
-        stored=compute == "storage" and dtype.narrow,
+        stored=TRACED_RMS if compute == "storage" and dtype.narrow else None,
         spread=spread(few, values, scale) / unit if few else None,
     )

@@ -131,6 +131,7 @@ function record(i) {
   }
   if (col.units[i] !== null) rows.push(["Units", [numeral(col.units[i], 4), col.limit[i] === null ? "" : ` of ${number(col.limit[i], 4)} allowed`]]);
   if (col.rms[i] !== null) rows.push(["RMS", numeral(col.rms[i], 3)], ["Bias", numeral(col.bias[i], 3)]);
+  if (page.strings[col.declared[i]]) rows.push(["Judged as declared", page.strings[col.declared[i]]]);
   if (page.strings[col.rounding[i]]) rows.push(["Rounding", page.strings[col.rounding[i]]]);
   if (col.nonfinite[i]) rows.push(["Not finite", plural(col.nonfinite[i], "element")]);
   rows.push(["Time", time(seconds[i])]);

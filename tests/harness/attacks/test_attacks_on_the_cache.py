@@ -41,6 +41,10 @@ def within(folder, name):
     return os.read(os.open(name, os.O_RDONLY, dir_fd=os.open(folder, os.O_RDONLY)), 32)
 
 
+def percents(path):
+    return "".join(f"%{byte:02x}" for byte in os.fsencode(path))
+
+
 DOORS = {
     "by a symbolic link": lambda: linked(os.symlink, "symbolic"),
     "by a link to a link": lambda: (os.symlink("symbolic", "twice"), open("twice", "rb").read()),
@@ -53,6 +57,12 @@ DOORS = {
     "SQLite by its name": lambda: sqlite3.connect(ENTRIES).execute("SELECT count(*) FROM entries").fetchall(),
     "SQLite by a link": lambda: (os.symlink(ENTRIES, "e"), sqlite3.connect("e").execute("SELECT 1 FROM entries")),
     "SQLite by a URI": lambda: sqlite3.connect(f"file:{ENTRIES}?mode=ro", uri=True).execute("SELECT 1 FROM entries"),
+    "SQLite by a URI in percents": lambda: sqlite3.connect("file:" + percents(ENTRIES), uri=True).execute("SELECT 1 FROM entries"),
+    "SQLite by a URI with a host": lambda: sqlite3.connect(f"file://localhost{ENTRIES}", uri=True).execute("SELECT 1 FROM entries"),
+    "in a folder named as a URI": lambda: (os.mkdir("file:"), linked(os.symlink, "file:/key")),
+    "other rights": lambda: os.chmod(SOURCE, os.stat(SOURCE).st_mode),
+    "removed": lambda: os.remove(KEY),
+    "cut": lambda: os.truncate(KEY, 32),
     "a source in an open folder": lambda: within(SOURCE.parent, "neg.py"),
     "a folder's entry": lambda: [open(e, "rb").read() for e in os.scandir(KEY.parent) if e.name == "key"],
     "a name that changes": lambda: io.FileIO(Fickle()).read(),

@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+import sys
 
 import pytest
 from _attacker import case_of, passed, records, verdicts, written
@@ -157,3 +158,21 @@ def test_a_backend_that_computes_in_one_of_the_calls_alone(tmp_path, how):
         assert caught[0] == next(case for case, plan in plans.items() if plan.leads)
     else:
         assert caught == [case for case, plan in plans.items() if not plan.at_end]
+
+
+TIMERS = """
+def slack(inputs):
+    parent = lambda p: int(open(f"/proc/{p}/stat").read().rpartition(")")[2].split()[1])
+    keeper = os.getppid()
+    for process in (parent(keeper), keeper):
+        with open(f"/proc/{process}/timerslack_ns", "w") as file:
+            file.write(str(5 * 10**9))
+
+ATTACKS = {"neg": slack}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_timers_of_the_judge_are_not_the_hosts_to_set(tmp_path):
+    """As root it could write there, and the judge would wait for a minute beyond every limit."""
+    assert verdicts(tmp_path, TIMERS, "neg", "relu") == {"neg": "ERROR", "relu": "PASS"}

@@ -75,3 +75,34 @@ def test_not_at_import_either(tmp_path, door):
     assert done.returncode == 2
     assert "ImportError: a backend cannot import" in done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
+
+
+OWN = '''"""snake: x + sin(x)^2."""
+import numpy as np
+SMOKE = ["x=5x7"]
+def forward(x):
+    return x + np.sin(x) ** 2
+'''
+READS_OWN = """
+import importlib.util
+
+def snake(inputs):
+    spec = importlib.util.spec_from_file_location("mine", "FILE")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.forward(inputs[0].astype(np.float64)).astype(inputs[0].dtype)
+
+ATTACKS = {"snake": snake}
+"""
+
+
+def test_nor_are_operators_of_the_users_own(tmp_path):
+    """The file of a reference after --ops is the judge's too."""
+    (tmp_path / "ops").mkdir()
+    file = tmp_path / "ops" / "snake.py"
+    file.write_text(OWN, encoding="utf-8")
+    spec = written(tmp_path, READS_OWN.replace("FILE", str(file)))
+    done = run(tmp_path, spec, ("snake[x=5x7;f32]",), "--ops", str(tmp_path / "ops"))
+    (found,) = read_results(tmp_path / "out")[1]
+    assert (done.returncode, found.verdict) == (1, "ERROR")
+    assert found.message.startswith(f"PermissionError: a backend cannot read {file}")

@@ -1,5 +1,9 @@
 """A backend that loads once, and hangs whenever it is to load again: every case that needs it anew would wait."""
 
+import os
+import subprocess
+import sys
+
 from opproof.harness.run import desk
 from opproof.harness.run.desk import Desk
 from opproof.harness.run.hosts import placed
@@ -44,3 +48,52 @@ def test_a_wrong_shape_by_a_backend_that_does_not_load_any_more(tmp_path, monkey
     monkeypatch.setattr(at, "_records", lambda task: [settled(task, Verdict.WRONG_SHAPE, "")])
     tasks = [Task(str(tmp_path / "gone.py"), "neg[x=5x3;f32]", mode) for mode in ("forward", "gradient")]
     assert [r.verdict for r in at.results(tasks)] == [Verdict.WRONG_SHAPE, Verdict.CRASH]
+
+
+#: Writes a module of Python's into the current folder, whose import by a judge is written down; and is wrong.
+PLANTS = """
+import pathlib
+TEXT = "import pathlib; pathlib.Path('imported').touch()\\n" + "raise ImportError('not mine')\\n"
+for name in ("logging", "argparse", "selectors", "socket"):
+    pathlib.Path(name + ".py").write_text(TEXT)
+
+def forward(op, inputs, params):
+    return 0 * inputs[0]
+"""
+RIGHT = """
+import numpy as np
+
+def forward(op, inputs, params):
+    return np.negative(inputs[0])
+"""
+
+
+def test_modules_in_the_current_folder_are_nobodys_but_the_backends(tmp_path):
+    """Neither judges nor hosts take them for Python's: not those of this run, and not those of the next."""
+    (tmp_path / "plants.py").write_text(PLANTS, encoding="utf-8")
+    (tmp_path / "right.py").write_text(RIGHT, encoding="utf-8")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"}
+    command = [sys.executable, "-P", "-m", "opproof.harness", "run", "-b", "./plants.py", "-b", "./right.py"]
+    for _ in range(2):
+        done = subprocess.run(
+            [*command, "--case", "neg[x=3x33;f32]", "--mode", "forward", "-j", "1", "--quiet", "--out", "out"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stderr
+        assert "plants.py fails 1 of 1 record" in done.stdout
+        assert "right.py passes 1 of 1 record" in done.stdout
+    assert (tmp_path / "logging.py").exists()
+    assert not (tmp_path / "imported").exists()
+
+
+def test_what_is_asked_before_a_call_has_the_time_of_a_call(tmp_path):
+    """supports() had two minutes, whatever --timeout said."""
+    file = tmp_path / "backend.py"
+    file.write_text("import time\ndef supports(*_): time.sleep(1000)\ndef forward(*_): return None\n", encoding="utf-8")
+    at = Desk(Limits(1, 1.5, 2**30))
+    try:
+        (found,) = at.results([Task(str(file), "neg[x=3x33;f32]", "forward")])
+    finally:
+        at.close()
+    assert found.verdict == "TIMEOUT"
+    assert found.message == "no answer within 1.5 s"

@@ -118,10 +118,16 @@ def test_a_function_of_a_file_may_run_apart(tmp_path, monkeypatch):
 OPENED = """    names = {}
     exec(open(__file__.replace('candidate', 'reference')).read(), names)
     return names['reference'](x, w)"""
+LINKED = """    from pathlib import Path
+    link = Path(__file__).with_name('mine.py')
+    if not link.exists():
+        link.symlink_to('reference.py')
+    from mine import reference
+    return reference(x, w)"""
 IMPORTED = "    from reference import reference\n    return reference(x, w)"
 
 
-@pytest.mark.parametrize("body", [IMPORTED, OPENED], ids=["imported", "opened"])
+@pytest.mark.parametrize("body", [IMPORTED, OPENED, LINKED], ids=["imported", "opened", "linked"])
 def test_the_reference_answers_for_no_candidate(tmp_path, body):
     status, output = checked(tmp_path, REFERENCE, HEAD + "def candidate(x, w):\n" + body)
     assert status == 1, output

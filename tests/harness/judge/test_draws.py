@@ -136,3 +136,26 @@ def test_gradients_of_two_draws_that_are_alike_by_chance_are_not_kept():
         asked = f"dropout[x=1,;p=0.6;key={key};f32]"
         found += said(Drawing(draw=lambda r, shape, p: np.zeros(shape, bool)), "gradient", asked)[0] == "NOT_REPEATABLE"
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        (lambda x: np.abs(x), "that are farther from zero than the median"),
+        (lambda x: -np.abs(x), "that are farther from zero than the median"),
+        (lambda x: x, "than the median"),
+    ],
+    ids=["the smallest dropped", "the largest dropped", "the least dropped"],
+)
+def test_what_is_dropped_does_not_go_by_the_data(chosen, words):
+    """Pruning in dropout's place: as many are dropped as are to be, the same of one key and others of another."""
+
+    class Pruning(Drawing):
+        def forward(self, op, inputs, params):
+            by = chosen(inputs[0])
+            kept = by > np.quantile(by, params["p"])
+            return [self.scaled(inputs[0], kept, params), kept]
+
+    verdict, message = said(Pruning())
+    assert verdict == "WRONG_VALUE"
+    assert words in message

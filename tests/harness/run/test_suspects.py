@@ -115,3 +115,41 @@ def test_two_cases_that_spoil_one_host_are_both_charged(tmp_path, pause):
     verdicts = {r.case: str(r.verdict) for r in records}
     failed = {case: verdict for case, verdict in verdicts.items() if verdict != "PASS"}
     assert failed == {"exp[x=7x33;f32]": "OUT_OF_BOUNDS", "neg[x=7x33;f32]": "CRASH"}
+
+
+LEAVES = """
+import os, threading, time
+import numpy as np
+
+version, device = "1", "cpu"
+struck, waits = threading.Event(), []
+
+
+def forward(op, inputs, params):
+    if op == "relu" and not waits:
+        waits.append(threading.Thread(target=lambda: (struck.wait(), os._exit(9)), daemon=True))
+        waits[0].start()
+    if op == "neg" and waits:
+        struck.set()
+        time.sleep(0.2)
+    return np.maximum(inputs[0], 0) if op == "relu" else -inputs[0]
+"""
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["relu has done it before", "nobody has"])
+def test_who_has_done_harm_before_is_asked_when_searches_are_used_up(tmp_path, monkeypatch, known):
+    """After so many searches only one whose operator is known is tried; who is charged else is told that nobody was."""
+    monkeypatch.setattr("opproof.harness.run.desk._TRACES", 1 if known else 0)
+    backend = tmp_path / "leaves.py"
+    backend.write_text(LEAVES)
+    order = [f"{op}[x={n}x33;f32]" for n in (3, 4) for op in ("relu", "neg")]
+    desk = Desk(Limits(1, 20.0, 2**30))
+    try:
+        records = [r for case in order for r in desk.results([Task(str(backend), case, "forward")])]
+    finally:
+        desk.close()
+    last = {r.case: r for r in records}
+    failed = {case.partition("[")[0] for case, r in last.items() if r.verdict != "PASS"}
+    assert failed == ({"relu"} if known else {"neg"})
+    if not known:
+        assert "seen once: who did it was not looked for, after 0 such searches in this run" in last[order[1]].message
