@@ -12,6 +12,9 @@ from opproof.cases._rows import join
 #: Layouts in turn. Broadcast is one tensor only: of tensors that all repeat, results would be one constant.
 _LAYOUTS = ("", "transposed", "sliced", "offset", "FIRST:broadcast", "gapped", "cropped", "permuted")
 _DTYPES = ("f16,f32", "f16,bf16")
+#: Long rows, at which kernels take another path, one in each dtype at least.
+LONG = {"16x1024": "f16,f32", "16x4096": "f16,bf16"}
+_EVERY = "f16,f32,bf16"
 
 
 def aligned(*rows: str) -> list[str]:
@@ -22,7 +25,7 @@ def aligned(*rows: str) -> list[str]:
         layout, given = next(layouts).replace("FIRST", row.partition("=")[0]), next(dtypes)
         parts = row.split(";")
         laid = "" if not layout or "layout=" in row else f"layout={layout}"
-        found.append(join(row, "" if {"f16", "f16,f32", "f16,bf16", "f32"} & set(parts) else given, laid))
+        found.append(join(row, "" if any(p.startswith(("f16", "f32")) for p in parts) else given, laid))
     return found
 
 
@@ -32,12 +35,12 @@ def aligned_rows(*rest: str, sixteen: bool = True, longest: int = 4096) -> list[
     `sixteen=False` leaves bf16 out, where long rows give nearly one value whatever the data; rows end at `longest`.
     """
     turns = cycle(rest or ("",))
-    shapes = ("16x64", "64x128", "32x128", "16x256", "2x16x64", "48x64", "2x3x16x32", "32x64", "16x1024", "16x4096")
-    long = {"16x1024", "16x4096"}
+    shapes = ("16x64", "64x128", "32x128", "16x256", "2x16x64", "48x64", "2x3x16x32", "32x64", *LONG)
     rows = []
     for shape in shapes:
         if int(shape.rpartition("x")[2]) <= longest:
-            dtypes = "f16" if shape in long else "" if sixteen else "f16,f32"
+            given = _EVERY if shape == f"16x{longest}" == "16x1024" else LONG.get(shape, "")
+            dtypes = given if sixteen else (given or "f16,f32").replace(",bf16", "")
             rows.append(join(f"x={shape}", next(turns), dtypes))
     return aligned(*rows)
 
@@ -47,7 +50,7 @@ def aligned_pairs(first: str, second: str, *rest: str) -> list[str]:
     turns = cycle(rest or ("",))
     shapes = ("16x64", "64x128", "32x128", "16x256", "2x16x64", "48x64", "2x3x16x32", "32x64")
     rows = [join(f"{first}={s}", f"{second}={s}", next(turns)) for s in shapes]
-    long = (join(f"{first}=16x{n}", f"{second}=16x{n}", next(turns), "f16") for n in (1024, 4096))
+    long = (join(f"{first}={s}", f"{second}={s}", next(turns), dtypes) for s, dtypes in LONG.items())
     return aligned(*rows, *long)
 
 

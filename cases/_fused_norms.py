@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from opproof.cases._aligned import aligned
+from opproof.cases._aligned import LONG, aligned
 from opproof.cases._long import lengths
 from opproof.cases._rows import BETWEEN, join
 
@@ -38,7 +38,7 @@ _ROWS = (
     ("31x65", f"eps={512 * BETWEEN};f16,bf16"),
     ("9x9", ""),
 )
-_ALIGNED = ("16x64", "64x128", "32x128", "16x256", "2x16x64", "48x64", "2x3x16x32", "32x64", "16x1024", "16x4096")
+_ALIGNED = ("16x64", "64x128", "32x128", "16x256", "2x16x64", "48x64", "2x3x16x32", "32x64", *LONG)
 
 
 def rows(tensors: str, given: Iterable[tuple[str, str]] = _ROWS, drop: Iterable[str] = ()) -> list[str]:
@@ -52,9 +52,8 @@ def _filled(tensors: str, shape: str) -> str:
 
 
 def aligned_norm(tensors: str) -> list[str]:
-    """ALIGNED rows; long ones in f16 alone."""
-    long = ("16x1024", "16x4096")
-    return aligned(*(join(_filled(tensors, s), "f16" if s in long else "") for s in _ALIGNED))
+    """ALIGNED rows."""
+    return aligned(*(join(_filled(tensors, s), LONG.get(s, "")) for s in _ALIGNED))
 
 
 def long_norm(tensors: str) -> tuple[list[str], list[str]]:

@@ -80,8 +80,8 @@ ALIGNED = aligned(
     "x=48x64;target=48,;reduction=none",
     "x=16x64;target=16,;label_smoothing=0.1;reduction=sum",
     "x=2x64x16;target=2x16;reduction=sum",
-    "x=16x1024;target=16,;reduction=sum;f16",
-    "x=16x4096;target=16,;reduction=sum;f16",
+    "x=16x1024;target=16,;reduction=sum;f16,f32",
+    "x=16x4096;target=16,;reduction=sum;f16,bf16",
 )
 LONG, LONGEST = lengths(
     "!x={n}x3;target={n},;weight=3,;reduction=sum",

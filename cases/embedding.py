@@ -55,7 +55,7 @@ ALIGNED = aligned(
     "weight=32x64;indices=48,",
     "weight=128x64;indices=16,",
     "weight=16x64;indices=2x3x16",
-    "weight=16x1024;indices=16,;f16",
+    "weight=16x1024;indices=16,;f16,f32,bf16",
 )
 LONG, LONGEST = lengths(
     "weight={n}x2;indices=3,", "!weight=3x{n};indices=2,", "weight=3x2;indices={n}x1", "weight=3x2;indices=1x{n}"

@@ -55,7 +55,7 @@ ALIGNED = aligned(
     "weight=32x64;indices=48x16",
     "weight=128x64;indices=16x32",
     "weight=16x64;indices=32x16;mode=max",
-    "weight=16x1024;indices=16x16;f16",
+    "weight=16x1024;indices=16x16;f16,f32,bf16",
 )
 LONG, LONGEST = lengths(
     "weight={n}x2;indices=3x2",

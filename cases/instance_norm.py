@@ -52,7 +52,7 @@ ALIGNED = aligned(
     "x=3x16x64;weight=16,;bias=16,",
     "x=2x16x32",
     "x=1x16x256;weight=16,;bias=16,",
-    "x=2x16x1024;weight=16,;bias=16,;f16",
+    "x=2x16x1024;weight=16,;bias=16,;f16,f32,bf16",
     "x=1x16x64x64;weight=16,;bias=16,;f16",
 )
 LONG, LONGEST = lengths(

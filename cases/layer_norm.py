@@ -72,8 +72,8 @@ ALIGNED = aligned(
     "x=48x64;normalized_shape=(64)",
     "x=2x16x32;weight=16x32;bias=16x32;normalized_shape=(16,32)",
     "x=32x64;weight=64,;bias=64,;normalized_shape=(64)",
-    "x=16x1024;weight=1024,;bias=1024,;normalized_shape=(1024);f16",
-    "x=16x4096;weight=4096,;bias=4096,;normalized_shape=(4096);f16",
+    "x=16x1024;weight=1024,;bias=1024,;normalized_shape=(1024);f16,f32",
+    "x=16x4096;weight=4096,;bias=4096,;normalized_shape=(4096);f16,bf16",
 )
 LONG, LONGEST = lengths(
     "x={n}x5;weight=5,;bias=5,;normalized_shape=(5)",

@@ -61,8 +61,8 @@ ALIGNED = aligned(
     "x=48x64",
     "x=2x3x16x32;weight=32,",
     "x=32x64;weight=64,",
-    "x=16x1024;weight=1024,;f16",
-    "x=16x4096;weight=4096,;f16",
+    "x=16x1024;weight=1024,;f16,f32",
+    "x=16x4096;weight=4096,;f16,bf16",
 )
 LONG, LONGEST = lengths("x={n}x2;weight=2,", "x=2x{n};weight={n},")
 SHAPES = [

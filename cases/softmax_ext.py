@@ -79,8 +79,8 @@ ALIGNED = aligned(
     "x=2x2x16x64;mask=16x64;keep=16x64",
     "x=2x2x32x64;mask=2x1x32x64;sinks=2,",
     "x=2x3x16x32;mask=2x1x16x32",
-    "x=1x2x16x1024;mask=16x1024;f16",
-    "x=1x1x16x4096;mask=16x4096;f16",
+    "x=1x2x16x1024;mask=16x1024;f16,f32",
+    "x=1x1x16x4096;mask=16x4096;f16,bf16",
 )
 LONG, LONGEST = lengths(
     "!x={n}x1x1x3;mask={n}x1x1x3;keep={n}x1x1x3",

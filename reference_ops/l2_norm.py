@@ -28,8 +28,7 @@ def forward(x: Array, *, dim: int = -1, eps: float = 1e-12) -> Array:
 def vjp(g: Array, y: Array, x: Array, *, dim: int = -1, eps: float = 1e-12) -> Array:
     length = _length(x, dim)
     divisor = np.maximum(length, eps)
-    unit = x / divisor
-    along = np.where(length >= eps, unit * np.sum(g * unit, axis=dim, keepdims=True), 0)
+    along = np.where(length >= eps, y * np.sum(g * y, axis=dim, keepdims=True), 0)
     return (g - along) / divisor
 
 

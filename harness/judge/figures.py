@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from opproof.harness.judge.bound import SAVED, STORED, C, Comparison
 from opproof.harness.judge.grid import fewer_digits
-from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_of_slices
+from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_beside_a_factor, lean_of_slices
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, clear_slope, varies
 from opproof.vocabulary.arrays import Array
@@ -137,6 +137,10 @@ def figures(
             open_ = lean_of_slices(got, expected, comparison, dtype, alone)
         rounding, leaning = _rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
+    elif expected.leaning is not None and (expected.each or alone):
+        whole = np.asarray(got, dtype=np.float64)
+        open_ = lean_beside_a_factor(whole, expected, counts, dtype, _slices(values=expected.values, alone=alone))
+        rounding, leaning = _rounding(open_), open_ or 0.0
     factor = float(np.median(given / values)) if abs(bias) > BIAS else None
     steepest = math.inf if repeated else _steepest(values, expected.spread, DTYPES[dtype].u)
     steep = clear_slope(given - values, values, expected.scale[counts]) if math.isfinite(steepest) else 0.0
@@ -151,6 +155,12 @@ def _those_of(digits: int) -> str:
     """The dtype that has so many, in words."""
     names = [d.name for d in DTYPES.values() if not d.whole and d.digits == digits]
     return f", those of {names[0]}" if names else ""
+
+
+def _slices(values: Array, alone: tuple[int, ...]) -> NDArray[np.intp]:
+    """For each element the number of the slice along the axes `alone` in which it lies; of its own where there are none."""
+    kept = [n if not alone or k in {a % values.ndim for a in alone} else 1 for k, n in enumerate(values.shape)]
+    return np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), values.shape)
 
 
 def _steepest(values: Array, spread: float | None, u: float) -> float:

@@ -80,7 +80,7 @@ def judge(
     compared = _compared(posed, answer, rules, expected)
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
-    tensors = _tensors(posed, compared)
+    tensors = _tensors(posed, compared, rules)
     of_arrays = (_of_the_whole(j, rules) for j in tensors if whole)
     objection = compared.objection or unfair or next(filter(None, of_arrays), "")
     failing = [j for j in tensors if not j.comparison.right]
@@ -175,10 +175,11 @@ def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Exp
     return Compared(arrays, expected, coarse.excused(posed, arrays, comparisons, rules.declared))
 
 
-def _tensors(posed: Posed, compared: Compared) -> tuple[Judged, ...]:
+def _tensors(posed: Posed, compared: Compared, rules: Rules) -> tuple[Judged, ...]:
     forward = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(compared.arrays)) if forward else posed.names
-    by_slice = not forward and posed.case.fill in ORDINARY and Trait.POINTWISE not in posed.op.traits
+    by_slice = not forward or rules.declared == "storage"
+    by_slice = by_slice and posed.case.fill in ORDINARY and Trait.POINTWISE not in posed.op.traits
     axes = axes_of(posed.case, posed.op) if by_slice else ()
     repeated = "broadcast" in (*layouts_of(posed.case).values(), cotangent_layout(posed.case))
     return tuple(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from opproof.harness.judge.bound import Comparison
 from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.steps import leaning
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
@@ -20,6 +21,9 @@ LOOSE = 2.0
 #: The same of independent slices: so many tell, whose elements share the error of what was saved.
 SLICES = 64
 SHARED = 8.0
+#: The same where 16-bit intermediates are declared: so many results, with noise of so many sizes of theirs at most.
+STORED_TELLING = 1024
+NOISY = 8.0
 #: Fills whose slices are like each other in nothing.
 ORDINARY = frozenset({"normal", "wide"})
 
@@ -46,6 +50,28 @@ def _in_the_middle(values: Array, nearest: Array, dtype: str) -> NDArray[np.bool
         step = np.ldexp(2 * DTYPES[dtype].u, np.frexp(values)[1] - 1)
         near: NDArray[np.bool_] = np.abs(values - nearest) > 0.49 * step
         return near
+
+
+def lean_beside_a_factor(
+    got: NDArray[np.float64], expected: Expected, mask: NDArray[np.bool_], dtype: str, slices: NDArray[np.intp]
+) -> float | None:
+    """The same where 16-bit intermediates are declared, and a constant that is one may move the whole by a unit.
+
+    `got` and `slices` are of the shape of what is expected; elements of one slice may share errors. None where too few
+    elements, or slices, tell.
+    """
+    kind = DTYPES[dtype]
+    near = np.abs(expected.values) >= np.maximum(expected.scale / NOISY, kind.tiny)
+    values, places = np.unique(expected.values[mask & near], return_index=True)
+    if values.size < STORED_TELLING:
+        return None
+    found = leaning(got[mask & near][places] - values, values, kind)
+    _, numbers = np.unique(slices[mask & near][places], return_inverse=True)
+    if found is None or np.max(numbers) + 1 < SLICES:
+        return None
+    error = float(np.sqrt(np.sum(np.square(np.bincount(numbers, found.parts)))))
+    clear = abs(found.steps) > LEAN + expected.leaning and abs(found.steps) > ERRORS * error
+    return found.units if clear else 0.0
 
 
 def lean_of_slices(

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from opproof.cases import Case
+from opproof.harness.truth import slope, steps
 from opproof.harness.truth.data import differentiable, parameters
 from opproof.harness.truth.deviations import Deviation, deviations
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.roundoff import DELTA, STORED_RMS, compute_roundoff
-from opproof.harness.truth.slope import is_narrow, of_a_constant, sampled, spread
+from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.reference_ops import Op, Trait, gradients_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
@@ -37,6 +38,9 @@ class Expected:
     each: bool = False  # every element is computed for itself, by few operations
     stored: float | None = None  # where 16-bit intermediates are declared, the most that the RMS of units may be
     spread: float | None = None  # by what factor honest answers are off as a whole (slope.py); None: not measured
+    leaning: float | None = (
+        None  # by how many steps a stored constant has the whole lean (steps.py); None: not measured
+    )
     held: bool = False  # where the scale is 0 nothing is rounded but by storing: a number of the dtype stays what it is
 
 
@@ -188,12 +192,19 @@ def _scaled(
         scale = np.sqrt(off.square) * (real / kind.u)
     scale = _coarse(np.where(np.isfinite(scale), scale, 0.0))
     each = Trait.POINTWISE in posed.op.traits
-    whole = None
+    whole = leaning = None
     if off.few and is_narrow(values, kind):
-        whole = max(spread(off.few, values, scale) * real, of_a_constant(moved, values, scale, kind.u))
+        whole = max(spread(off.few, values, scale) * real, slope.of_a_constant(moved, values, scale, kind.u))
+        leaning = steps.of_a_constant(moved, sampled(values), kind)
     stored = STORED_RMS if declared == "storage" and kind.narrow else None
     return Expected(
-        values, scale, faithful=is_faithful(posed.case, declared, kind), each=each, stored=stored, spread=whole
+        values,
+        scale,
+        faithful=is_faithful(posed.case, declared, kind),
+        each=each,
+        stored=stored,
+        spread=whole,
+        leaning=leaning,
     )
 
 

@@ -1,0 +1,65 @@
+"""Where 16-bit intermediates are declared, a store that truncates is told from a factor, which a stored constant is."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.truth.posed import pose
+from opproof.harness.truth.reference import values_of
+from opproof.harness.truth.steps import leaning
+from opproof.reference_ops import load
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
+
+BF16 = DTYPES["bf16"]
+STORAGE = Rules(declared="storage")
+CASES = [
+    ("silu[x=1x65537;bf16]", Mode.FORWARD),
+    ("silu[x=1x65537;f16]", Mode.GRADIENT),
+    ("bmm[a=6x33x65;b=6x65x17;bf16]", Mode.FORWARD),
+    ("softmax[x=257x9;dim=-1;bf16]", Mode.FORWARD),
+]
+
+
+def toward_zero(values, kind):
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.trunc(np.ldexp(fraction, kind.digits)), exponent - kind.digits)
+
+
+def judged(text, mode, stored, rules=STORAGE):
+    """The judgement of the reference's own answer, stored so."""
+    case = Case.parse(text)
+    kind = DTYPES[case.dtype]
+    posed = pose(case, load(case.op), mode).asked
+    given = [None if y is None else stored(y, kind).astype(kind.numpy) for y in values_of(posed)]
+    return judge(posed, Answer(given), rules)
+
+
+@pytest.mark.parametrize(("text", "mode"), CASES)
+def test_truncation_fails(text, mode):
+    assert judged(text, mode, round_to).verdict == "PASS"
+    found = judged(text, mode, toward_zero)
+    assert found.verdict == ("WRONG_VALUE" if mode is Mode.FORWARD else "WRONG_GRADIENT")
+    assert "results are rounded towards zero (truncated)" in found.message
+    assert judged(text, mode, toward_zero, Rules(declared="storage", rounding="truncate")).verdict == "PASS"
+
+
+@pytest.mark.parametrize("constant", [np.log(2) * (1 - 2.0**-8.5), round_to(np.log(2), BF16)])
+def test_a_constant_that_is_stored_is_a_factor(constant):
+    """exp(x ln 2) for exp2, ln 2 in bf16: off by as much as x, to one side where x is positive."""
+    case = Case.parse("exp2[x=1x65537;bf16;fill=positive]")
+    posed = pose(case, load("exp2"), Mode.FORWARD).asked
+    answer = round_to(np.exp(round_to(posed.inputs[0] * constant, BF16)), BF16)
+    assert judge(posed, Answer([answer.astype(BF16.numpy)]), STORAGE).verdict == "PASS"
+
+
+def test_steps_are_told_from_a_factor():
+    values = np.exp(np.random.default_rng(1).normal(size=4096))
+    step = 2 * BF16.u * 2.0 ** np.floor(np.log2(values))
+    for steps, factor in ((0.0, 0.7), (-0.5, 0.0), (0.4, -0.6)):
+        found = leaning(steps * step + factor * BF16.u * values, values, BF16)
+        assert found.steps == pytest.approx(steps, abs=1e-9)
+        assert np.abs(found.parts).max() < 1e-9
+    assert leaning(values, np.ones(9), BF16) is None
