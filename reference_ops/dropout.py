@@ -3,8 +3,8 @@
 Shapes: x any; y and mask (bool, true where kept) as x. Which elements are dropped follows from `key`, by a generator of
 the implementation's own: the same key drops the same ones, another key others. So y and the gradient are held against
 the mask that came, the gradient against that of the forward, and the mask against chance alone: how many are kept, in
-all, along each axis and of the larger elements, whether it repeats itself, whether another key gives the same. Where the tensor `mask` is
-given, nothing is drawn; where not training, nothing is dropped, and y is x.
+all, along each axis and of the larger elements, whether it repeats itself, whether another key gives the same. Where
+the tensor `mask` is given, nothing is drawn; where not training, nothing is dropped, and y is x.
 Gradient: g mask / (1 - p).
 Source: Srivastava et al., Dropout (2014). What is dropped is multiplied by 0 (PyTorch, ONNX, MLX: of NaN that is NaN),
 or is 0 (JAX, tinygrad).

@@ -158,7 +158,7 @@ def _those_of(digits: int) -> str:
 
 
 def _slices(values: Array, alone: tuple[int, ...]) -> NDArray[np.intp]:
-    """For each element the number of the slice along the axes `alone` in which it lies; of its own where there are none."""
+    """For each element the number of its slice along the axes `alone`; its own number where there are none."""
     kept = [n if not alone or k in {a % values.ndim for a in alone} else 1 for k, n in enumerate(values.shape)]
     return np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), values.shape)
 

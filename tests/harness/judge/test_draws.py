@@ -141,7 +141,7 @@ def test_gradients_of_two_draws_that_are_alike_by_chance_are_not_kept():
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        (lambda x: np.abs(x), "that are farther from zero than the median"),
+        (np.abs, "that are farther from zero than the median"),
         (lambda x: -np.abs(x), "that are farther from zero than the median"),
         (lambda x: x, "than the median"),
     ],
