@@ -21,8 +21,9 @@ LOOSE = 2.0
 #: The same of independent slices: so many tell, whose elements share the error of what was saved.
 SLICES = 64
 SHARED = 8.0
-#: The same where 16-bit intermediates are declared: so many results, with noise of so many sizes of theirs at most.
-STORED_TELLING = 1024
+#: The same where 16-bit intermediates are declared: results of so many mantissas, with noise of so many sizes of theirs
+#: at most. Numbers of float16 times a constant have 1024, and their roundings follow one another in order.
+STORED_TELLING = 2000
 NOISY = 8.0
 #: Fills whose slices are like each other in nothing.
 ORDINARY = frozenset({"normal", "wide"})
@@ -63,7 +64,7 @@ def lean_beside_a_factor(
     kind = DTYPES[dtype]
     near = np.abs(expected.values) >= np.maximum(expected.scale / NOISY, kind.tiny)
     values, places = np.unique(expected.values[mask & near], return_index=True)
-    if values.size < STORED_TELLING:
+    if np.unique(np.frexp(np.abs(values))[0]).size < STORED_TELLING:
         return None
     found = leaning(got[mask & near][places] - values, values, kind)
     _, numbers = np.unique(slices[mask & near][places], return_inverse=True)

@@ -192,11 +192,11 @@ def _scaled(
         scale = np.sqrt(off.square) * (real / kind.u)
     scale = _coarse(np.where(np.isfinite(scale), scale, 0.0))
     each = Trait.POINTWISE in posed.op.traits
-    whole = leaning = None
+    whole = leaning = stored = None
     if off.few and is_narrow(values, kind):
+        stored = STORED_RMS
         whole = max(spread(off.few, values, scale) * real, slope.of_a_constant(moved, values, scale, kind.u))
         leaning = steps.of_a_constant(moved, sampled(values), kind)
-    stored = STORED_RMS if declared == "storage" and kind.narrow else None
     return Expected(
         values,
         scale,

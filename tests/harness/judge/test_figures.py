@@ -1,5 +1,7 @@
 """Arrays as a whole: what is off by the same factor everywhere, or truncated, fails though each element passes."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -247,12 +249,13 @@ def _added_in_float16(x, weight):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_few_sums_that_are_stored_often_have_a_slope_by_chance(seed):
-    """24 results, whose sums of 1,152 terms are stored again and again; the reference stores one."""
+    """24 results, whose sums of 1,152 terms are kept in 16 bits: that is told by their RMS, and no factor is."""
     case = Case.parse(f"conv2d[x=1x128x3x4;weight=2x128x3x3;padding=1;f16;seed={seed}]")
     posed = pose(case, load("conv2d"), Mode.FORWARD).asked
     x, weight = (v.astype(np.float16) for v in posed.inputs[:2])
     found = judge(posed, Answer([_added_in_float16(x, weight)]), Rules(declared="storage"))
-    assert found.verdict == "PASS", found.message
+    assert found.figures.slope == 0
+    assert found.verdict == "PASS" or re.search("their RMS is .* units, at most 1.5 are allowed", found.message)
 
 
 def test_many_of_them_tell_a_factor():

@@ -63,3 +63,16 @@ def test_steps_are_told_from_a_factor():
         assert found.steps == pytest.approx(steps, abs=1e-9)
         assert np.abs(found.parts).max() < 1e-9
     assert leaning(values, np.ones(9), BF16) is None
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("p", [0.01, 0.001, 0.3])
+def test_numbers_times_a_stored_constant_are_no_evidence(dtype, p):
+    """MLX's dropout: x times 1 / (1 - p), in 16 bits. Roundings of so few mantissas follow one another in order."""
+    case = Case.parse(f"scale[x=127x131;s={1 / (1 - p)};{dtype}]")
+    kind = DTYPES[dtype]
+    posed = pose(case, load("scale"), Mode.FORWARD).asked
+    answer = round_to(posed.inputs[0] * round_to(np.float64(1 / (1 - p)), kind), kind)
+    found = judge(posed, Answer([answer.astype(kind.numpy)]), STORAGE)
+    assert found.verdict in ("PASS", "MISTRUSTED")  # near 1 a copy of x would pass too
+    assert found.figures.rounding == ""
