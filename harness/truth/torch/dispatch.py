@@ -65,6 +65,8 @@ def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs:
         raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
     if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
         return func(*args, **kwargs)
+    if (narrowed := places.to_eight_bits(noise, func, args, kwargs)) is not None:
+        return narrowed
     args, kwargs = places.promoted(noise, func, args, kwargs)
     if noise.scattered:
         return scattered(noise, (args, kwargs), lambda: _answered(noise, mode, func, args, kwargs))

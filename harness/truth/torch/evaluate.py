@@ -153,7 +153,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         noise.draws = list(question.draws)
         with noisy(noise), through_largest(noise, roundoff):
             outputs = list(question.outputs(*leaves))
-        arrays = [_array(y) for y in outputs]
+        arrays = [_array(getattr(y, "unrounded", y)) for y in outputs]
         if not asked:
             return arrays + [None] * len(leaves)
         narrow = [(y, DTYPES[d]) for y, d in zip(outputs, question.dtypes, strict=True) if d in ("f16", "bf16")]

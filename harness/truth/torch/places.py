@@ -46,6 +46,22 @@ def promoted(
     return given, named
 
 
+def to_eight_bits(noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A conversion to floats of 8 bits, which is a step like round(): what comes after it knows nothing finer.
+
+    None for all else. `unrounded` of the result is what was converted: an output is rounded where it is judged.
+    """
+    torch = noise.torch
+    dtype = kwargs.get("dtype")
+    if func._schema.name != "aten::_to_copy" or dtype not in (torch.float8_e4m3fn, torch.float8_e5m2):
+        return None
+    wide = args[0].to(torch.float64)
+    noise.promoted.setdefault(line())
+    y = noise.decided("a conversion to 8 bits", lambda: wide.to(dtype).to(torch.float64))
+    y.unrounded = wide
+    return y
+
+
 def constants(noise: Arithmetic) -> Any:
     """A block that names the lines at which numbers become tensors without a dtype, which are float32 elsewhere.
 

@@ -66,3 +66,20 @@ def test_a_dtype_that_is_not_known_is_told():
         found(like, like, [(6, 64)])
     with pytest.raises(UsageError, match="sparse"):
         found(lambda x: x @ x, lambda x: x @ x, [torch.eye(3).to_sparse()])
+
+
+def by_way_of_8_bits(x, w):
+    scale = x.abs().amax(-1, keepdim=True) / 448
+    return ((x / scale).to(torch.float8_e4m3fn).to(w.dtype) @ w) * scale
+
+
+def test_what_is_quantised_between_steps_is_a_step():
+    """It was taken for the number itself: who never quantised passed, and the reference failed by 10^5 units."""
+
+    def scaled_first(x, w):
+        scale = x.abs().amax(-1, keepdim=True) / 448
+        return (x / scale).to(torch.float8_e4m3fn).to(w.dtype) @ w * scale
+
+    inputs = [(6, 32), (32, 8)]
+    assert found(scaled_first, by_way_of_8_bits, inputs)[0][0] == "PASS"
+    assert found(lambda x, w: x @ w, by_way_of_8_bits, inputs)[0][0] == "WRONG_VALUE"
