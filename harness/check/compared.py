@@ -173,7 +173,8 @@ def _tried(
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = _of_sizes(reference, first, variant, manner) or _made_for(tried(reference, ask, variant, manner))
+            one = _of_sizes(reference, first, variant, manner)
+            one = one or _made_for(tried(reference, ask, variant, manner), alone=not found)
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
@@ -211,18 +212,20 @@ def _variants(
     yield from (first, *made[:ragged], *rest, *made[ragged:])
 
 
-def _made_for(one: Tried) -> Tried:
-    """A variant; declined where the candidate shows that it is made for a factory's sizes, or for another layout."""
+def _made_for(one: Tried, *, alone: bool) -> Tried:
+    """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
+
+    `alone`: nothing was judged before, so that an error is the candidate's whole answer and no refusal of a neighbour.
+    """
     forward = one.judgements.get(Mode.FORWARD)
-    if one.variant.name in LAYOUTS and forward is not None and forward.verdict is Verdict.ERROR:
-        if not _refused(forward.message):
-            return one
-        why = f"the candidate declines: {forward.message}"
-        return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
-    if not one.variant.group or forward is None or forward.verdict not in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+    if forward is None:
         return one
-    why = f"the candidate is made for the sizes given: {forward.message}"
-    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
+    why = ""
+    if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+        why = f"the candidate is made for the sizes given: {forward.message}"
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
+        why = f"the candidate declines: {forward.message}"
+    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True) if why else one
 
 
 def _refused(message: str) -> bool:
@@ -261,15 +264,11 @@ def _report(
     judged: list[str] = []
     named: dict[str, str] = {}
     unsupported: dict[str, list[str]] = {}
-    for i, one in enumerate(found):
+    for one in found:
         where = one.variant.name
         if one.declined:
             if one.by_candidate or not one.variant.group:  # sizes are guesses: that the reference has none is no news
                 not_judged.append(f"{where}: {one.declined}")
-            continue
-        forward = one.judgements[Mode.FORWARD]
-        if i and forward.verdict is Verdict.ERROR and where not in LAYOUTS:
-            not_judged.append(f"{where}: the candidate declines: {forward.message}")
             continue
         judged.append(where)
         explain = sum(r.verdict in FAILED for r in results) < EXPLAINED

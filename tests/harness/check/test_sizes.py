@@ -217,6 +217,22 @@ def test_a_kernel_that_is_made_for_one_size_says_so_by_its_shape():
     )
 
 
+def test_who_declines_all_sizes_at_once_is_tried_at_each():
+    """What raises at an odd width may still be wrong at an odd number of rows, and four refusals end nothing."""
+
+    def tiled(x, rows=lambda n: n):
+        if x.shape[1] % 8:
+            raise ValueError("the width has to be a multiple of 8")
+        return summed(x) * (torch.arange(len(x)) < rows(len(x)))
+
+    assert judged(tiled, summed, made((8, 32))).ok
+    report = judged(lambda x: tiled(x, lambda n: n // 4 * 4 or n), summed, made((8, 32)))
+    assert told(report) == {("8 as 9", "WRONG_VALUE"), ("8 as 9", "WRONG_GRADIENT")}
+    assert "8 as 9 and 32 as 33: the candidate declines: ValueError: the width has to be a multiple of 8" in (
+        report.not_judged
+    )
+
+
 def test_a_few_ragged_sizes_of_shapes_are_tried_before_other_values():
     """A slow kernel uses the seconds up, and its last tile is the first thing to look at."""
     report = judged(lambda a, b: a @ b, lambda a, b: a @ b, [(64, 32), (32, 16)])
