@@ -162,7 +162,7 @@ def _tried(
     others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
     rounds = [_variants(drawn(seed), drawn(seed + 1), by_shape, others) for seed in _seeds(wish)]
     for i, some in enumerate(zip(*rounds, strict=True)):
-        same = (*some[i % AGAIN :], *some[: i % AGAIN]) if own else some
+        same = _in_turn(some, i) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
@@ -173,8 +173,8 @@ def _tried(
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = _of_sizes(reference, first, variant, manner)
-            one = one or _made_for(tried(reference, ask, variant, manner), alone=not found)
+            said = _of_sizes(reference, first, variant, manner)
+            one = said or _made_for(tried(reference, ask, variant, manner), alone=not found)
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
@@ -193,7 +193,7 @@ def _tried(
 
 def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[str, ...]:
     """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
-    draws = zip(*(drawn(seed) for seed in _seeds(wish)), strict=True)
+    draws = zip(*(drawn(seed + k) for seed in _seeds(wish) for k in (0, 1)), strict=True)
     some = [d for d in draws if not d[0].kind and not d[0].param]
     same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
     return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)
@@ -210,6 +210,15 @@ def _variants(
         made.append(Variant(size.name, "normal", CONTIGUOUS, one or asked, two or other, size.group, size.unless))
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
     yield from (first, *made[:ragged], *rest, *made[ragged:])
+
+
+def _in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
+    """The data of a factory's i-th variant: others come first each time, and the two of a pair take turns.
+
+    One of them is judged, the other lies in memory before; a factory may put into every second draw what counts.
+    """
+    turned = (*some[i % AGAIN :], *some[: i % AGAIN])
+    return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if i % 2 else turned
 
 
 def _made_for(one: Tried, *, alone: bool) -> Tried:

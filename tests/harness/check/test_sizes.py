@@ -198,6 +198,23 @@ def test_every_variant_of_a_factory_has_data_of_its_own():
     assert told(judged(first, taken, inputs))
 
 
+@pytest.mark.parametrize("rest", [0, 1])
+def test_what_a_factory_puts_into_every_second_draw_is_judged(rest):
+    def inputs(seed, dtype):
+        x = torch.randn(6, 4, generator=torch.Generator().manual_seed(seed))
+        x[1, 2] = math.nan if seed % 2 == rest else x[1, 2]
+        return [x.to(dtype)]
+
+    def unscaled(x):
+        return x / 1024, (~x.isfinite()).any().to(torch.float32)
+
+    def overflowed(x):
+        return x / 1024, x.isinf().any().to(torch.float32)
+
+    assert judged(unscaled, unscaled, inputs).ok
+    assert {verdict for _, verdict in told(judged(overflowed, unscaled, inputs))} == {"WRONG_VALUE"}
+
+
 def test_whole_numbers_that_are_the_same_in_every_draw_are_told():
     def inputs(seed, dtype):
         generator = torch.Generator().manual_seed(seed)
