@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +21,7 @@ from opproof.harness.check.records import records
 from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
-from opproof.harness.check.sizes import Size, joined, numbers_of, sizes
+from opproof.harness.check.sizes import Size, fits, joined, numbers_of, sizes
 from opproof.harness.check.stretched import steps, stretched, uneven
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -160,8 +160,8 @@ def _tried(
     names = []
     first = drawn(wish.seed)
     others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
-    rounds = [_variants(drawn(seed), drawn(seed + 1), by_shape, others) for seed in _seeds(wish)]
-    for i, some in enumerate(zip(*rounds, strict=True)):
+    pairs = [(drawn(seed), drawn(seed + 1)) for seed in _seeds(wish)]
+    for i, some in enumerate(_variants(pairs, by_shape, others)):
         same = _in_turn(some, i) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
@@ -200,16 +200,22 @@ def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[s
 
 
 def _variants(
-    asked: tuple[Tensor, ...], other: tuple[Tensor, ...], by_shape: bool, others: Sequence[Size]
-) -> Iterator[Variant]:
-    """Those of every kind of inputs, and a factory's in `others`, sizes and what is tried in their places."""
-    first, *rest = variants(asked, other, resized=by_shape)
-    made = []
-    for size in others:
-        one, two = joined((asked, other), size), joined((other, asked), size)
-        made.append(Variant(size.name, "normal", CONTIGUOUS, one or asked, two or other, size.group, size.unless))
+    pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], by_shape: bool, others: Sequence[Size]
+) -> tuple[tuple[Variant, ...], ...]:
+    """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws."""
+    first, *rest = zip(*(variants(*pair, resized=by_shape) for pair in pairs), strict=True)
+    made = [_sized(pairs, size) for size in others]
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
-    yield from (first, *made[:ragged], *rest, *made[ragged:])
+    return (first, *made[:ragged], *rest, *made[ragged:])
+
+
+def _sized(pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], size: Size) -> tuple[Variant, ...]:
+    """The draws that can be brought to a size, by two; where no two can, one variant without tensors."""
+    given = pairs[0][0]
+    draws = [d for pair in pairs for d in pair if fits(d, given, size)]
+    some = [(joined((a, b), size), joined((b, a), size)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
+    made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless) for a, b in some)
+    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), unless=size.unless),)
 
 
 def _in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
@@ -245,7 +251,10 @@ def _refused(message: str) -> bool:
 
 
 def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
-    """What to say where a reference means something else at these sizes than at those given; None elsewhere."""
+    """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
+    if not variant.asked:
+        why = "inputs() draws other sizes by its seed, and two draws that can be brought to this one are wanted"
+        return Tried(variant, None, None, Reply(), {}, why)
     pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
     if not pairs:
         return None
