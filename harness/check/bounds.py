@@ -60,7 +60,7 @@ def objection(actual: Any, like: Callable[..., Any], inputs: Sequence[Any], comp
                 f"{count} of {comparison.passed.size} elements of y{i} are out of their bounds: at {list(at)} "
                 f"got {values[at]:.9g}, expected {e.values[at]:.9g}, bound {comparison.bound[at]:.3g}"
             )
-        if text := figures(values, e, comparison, kind).fault():
+        if text := figures(values, e, comparison, kind).fault(declarable=False):
             return f"y{i}: {text}"
     return ""
 

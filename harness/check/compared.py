@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +21,7 @@ from opproof.harness.check.records import records
 from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides import Ask, Reference
-from opproof.harness.check.sizes import Size, joined, numbers_of, sizes
+from opproof.harness.check.sizes import Size, fits, joined, numbers_of, sizes
 from opproof.harness.check.stretched import steps, stretched, uneven
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -160,9 +160,9 @@ def _tried(
     names = []
     first = drawn(wish.seed)
     others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
-    rounds = [_variants(drawn(seed), drawn(seed + 1), by_shape, others) for seed in _seeds(wish)]
-    for i, some in enumerate(zip(*rounds, strict=True)):
-        same = (*some[i % AGAIN :], *some[: i % AGAIN]) if own else some
+    pairs = [(drawn(seed), drawn(seed + 1)) for seed in _seeds(wish)]
+    for i, some in enumerate(_variants(pairs, by_shape, others)):
+        same = _in_turn(some, i) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
@@ -173,7 +173,8 @@ def _tried(
             break
         # Where noise would decide otherwise an honest candidate may fail: then other data tell.
         for variant in same:
-            one = _of_sizes(reference, first, variant, manner) or _made_for(tried(reference, ask, variant, manner))
+            said = _of_sizes(reference, first, variant, manner)
+            one = said or _made_for(tried(reference, ask, variant, manner), alone=not found)
             if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
@@ -192,37 +193,54 @@ def _tried(
 
 def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[str, ...]:
     """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
-    draws = zip(*(drawn(seed) for seed in _seeds(wish)), strict=True)
+    draws = zip(*(drawn(seed + k) for seed in _seeds(wish) for k in (0, 1)), strict=True)
     some = [d for d in draws if not d[0].kind and not d[0].param]
     same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
     return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)
 
 
 def _variants(
-    asked: tuple[Tensor, ...], other: tuple[Tensor, ...], by_shape: bool, others: Sequence[Size]
-) -> Iterator[Variant]:
-    """Those of every kind of inputs, and a factory's in `others`, sizes and what is tried in their places."""
-    first, *rest = variants(asked, other, resized=by_shape)
-    made = []
-    for size in others:
-        one, two = joined((asked, other), size), joined((other, asked), size)
-        made.append(Variant(size.name, "normal", CONTIGUOUS, one or asked, two or other, size.group, size.unless))
+    pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], by_shape: bool, others: Sequence[Size]
+) -> tuple[tuple[Variant, ...], ...]:
+    """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws."""
+    first, *rest = zip(*(variants(*pair, resized=by_shape) for pair in pairs), strict=True)
+    made = [_sized(pairs, size) for size in others]
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
-    yield from (first, *made[:ragged], *rest, *made[ragged:])
+    return (first, *made[:ragged], *rest, *made[ragged:])
 
 
-def _made_for(one: Tried) -> Tried:
-    """A variant; declined where the candidate shows that it is made for a factory's sizes, or for another layout."""
+def _sized(pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], size: Size) -> tuple[Variant, ...]:
+    """The draws that can be brought to a size, by two; where no two can, one variant without tensors."""
+    given = pairs[0][0]
+    draws = [d for pair in pairs for d in pair if fits(d, given, size)]
+    some = [(joined((a, b), size), joined((b, a), size)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
+    made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless) for a, b in some)
+    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), unless=size.unless),)
+
+
+def _in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
+    """The data of a factory's i-th variant: others come first each time, and the two of a pair take turns.
+
+    One of them is judged, the other lies in memory before; a factory may put into every second draw what counts.
+    """
+    turned = (*some[i % AGAIN :], *some[: i % AGAIN])
+    return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if i % 2 else turned
+
+
+def _made_for(one: Tried, *, alone: bool) -> Tried:
+    """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
+
+    `alone`: nothing was judged before, so that an error is the candidate's whole answer and no refusal of a neighbour.
+    """
     forward = one.judgements.get(Mode.FORWARD)
-    if one.variant.name in LAYOUTS and forward is not None and forward.verdict is Verdict.ERROR:
-        if not _refused(forward.message):
-            return one
-        why = f"the candidate declines: {forward.message}"
-        return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
-    if not one.variant.group or forward is None or forward.verdict not in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+    if forward is None:
         return one
-    why = f"the candidate is made for the sizes given: {forward.message}"
-    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True)
+    why = ""
+    if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+        why = f"the candidate is made for the sizes given: {forward.message}"
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
+        why = f"the candidate declines: {forward.message}"
+    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True) if why else one
 
 
 def _refused(message: str) -> bool:
@@ -233,7 +251,10 @@ def _refused(message: str) -> bool:
 
 
 def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
-    """What to say where a reference means something else at these sizes than at those given; None elsewhere."""
+    """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
+    if not variant.asked:
+        why = "inputs() draws other sizes by its seed, and two draws that can be brought to this one are wanted"
+        return Tried(variant, None, None, Reply(), {}, why)
     pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
     if not pairs:
         return None
@@ -261,15 +282,11 @@ def _report(
     judged: list[str] = []
     named: dict[str, str] = {}
     unsupported: dict[str, list[str]] = {}
-    for i, one in enumerate(found):
+    for one in found:
         where = one.variant.name
         if one.declined:
             if one.by_candidate or not one.variant.group:  # sizes are guesses: that the reference has none is no news
                 not_judged.append(f"{where}: {one.declined}")
-            continue
-        forward = one.judgements[Mode.FORWARD]
-        if i and forward.verdict is Verdict.ERROR and where not in LAYOUTS:
-            not_judged.append(f"{where}: the candidate declines: {forward.message}")
             continue
         judged.append(where)
         explain = sum(r.verdict in FAILED for r in results) < EXPLAINED

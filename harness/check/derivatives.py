@@ -193,7 +193,7 @@ def _judged(side: Derived, asked: Facts, reply: Reply, manner: Manner) -> Judgem
         found.append(Judged(name, y.values, wide, comparison, figures(y.values, wide, comparison, k)))
     failing = [j for j in found if not j.comparison.right]
     judgement = measured(found, failing)
-    objection = next(filter(None, (j.figures.fault() for j in found)), "")
+    objection = next(filter(None, (j.figures.fault(declarable=False) for j in found)), "")
     if failing or objection:
         return replace(judgement, verdict=Verdict.WRONG_GRADIENT, message=objection, tensors=tuple(found))
     return judgement

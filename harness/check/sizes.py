@@ -37,6 +37,7 @@ class Size:
     group: str
     new: Mapping[tuple[int, int], int]
     unless: str = ""
+    shaped: bool = False  # its name says the shape, which a draw then has to have
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
@@ -67,7 +68,9 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
             alone = [(i, axis) for i, s in enumerate(shapes) if s == shape]
             text = "x".join(map(str, shape))
-            made += [Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m)) for m in ragged(n)]
+            made += [
+                Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
+            ]
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1)) for n in found if 1 not in used]
     return made
@@ -88,17 +91,30 @@ def _in_proportion(found: Sequence[int]) -> list[dict[int, int]]:
     return [{n: n + n // share for n in some}] if share > 1 else []
 
 
-def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...] | None:
-    """The first draw with other sizes, filled from the second; None where the draws differ in shape."""
+def fits(draw: Sequence[Tensor], given: Sequence[Tensor], size: Size) -> bool:
+    """Whether a draw, whose shapes may be others than the given ones, can be brought to a size.
+
+    Not where one of its whole numbers could then point past the end of an axis that has become shorter.
+    """
+    points = any(t.values.dtype.kind in "iu" for t in draw)
+    for (i, axis), new in size.new.items():
+        t, like = draw[i], given[i]
+        if t.values.ndim != like.values.ndim or not t.values.size or (points and new < t.shape[axis]):
+            return False
+        if size.shaped and t.shape != like.shape:
+            return False
+    return True
+
+
+def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...]:
+    """The first of two draws that fit with other sizes, filled from the second; both again where they are too short."""
     made = []
     for i, (t, more) in enumerate(zip(*draws, strict=True)):
-        if t.values.shape != more.values.shape:
-            return None
         values = t.values
         for axis in range(len(t.shape)):
             if (new := size.new.get((i, axis))) is not None:
                 both = np.concatenate([values, _widened(more.values, values, axis)], axis)
-                values = both.take(range(new), axis)
+                values = both.take(np.arange(new) % both.shape[axis], axis)
         made.append(t if values is t.values else t.holding(values))
     return tuple(made)
 

@@ -323,7 +323,7 @@ def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | 
 def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: Verdict) -> Judgement:
     failing = [j for j in found if not j.comparison.right]
     judgement = measured(found, failing)
-    objection = next(filter(None, (j.figures.fault() for j in found if j not in failing)), "")
+    objection = next(filter(None, (j.figures.fault(declarable=False) for j in found if j not in failing)), "")
     if failing or objection:
         return replace(judgement, verdict=wrong, message=objection, tensors=tuple(found))
     given = [t.values for t in asked.request.tensors] + [g for g in asked.request.cotangents if g is not None]

@@ -19,10 +19,13 @@ from opproof.vocabulary.verdicts import WRONG, Verdict
 def undeclared(
     question: Question, judgements: Mapping[Mode, Judgement], judged: Callable[[Truth], Mapping[Mode, Judgement]]
 ) -> dict[Mode, Judgement]:
-    """The judgements; those that are wrong say so where the declaration `storage` makes all of them right."""
+    """The judgements; those that are wrong say so where the declaration `storage` makes all of them right.
+
+    Not where every element is within its bound and the whole is wrong: a factor or truncation would be declared away.
+    """
     narrow = [k for k in question.results if k in ("f16", "bf16")]
     wrong = [m for m, j in judgements.items() if j.verdict in WRONG]
-    if question.compute is not None or not narrow or not wrong:
+    if question.compute is not None or not narrow or not wrong or any(_together(judgements[m]) for m in wrong):
         return dict(judgements)
     asked = replace(question, compute="storage")
     found = judged(widened(asked, truth(asked)))
@@ -36,3 +39,7 @@ def undeclared(
         said += "; little is proved by so wide a bound, and more by dtype f32"
     told = {m: replace(j, message=f"{j.message}; {said}" if j.message else said) for m, j in judgements.items()}
     return {m: told[m] if m in wrong else j for m, j in judgements.items()}
+
+
+def _together(judgement: Judgement) -> bool:
+    return bool(judgement.tensors) and all(bool(t.comparison.passed.all()) for t in judgement.tensors)

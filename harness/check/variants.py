@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.harness.check.structure import twice
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.tensors import PARTS, Tensor
+from opproof.vocabulary.arrays import Array
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
@@ -27,6 +29,10 @@ FILLS = {
 SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
+#: Rows that are in order are so many at least: two may be so by chance.
+_TELLING = 3
+#: Numbers in a row that has room for its largest and its smallest twice.
+_ROW = 4
 #: Sizes in place of n: odd, 1, none, another, aligned.
 _NEW: tuple[Callable[[int], int], ...] = (
     lambda n: n + 1 if n % 2 == 0 else n + 2,
@@ -96,10 +102,41 @@ def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 
 
 def _tied(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not."""
-    return tuple(
-        t.holding(np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)) if _varies(t) else t for t in tensors
-    )
+    """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not.
+
+    The largest and the smallest of each row are made equal to another: what is chosen by size is chosen among them.
+    """
+
+    def tied(t: Tensor) -> Tensor:
+        halves = np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)
+        return t.holding(halves if t.dtype in PARTS or not t.shape else _twinned(halves))
+
+    return tuple(tied(t) if _varies(t) else t for t in tensors)
+
+
+def _twinned(values: Array) -> Array:
+    """The extremes of every row of `_ROW` numbers at least twice there; zeros stay, and what is in order stays so."""
+    length = values.shape[-1]
+    others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= _TELLING]
+    if length < _ROW or any(_ordered(np.moveaxis(values, axis, -1)).all() for axis in others):
+        return values
+    made = np.array(values).reshape(-1, length)
+    rows, ordered = np.arange(len(made)), _ordered(made)
+    for distance in (0, -1, 1):  # the others where the first would lose a zero or the other extreme
+        for sign in (1, -1):
+            at = (sign * made).argmax(-1)
+            extreme, other = made[rows, at], (-sign * made).max(-1) * -sign
+            to = np.where(ordered, np.where(at == length - 1, at - 1, at + 1), (at + length // 2 + distance) % length)
+            alone = ((made == extreme[:, None]).sum(-1) == 1) & np.isfinite(extreme) & (extreme != 0)
+            some = alone & (made[rows, to] != other) & (made[rows, to] != 0)
+            made[rows[some], to[some]] = extreme[some]
+    return made.reshape(values.shape)
+
+
+def _ordered(rows: Array) -> NDArray[np.bool_]:
+    """Which rows go up, or down, all along."""
+    now, after = rows[..., :-1], rows[..., 1:]
+    return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
 
 
 def _laid(tensors: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:

@@ -52,9 +52,9 @@ class Figures:
     digits: int = 0  # that its numbers have, where those are clearly fewer than the dtype's
     moved: float = 0.0  # the mean of signed units where the truth is a number of the dtype, if it is clearly not 0
 
-    def fault(self, declared: str | None = None) -> str:
+    def fault(self, declared: str | None = None, *, declarable: bool = True) -> str:
         """What is wrong with the whole, or with how it is stored where the backend has not `declared` it."""
-        return self.objection or self.misrounded(declared)
+        return self.objection or self.misrounded(declared, declarable=declarable)
 
     @property
     def objection(self) -> str:
@@ -83,15 +83,19 @@ class Figures:
             return f"{within} numbers that need no rounding are {abs(self.moved):.2g} units too {how} on average"
         return ""
 
-    def misrounded(self, declared: str | None) -> str:
-        """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it."""
+    def misrounded(self, declared: str | None, *, declarable: bool = True) -> str:
+        """What is wrong with how results are stored; empty where nothing is, or the backend `declared` it.
+
+        `declarable`: whether who reads this has a way to declare it, as the adapter of a backend has.
+        """
         if self.rounding in (Rounding.UNKNOWN, Rounding.NEAREST, declared):
             return ""
         within, size = "every element is within its bound, but results are", f"{abs(self.lean):.2g} units"
         if self.rounding is Rounding.AWAY:
             return f"{within} {size} too large on average, as if rounded away from zero: round to nearest"
         how = f"rounded towards zero (truncated), {size} too small on average"
-        return f'{within} {how}: round to nearest, or declare rounding -> "{self.rounding}"'
+        said = f"{within} {how}: round to nearest"
+        return f'{said}, or declare rounding -> "{self.rounding}"' if declarable else said
 
 
 #: Of an answer without floats enough.

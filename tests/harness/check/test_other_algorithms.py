@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.harness.check.variants import _twinned  # noqa: E402
 from opproof.vocabulary.verdicts import Verdict  # noqa: E402
 
 F = torch.nn.functional
@@ -202,6 +204,33 @@ def test_equal_elements_that_decide():
         lambda x: all_likely(x, 0.85), like=most_likely, inputs=[(6, 9)], only="as given", raises=False
     )
     assert wrong.failures
+
+
+def test_which_of_equal_numbers_is_taken():
+    """The largest of each row is there twice, whatever halves make of the others."""
+
+    def first(x):
+        y = x / 1.2
+        return y.argmax(-1), y
+
+    def last(x):
+        y = x / 1.2
+        return y.shape[-1] - 1 - y.flip(-1).argmax(-1), y
+
+    options = {"like": first, "only": "ties", "gradients": False, "raises": False}
+    for seed in range(3):
+        inputs = [torch.randn(1, 11, generator=torch.Generator().manual_seed(seed))]
+        assert opproof.check(first, inputs=inputs, **options).ok
+        assert opproof.check(last, inputs=inputs, **options).failures.keys() == {"WRONG_VALUE"}
+
+
+def test_extremes_twice_in_a_row():
+    rows = [[-2.0, -1, 0.5, 1, 3, 2], [-3.0, -1, 0, 0, 1, 2], [0.0, 0, 4, 0, 0, 0], [1.0, 1, 1, 1, 1, 1]]
+    assert _twinned(np.array(rows)).tolist() == [
+        [-2, 3, 0.5, -2, 3, 2], [-3, -3, 0, 0, 2, 2], [0, 0, 4, 0, 0, 0], [1, 1, 1, 1, 1, 1],
+    ]  # fmt: skip
+    for kept in ([[1.0, 2, 3]], [[5.0, 2, 3, 4], [6, 3, 4, 4], [7, 3, 5, 5]], [[1.0, math.inf, 1, 1]]):
+        assert _twinned(np.array(kept)).tolist() == kept
 
 
 def test_labels_keep_their_values_and_say_so():

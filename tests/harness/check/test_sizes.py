@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sizes import joined, numbers_of, sizes  # noqa: E402
+from opproof.harness.check.sizes import fits, joined, numbers_of, sizes  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
 
 F = torch.nn.functional
@@ -137,6 +137,67 @@ def test_new_places_are_filled_from_the_second_draw():
     assert np.unique(found.values[:4]).size == 20
 
 
+def test_draws_of_other_lengths_are_brought_to_a_size():
+    one, two = (Tensor("x", np.arange(n * 4.0).reshape(n, 4) + 100 * n, "float32") for n in (10, 3))
+    given = [Tensor("x", np.ones((16, 4)), "float32")]
+    (size,) = [s for s in sizes(given, frozenset()) if s.name == "16 as 17"]
+    (found,) = joined(([one], [two]), size)
+    assert found.shape == (17, 4)
+    assert found.values[10:13, 0].tolist() == two.values[:, 0].tolist()
+    assert found.values[13:, 0].tolist() == one.values[:4, 0].tolist()
+
+
+def test_which_draws_can_be_brought_to_a_size():
+    def tensors(*shape, labels=()):
+        whole = [Tensor("i", np.array(labels), "int64")] if labels else []
+        return [Tensor("x", np.ones(shape), "float32"), *whole]
+
+    def fitting(given, name, *draws):
+        (size,) = [s for s in sizes(given, frozenset()) if s.name == name]
+        return [fits(draw, given, size) for draw in draws]
+
+    given = tensors(16, 4)
+    assert fitting(given, "16 as 17", given, tensors(40, 4), tensors(0, 4), tensors(16)) == [True, True, False, False]
+    given, longer = (tensors(n, 4, labels=(2, 0, 1, n - 1)) for n in (16, 20))
+    assert fitting(given, "16 as 17", given, longer) == [True, False]
+    assert fitting(given, "4 as 5", given, longer) == [True, True]
+    given = tensors(8, 8)
+    assert fitting(given, "axis 1 of 8x8 as 9", given, tensors(12, 12)) == [True, False]
+
+
+def rows_of_any_number(seed, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(4 * (2 + 5 * seed % 7), 12, generator=generator).to(dtype)]
+
+
+def test_a_last_tile_where_the_number_of_rows_is_drawn():
+    """What is told as tried has been tried: some call has had a tensor of these sizes."""
+    seen = set()
+
+    def tiled(x, rows=lambda n: n):
+        seen.add(tuple(x.shape))
+        return summed(x) * (torch.arange(len(x)) < rows(len(x)))
+
+    report = judged(tiled, summed, rows_of_any_number)
+    assert report.ok, report
+    assert "8 as 9 and 12 as 13" in report.tried
+    assert (9, 13) in seen
+    report = judged(lambda x: tiled(x, lambda n: n // 4 * 4 or n), summed, rows_of_any_number)
+    assert ("8 as 9 and 12 as 13", "WRONG_VALUE") in told(report)
+
+
+def test_draws_that_cannot_be_brought_to_a_size_are_left_out():
+    def inputs(seed, dtype):
+        (x,) = rows_of_any_number(seed, dtype)
+        return [x, torch.tensor([2, 0, len(x) - 1])]
+
+    report = judged(lambda x, i: x[i], lambda x, i: x[i], inputs)
+    assert report.ok, report
+    assert not any(name.startswith("8 as") for name in report.tried)
+    assert any(text.startswith("8 as 9: inputs() draws other sizes by its seed") for text in report.not_judged)
+    assert "12 as 13" in report.tried
+
+
 def test_small_values_among_weights_of_their_own_size():
     """All of them small, the last term hides what the first has."""
 
@@ -198,6 +259,23 @@ def test_every_variant_of_a_factory_has_data_of_its_own():
     assert told(judged(first, taken, inputs))
 
 
+@pytest.mark.parametrize("rest", [0, 1])
+def test_what_a_factory_puts_into_every_second_draw_is_judged(rest):
+    def inputs(seed, dtype):
+        x = torch.randn(6, 4, generator=torch.Generator().manual_seed(seed))
+        x[1, 2] = math.nan if seed % 2 == rest else x[1, 2]
+        return [x.to(dtype)]
+
+    def unscaled(x):
+        return x / 1024, (~x.isfinite()).any().to(torch.float32)
+
+    def overflowed(x):
+        return x / 1024, x.isinf().any().to(torch.float32)
+
+    assert judged(unscaled, unscaled, inputs).ok
+    assert {verdict for _, verdict in told(judged(overflowed, unscaled, inputs))} == {"WRONG_VALUE"}
+
+
 def test_whole_numbers_that_are_the_same_in_every_draw_are_told():
     def inputs(seed, dtype):
         generator = torch.Generator().manual_seed(seed)
@@ -214,6 +292,22 @@ def test_a_kernel_that_is_made_for_one_size_says_so_by_its_shape():
     assert any(
         text.startswith("8 as 9 and 32 as 33: the candidate is made for the sizes given: y0 has shape (8,)")
         for text in report.not_judged
+    )
+
+
+def test_who_declines_all_sizes_at_once_is_tried_at_each():
+    """What raises at an odd width may still be wrong at an odd number of rows, and four refusals end nothing."""
+
+    def tiled(x, rows=lambda n: n):
+        if x.shape[1] % 8:
+            raise ValueError("the width has to be a multiple of 8")
+        return summed(x) * (torch.arange(len(x)) < rows(len(x)))
+
+    assert judged(tiled, summed, made((8, 32))).ok
+    report = judged(lambda x: tiled(x, lambda n: n // 4 * 4 or n), summed, made((8, 32)))
+    assert told(report) == {("8 as 9", "WRONG_VALUE"), ("8 as 9", "WRONG_GRADIENT")}
+    assert "8 as 9 and 32 as 33: the candidate declines: ValueError: the width has to be a multiple of 8" in (
+        report.not_judged
     )
 
 

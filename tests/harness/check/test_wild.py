@@ -168,6 +168,23 @@ def test_a_kernel_that_stores_its_shares_is_told_what_to_declare():
     assert said not in messages(wrong)
 
 
+def test_results_that_are_wrong_together_are_told_of_no_declaration():
+    """Cut off instead of rounded, each is within its bound: intermediates that were stored do not look so."""
+
+    def normed(x, w):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * w
+
+    def cut(x, w):
+        y = normed(x.float(), w.float())
+        return (y.view(torch.int32) & -65536).view(torch.float32).to(x.dtype)
+
+    found = judged(cut, normed, [(6, 48), (48,)], dtype="bf16", only="as given", gradients=False)
+    assert verdicts(found) == {("as given", "WRONG_VALUE")}
+    (message,) = [r.message for rs in found.failures.values() for r in rs]
+    assert message.startswith("every element is within its bound, but results are rounded towards zero (truncated)")
+    assert message.endswith("on average: round to nearest")
+
+
 def test_in_bf16_that_declaration_proves_something():
     def normed(x, w):
         return F.rms_norm(x, x.shape[-1:], w, 1e-6)
