@@ -71,7 +71,7 @@ def lean_beside_a_factor(
     if found is None or np.max(numbers) + 1 < SLICES:
         return None
     error = float(np.sqrt(np.sum(np.square(np.bincount(numbers, found.parts)))))
-    clear = abs(found.steps) > LEAN + expected.leaning and abs(found.steps) > ERRORS * error
+    clear = abs(found.steps) > LEAN + (expected.leaning or 0.0) and abs(found.steps) > ERRORS * error
     return found.units if clear else 0.0
 
 

@@ -22,8 +22,9 @@ def start(spec: str, limits: Limits) -> Host:
         return foreign.start(rest, limits.memory, limits.timeout)
     if limits.in_process or os.name != "posix":
         return inside.start(spec)
-    may = {"references": references_allowed(), "private": limits.private, "patience": limits.timeout}
-    return placed.start(spec, limits.memory, **may)
+    return placed.start(
+        spec, limits.memory, references=references_allowed(), private=limits.private, patience=limits.timeout
+    )
 
 
 def described(spec: str, host: Host) -> dict[str, str]:
