@@ -196,7 +196,7 @@ def _scaled(
     if off.few and is_narrow(values, kind):
         stored = STORED_RMS
         whole = max(spread(off.few, values, scale) * real, slope.of_a_constant(moved, values, scale, kind.u))
-        leaning = steps.of_a_constant(moved, sampled(values), kind)
+        leaning = steps.of_a_constant(moved, sampled(values), kind) if _has_no_constant(posed) else None
     return Expected(
         values,
         scale,
@@ -206,6 +206,14 @@ def _scaled(
         spread=whole,
         leaning=leaning,
     )
+
+
+def _has_no_constant(posed: Posed) -> bool:
+    """Whether results are sums of products of operands alone.
+
+    A number of 16 bits times a constant of 16 bits, such as 1 / 6, is stored to one side more often than to the other.
+    """
+    return posed.op.multilinear and not any(isinstance(v, float) for v in posed.params.values())
 
 
 def _coarse(scale: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The kill rates as a table, and as docs/mutation.md, docs/mutation-typed.md and docs/mutation-storage.md."""
+"""The kill rates as a table, and as docs/mutation.md and docs/mutation-typed.md; and a page where much survives."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ no mutant of an accumulation that overflows in the dtype itself could show: what
 
 _DECLARED = """# Mutation, where storage is declared
 
-Written by `opproof mutate --declared {declared} --markdown docs/mutation-{declared}.md`; do not edit.
+Written by `opproof mutate --declared {declared} --markdown FILE`.
 
-The mutants of [mutation.md](mutation.md) in 16 bits, judged as the answers of a backend that declares *{declared}* for
+Mutants of the reference backend in 16 bits, judged as the answers of a backend that declares *{declared}* for
 every operator: bounds have room for intermediates that are stored in 16 bits, and what is as small as that passes. The
 second table counts, of mutants that are no equivalents there, the kinds of which some survive, the largest first; *of*
 counts all of that kind, also those that are killed.
@@ -85,7 +85,7 @@ def markdown_page(result: Sorted) -> str:
 
 
 def declared_page(result: Sorted, declared: str) -> str:
-    """docs/mutation-storage.md: what survives by its kind, since it is much."""
+    """What survives by its kind, since it is much."""
     lines = [_DECLARED.format(declared=declared), *_scores(result), ""]
     lines += ["| dtype | mutant | survive | of |", "| --- | --- | ---: | ---: |"]
     alive = Counter((f.dtype, _kind(f)) for f in result.survivors)

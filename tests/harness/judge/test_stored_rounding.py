@@ -16,10 +16,10 @@ from opproof.vocabulary.modes import Mode
 BF16 = DTYPES["bf16"]
 STORAGE = Rules(declared="storage")
 CASES = [
-    ("silu[x=1x65537;bf16]", Mode.FORWARD),
-    ("silu[x=1x65537;f16]", Mode.GRADIENT),
     ("bmm[a=6x33x65;b=6x65x17;bf16]", Mode.FORWARD),
-    ("softmax[x=257x9;dim=-1;bf16]", Mode.FORWARD),
+    ("matmul[a=65x33;b=33x65;f16]", Mode.FORWARD),
+    ("linear[x=143x79;weight=137x79;bias=137,;bf16]", Mode.GRADIENT),
+    ("mul[a=127x131;b=127x131;bf16]", Mode.FORWARD),
 ]
 
 
@@ -76,3 +76,12 @@ def test_numbers_times_a_stored_constant_are_no_evidence(dtype, p):
     found = judge(posed, Answer([answer.astype(kind.numpy)]), STORAGE)
     assert found.verdict in ("PASS", "MISTRUSTED")  # near 1 a copy of x would pass too
     assert found.figures.rounding == ""
+
+
+def test_a_sixth_in_float16_is_no_truncation():
+    """JAX's hard sigmoid: the stored x + 3 times the stored 1 / 6, which is less than a sixth."""
+    f16 = DTYPES["f16"]
+    case = Case.parse("hardsigmoid[x=65537x1;f16]")
+    posed = pose(case, load("hardsigmoid"), Mode.FORWARD).asked
+    answer = round_to(np.clip(round_to(posed.inputs[0] + 3, f16), 0, 6) * round_to(np.float64(1 / 6), f16), f16)
+    assert judge(posed, Answer([answer.astype(np.float16)]), STORAGE).verdict == "PASS"
