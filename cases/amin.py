@@ -23,7 +23,12 @@ STANDARD = [
 ]
 TYPED = typed("signed unsigned", "x=33x2;dim=-1", *SMOKE, *STANDARD)
 LAID = laid_dim()
-ALIGNED = aligned_rows("dim=-1")
+#: In bfloat16 a row of 4096 has two that are the least.
+ALIGNED = [
+    *aligned_rows("dim=-1", longest=256),
+    "x=16x1024;dim=-1;f16,f32",
+    "x=16x4096;dim=-1;f16;layout=transposed",
+]
 LONG, LONGEST = long_dim()
 
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]

@@ -30,7 +30,10 @@ def fence(private: Iterable[str] = ()) -> None:
         if isinstance(value, FunctionType) and value.__module__ == __name__:
             own[name] = FunctionType(value.__code__, own, name)
     files, folders = _within(*_cache(), _FOLDER)
-    files |= {_identity_of(p.stat()): str(p) for p in map(Path, private) if p.exists()}
+    for path in map(Path, private):
+        if path.exists():
+            files[_identity_of(path.stat())] = str(path)
+        folders |= _within(path.with_name("__pycache__"))[1]  # where Python keeps what it compiled of it
     own |= {"_files": files, "_folders": folders, "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 

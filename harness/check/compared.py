@@ -26,7 +26,7 @@ from opproof.harness.check.stretched import steps, stretched, uneven
 from opproof.harness.check.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial import Manner, Tried, tried
-from opproof.harness.check.variants import LAYOUTS, Variant, variants
+from opproof.harness.check.variants import LAYOUTS, TIES, Variant, variants
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
@@ -221,10 +221,12 @@ def _sized(pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], size:
 def _in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     """The data of a factory's i-th variant: others come first each time, and the two of a pair take turns.
 
-    One of them is judged, the other lies in memory before; a factory may put into every second draw what counts.
+    One of them is judged, the other lies in memory before; a factory may put into every second draw what counts. Ties
+    are not in turn: what meets there is of one draw.
     """
     turned = (*some[i % AGAIN :], *some[: i % AGAIN])
-    return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if i % 2 else turned
+    swapped = i % 2 and some[0].name != TIES
+    return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
 
 
 def _made_for(one: Tried, *, alone: bool) -> Tried:
