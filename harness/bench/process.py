@@ -101,9 +101,17 @@ class Blocks:
     def _asked(self, calls: int) -> Clocks:
         pids = ("self", self.worker.pid)
         before, started = sum(map(waited, pids)), time.perf_counter()
-        told = self.worker.ask(Block(calls, self.cold))["ns"] / 1e9
+        told = self._seconds(self.worker.ask(Block(calls, self.cold)))
         spent = time.perf_counter() - started
         return Clocks(told, max(spent - (sum(map(waited, pids)) - before) - self.overhead, 0.0), spent)
+
+    def _seconds(self, answer: dict[str, Any]) -> float:
+        """What its process says that a block took. Raises Fault for what is no number, after which it is gone."""
+        ns = answer.get("ns")
+        if isinstance(ns, bool) or not isinstance(ns, int) or ns < 0:
+            self.worker.close()
+            raise Fault(f"its process answers {str(answer)[:100]!r}: expected the nanoseconds of a block")
+        return ns / 1e9
 
 
 def waited(pid: str) -> float:

@@ -11,7 +11,7 @@ from opproof.harness.bench.bench import _impossible
 from opproof.harness.bench.facts import facts_of
 from opproof.harness.bench.interval import interval
 from opproof.harness.bench.measure import Effort, measure
-from opproof.harness.bench.process import Clocks, disagreement
+from opproof.harness.bench.process import Blocks, Clocks, Fault, disagreement
 from opproof.harness.run.question import wanted_of
 from opproof.harness.run.task import op_of
 from opproof.harness.truth.slices.pose import pose
@@ -158,3 +158,26 @@ def test_bytes_and_operations(text, mode, moved, computed):
     facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
     assert facts.bytes == moved
     assert computed <= facts.flops <= 1.5 * computed
+
+
+class Forged:
+    """A worker whose process answers as a backend told it to."""
+
+    pid = "self"
+
+    def __init__(self, ns):
+        self.ns, self.closed = ns, False
+
+    def ask(self, request):
+        return {"ns": self.ns}
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.mark.parametrize("ns", [None, "1", -5, True, [1]])
+def test_an_answer_that_is_no_number_ends_the_process(ns):
+    worker = Forged(ns)
+    with pytest.raises(Fault, match="expected the nanoseconds of a block"):
+        Blocks(worker, cold=False)
+    assert worker.closed
