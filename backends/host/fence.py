@@ -13,6 +13,7 @@ import builtins
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from importlib.util import cache_from_source
 from os import DirEntry, getpid, getppid, listdir, readlink, stat
 from pathlib import Path, PosixPath
 from types import FunctionType
@@ -30,10 +31,10 @@ def fence(private: Iterable[str] = ()) -> None:
         if isinstance(value, FunctionType) and value.__module__ == __name__:
             own[name] = FunctionType(value.__code__, own, name)
     files, folders = _within(*_cache(), _FOLDER)
-    for path in map(Path, private):
-        if path.exists():
-            files[_identity_of(path.stat())] = str(path)
-        folders |= _within(path.with_name("__pycache__"))[1]  # where Python keeps what it compiled of it
+    for file in private:
+        for path in (Path(file), Path(cache_from_source(file))):
+            if path.exists():
+                files[_identity_of(path.stat())] = str(path)
     own |= {"_files": files, "_folders": folders, "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 

@@ -1,5 +1,7 @@
 """A backend that would answer with what it is compared with: the references, by every door that Python has."""
 
+import py_compile
+
 import pytest
 from _attacker import case_of, passed, run, written
 
@@ -106,3 +108,14 @@ def test_nor_are_operators_of_the_users_own(tmp_path):
     (found,) = read_results(tmp_path / "out")[1]
     assert (done.returncode, found.verdict) == (1, "ERROR")
     assert found.message.startswith(f"PermissionError: a backend cannot read {file}")
+
+
+def test_what_is_compiled_beside_them_is_the_backends(tmp_path):
+    """A backend in the folder of the operators imports its own modules, whose compiled files lie beside theirs."""
+    (tmp_path / "snake.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "helper.py").write_text("factor = 1\n", encoding="utf-8")
+    py_compile.compile(str(tmp_path / "snake.py"))
+    py_compile.compile(str(tmp_path / "helper.py"))
+    spec = written(tmp_path, "import helper\nATTACKS = {'neg': lambda inputs: -helper.factor * inputs[0]}\n")
+    done = run(tmp_path, spec, (case_of("neg"),), "--ops", str(tmp_path / "snake.py"))
+    assert done.returncode == 0, done.stderr
