@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from opproof.reports._record import Header, Result
@@ -87,6 +87,11 @@ def when(header: Header) -> str:
 def host(header: Header) -> str:
     """Where the run was: system Linux, machine x86_64"""
     return ", ".join(line(f"{name} {value}") for name, value in header.host.items())
+
+
+def whose(backend: str, names: Mapping[str, str]) -> str:
+    """The short name of a backend, before what is said of it; empty where there is one alone."""
+    return f"{line(names[backend])} " if len(names) > 1 else ""
 
 
 def plural(count: int, noun: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from opproof.reports._record import Result
-from opproof.reports._text import line, plural, short_names
+from opproof.reports._text import line, plural, short_names, whose
 from opproof.vocabulary.verdicts import Verdict
 
 
 def text(results: Sequence[Result]) -> str:
     """One line: what is declared, in which dtype, of how many records; empty where nothing is."""
-    counts: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+    counts: Counter[tuple[str, str, str]] = Counter()
     operators: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for r in results:
         if r.declared and r.verdict != Verdict.UNSUPPORTED:
@@ -23,8 +23,8 @@ def text(results: Sequence[Result]) -> str:
         return ""
     names = short_names({r.backend for r in results})
     named = [
-        f"{line(names[key[0]]) + ' ' if len(names) > 1 else ''}{line(key[1])} in {line(key[2])} "
-        f"({plural(counts[key], 'record')} of {plural(len(operators[key]), 'operator')})"
-        for key in sorted(counts, key=lambda k: (k[0], -counts[k], k))
+        f"{whose(backend, names)}{line(said)} in {line(dtype)} "
+        f"({plural(count, 'record')} of {plural(len(operators[backend, said, dtype]), 'operator')})"
+        for (backend, said, dtype), count in sorted(counts.items(), key=lambda c: (c[0][0], -c[1], c[0]))
     ]
     return f"judged as declared: {'; '.join(named)}"

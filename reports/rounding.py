@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opproof.reports._record import Result
-from opproof.reports._text import line, plural, short_names
+from opproof.reports._text import line, plural, short_names, whose
 
 #: Roundings of records that are nothing to tell.
 _USUAL = ("", "nearest")
@@ -41,7 +41,7 @@ def text(results: Sequence[Result], limit: int = 10) -> str:
         return ""
     names = short_names({r.backend for r in results})
     named = [
-        f"{line(names[s.backend]) + ' ' if len(names) > 1 else ''}{line(s.op)} {s.mode} {line(s.dtype)}"
+        f"{whose(s.backend, names)}{line(s.op)} {s.mode} {line(s.dtype)}"
         f" ({line(s.rounding)} in {s.records:,} of {plural(s.telling, 'record')})"
         for s in stored[:limit]
     ]
