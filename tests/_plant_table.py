@@ -168,7 +168,7 @@ DEFECTS = [
     ),
     Defect(
         "first row everywhere",
-        ("beyond first", "last"),
+        ("beyond first", "last", "first everywhere"),
         p.after(p.first_row_everywhere),
         applies=_rank(2),
         ops=UNARY + NORMS,

@@ -101,3 +101,21 @@ def groups(w: Wrong) -> str | None:
         if y is not None and w.fits(y[:, back]):
             return f"channel c belongs to group c % {number}, not to group c // {channels // number}"
     return None
+
+
+def channels(w: Wrong) -> str | None:
+    """Channels that get the weight or bias of another one."""
+    number, x = w.params.get("num_groups", w.params.get("groups", 1)), w.inputs[0]
+    if x is None or x.ndim < 2 or not isinstance(number, int):
+        return None
+    count = x.shape[1]
+    if not 1 < number < count or count % number:
+        return None
+    each, c = count // number, np.arange(count)
+    for index, said in ((c % number, f"c % {number}"), (c // each, f"c // {each}"), (c % each, f"c % {each}")):
+        for i, v in enumerate(w.inputs):
+            if v is None or v.shape != (count,):
+                continue
+            if w.explained(inputs=[*w.inputs[:i], v[index], *w.inputs[i + 1 :]]):
+                return f"channel c gets element {said} of {w.names[i]}, not element c"
+    return None

@@ -51,6 +51,14 @@ def reversed_(w: Wrong) -> str | None:
     return None
 
 
+def first_everywhere(w: Wrong) -> str | None:
+    """The first slice in place of all of them: an index that stands still."""
+    for axis, n in enumerate(w.expected.shape):
+        if n > 1 and w.fits(np.broadcast_to(w.expected.take([0], axis), w.expected.shape)):
+            return f"every slice of {w.what} along axis {axis} is the first one"
+    return None
+
+
 def stride_ignored(w: Wrong) -> str | None:
     def from_start(s: Storage, shape: tuple[int, ...]) -> Storage:
         return Storage(s.size, 0, row_major(shape))

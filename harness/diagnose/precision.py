@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from opproof.harness.diagnose import smooth
 from opproof.harness.diagnose.wrong import MOST, Wrong
-from opproof.harness.judge.bound import C, compare
+from opproof.harness.judge.bound import compare
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
@@ -22,6 +23,8 @@ _LARGEST = {"f32": 2.0**127, "f16": 2.0**15, "tf32": 2.0**127, "bf16": 2.0**127}
 _FEWEST, _NEAR = 4, 4
 #: What is stored in 8 bits is a number of every precision.
 _EIGHTHS = [d for d in DTYPES.values() if d.kind is Kind.FLOAT8]
+#: Root mean square of errors, in units of what honest rounding makes, that still looks like rounding.
+_WIDEST = 2.0
 #: Exponents (of significands from 1/2 to 1) below which numbers are subnormal.
 _LEAST = {"f32": -125, "f16": -13, "tf32": -125, "bf16": -125}
 
@@ -38,8 +41,11 @@ def inputs_rounded(w: Wrong) -> str | None:
     for name in _lower(w):
         for round_, how in _roundings(name):
             inputs = [round_(v) if v is not None and v.dtype.kind == "f" else v for v in w.inputs]
-            if w.explained(inputs=inputs, cotangents=[None if g is None else round_(g) for g in w.cotangents]):
-                return f"looks like {name} arithmetic: {w.what} is right for inputs {how} to {name}"
+            cotangents = [None if g is None else round_(g) for g in w.cotangents]
+            if w.explained(inputs=inputs, cotangents=cotangents):
+                held = [v for v in (*w.inputs, *w.cotangents) if v is not None and v.dtype.kind == "f"]
+                named = _alike(name, how, held)
+                return f"looks like {named} arithmetic: {w.what} is right for inputs {how} to {named}"
     return None
 
 
@@ -49,8 +55,18 @@ def results_rounded(w: Wrong) -> str | None:
     for name in _lower(w):
         for round_, how in _roundings(name):
             if np.array_equal(w.got, round_(w.got), equal_nan=True) and w.fits(round_(w.expected)):
-                return f"looks like {name} arithmetic: {w.what} is {how} to {name}"
+                named = _alike(name, how, [w.expected])
+                return f"looks like {named} arithmetic: {w.what} is {how} to {named}"
     return None
+
+
+def _alike(name: str, how: str, values: Sequence[Array]) -> str:
+    """f16 and tf32 have as many digits: both are named where nothing lies beyond the range of the smaller one."""
+    if name != "f16":
+        return name
+    f16, tf32 = (next(r for r, h in _roundings(n) if h == how) for n in ("f16", "tf32"))
+    same = all(np.array_equal(f16(v), tf32(v), equal_nan=True) for v in values)
+    return "f16 or tf32" if same else name
 
 
 def held(w: Wrong) -> str | None:
@@ -93,7 +109,7 @@ def size_of_errors(w: Wrong) -> str | None:
     finite = np.isfinite(w.got) & np.isfinite(w.expected)
     error = (w.got - w.expected)[finite & w.failing]
     few = error.size < 8  # of which the signs tell nothing
-    if not finite.all() or not (few or 0.15 <= np.mean(error > 0) <= 0.85) or _systematic(w):
+    if smooth.follows(w) or not finite.all() or not (few or 0.15 <= np.mean(error > 0) <= 0.85) or _systematic(w):
         return None
     for declared, name in _declarations(w):
         expected = _expected(w, declared)
@@ -101,7 +117,7 @@ def size_of_errors(w: Wrong) -> str | None:
             continue
         compared = compare(w.got, expected, w.dtype)
         spread = float(np.sqrt(np.mean(np.square(compared.units))))
-        if compared.passed.all() and 0.02 <= spread <= (1 if few else C / 4):
+        if compared.passed.all() and 0.02 <= spread <= (1 if few else _WIDEST):
             return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"
     return None
 

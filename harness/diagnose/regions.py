@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from math import log2
 
 import numpy as np
-from numpy.typing import NDArray
 
 from opproof.cases._every import is_every
+from opproof.harness.diagnose.places import along, places
+from opproof.harness.diagnose.region import CHOSEN, Mask, Region
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
+from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
-
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Region:
-    """A set of elements that might be the wrong ones."""
-
-    label: str
-    said: str
-    mask: Mask
-    cost: float = 0.0  # bits, for being one of several that the data chose from
-    axis: int | None = None  # of the slices of which the region consists
 
 
 def known(w: Wrong) -> Iterator[Region]:
     yield from _values(w)
     if _in_order(w):  # a threshold that falls on such a place, to the element, is unlikely
-        yield from (r for r in _places(w) if r.label in ("tail", "last", "first") and np.array_equal(r.mask, w.failing))
+        yield from (r for r in places(w) if r.label in ("tail", "last", "first") and np.array_equal(r.mask, w.failing))
     else:
-        yield from _places(w)
+        yield from places(w)
 
 
 def _in_order(w: Wrong) -> bool:
@@ -63,10 +52,27 @@ def _values(w: Wrong) -> Iterator[Region]:
         whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / DTYPES[w.dtype].u)
         yield from _spread(w, "kinks", f"where {name} is an integer", whole)
         yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
+    yield from _named(w)
     if len(arrays) >= 2:
         (a, x), (b, y) = arrays[:2]
         if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):
             yield from _spread(w, "kinks", f"where {a} = {b}", x == y)
+
+
+def _named(w: Wrong) -> Iterator[Region]:
+    """Slices along the axis that an input of integers has indices of: those it names more than once, once, never."""
+    for name, index in zip(w.names, w.inputs, strict=True):
+        dim = w.params.get("dim", 0)
+        if index is None or index.dtype.kind not in "iu" or not isinstance(dim, int) or not w.got.ndim:
+            continue
+        axis = dim % w.got.ndim
+        n = w.got.shape[axis]
+        if Trait.INDEXED not in w.op.traits or not index.size or index.min() < 0 or index.max() >= n:
+            continue
+        count = np.bincount(index.reshape(-1).astype(np.int64), minlength=n)
+        for said, chosen in (("more than once", count > 1), ("once", count == 1), ("never", count == 0)):
+            mask = np.broadcast_to(chosen.reshape([-1 if a == axis else 1 for a in range(w.got.ndim)]), w.got.shape)
+            yield Region("special", f"the slices along axis {axis} that {name} names {said}", mask)
 
 
 def _ties(v: Array) -> Mask:
@@ -97,34 +103,6 @@ def _spread(w: Wrong, label: str, said: str, mask: Mask) -> Iterator[Region]:
             yield Region(label, f"the rows {said}", kept)
 
 
-def _places(w: Wrong) -> Iterator[Region]:
-    """Tails past a multiple of a vector width, the first and last slices, all but the first."""
-    shape = w.got.shape
-    flat = np.arange(w.got.size).reshape(shape)
-    for width in (4, 8, 16, 32, 64):
-        for axis in range(len(shape) - 1, -1, -1):
-            end = shape[axis] - shape[axis] % width
-            said = f"the elements past {end} along axis {axis} (the last multiple of {width})"
-            if end:
-                yield Region("tail", said, _along(shape, axis) >= end)
-        end = w.got.size - w.got.size % width
-        if end and len(shape) > 1:
-            yield Region("tail", f"the elements past {end} in memory (the last multiple of {width})", flat >= end)
-    for axis, n in enumerate(shape):
-        index = _along(shape, axis)
-        yield Region("last", f"the elements of the last slice along axis {axis}", index == n - 1)
-        yield Region("first", f"the elements of the first slice along axis {axis}", index == 0)
-        yield Region("beyond first", f"the elements with an index > 0 along axis {axis}", index > 0)
-        for width in (1024, 512, 256, 128, 64, 32, 16, 8, 4):
-            said = f"the elements from {width} on along axis {axis}"
-            yield Region("beyond", said, index >= width)
-
-
-def _along(shape: tuple[int, ...], axis: int) -> Array:
-    index = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    return np.broadcast_to(index, shape)
-
-
 def _halves(w: Wrong) -> Iterator[Region]:
     """Where an input is negative, or positive."""
     for name, v in floats(w):
@@ -147,12 +125,25 @@ def thresholds(w: Wrong) -> Iterator[Region]:
                 if np.isinf(number) and not w.failing[over >= least].all():
                     continue  # infinities of the other sign are right
                 beyond = f"{said} {number:.4g}" if np.isfinite(number) else f"{name} is {_infinite(said, number)}"
-                yield Region("large", f"the {slices} where {beyond}", over >= least, 4.0, axis)
+                yield Region("large", f"the {slices} where {beyond}", over >= least, CHOSEN, axis)
+    for name, v in floats(w):
+        yield from _interval(w, name, v)
     for axis in range(w.got.ndim):
-        index = _along(w.got.shape, axis)
+        index = along(w.got.shape, axis)
         first = int(index[w.failing].min()) if w.failing.any() else 0
         if first > 1:  # as of a window of three keys
-            yield Region("beyond", f"the elements from {first} on along axis {axis}", index >= first, 4.0)
+            yield Region("beyond", f"the elements from {first} on along axis {axis}", index >= first, CHOSEN)
+
+
+def _interval(w: Wrong, name: str, v: Array) -> Iterator[Region]:
+    """From one number to another: as where a bound is a little off."""
+    if not _broadcasts(v.shape, w.got.shape):
+        return
+    key = np.broadcast_to(v, w.got.shape)
+    least, most = (float(end) for end in (key[w.failing].min(), key[w.failing].max()))
+    if np.isfinite(least) and np.isfinite(most) and least < most:
+        said = f"the elements where {least:.4g} ≤ {name} ≤ {most:.4g}"
+        yield Region("large", said, (key >= least) & (key <= most), 2 * log2(w.got.size))
 
 
 def _infinite(said: str, number: float) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from opproof.harness.diagnose.regions import Mask, floats
+from opproof.harness.diagnose.region import Mask
+from opproof.harness.diagnose.regions import floats
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.judge.bound import C
 from opproof.vocabulary.arrays import Array
@@ -16,19 +17,50 @@ from opproof.vocabulary.dtypes import DTYPES
 
 #: So many elements more than rows there must be: as many as the numbers taken from the data explain anything.
 _MORE = 8
+#: Rows of which the signs tell something, and units of a precision that their factors are off at least.
+_SEVERAL, _NEAR = 5, 0.05
 
 
 def factors(w: Wrong) -> str | None:
     """Every row the expected one times its own factor, fitted by least squares."""
     for axis, used in _axes(w):
-        square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
-        total = np.sum(square, axis=axis, keepdims=True)
-        factor = np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1)
+        factor = _fitted(w, axis, used)
         fits = w.fits(np.where(used, factor * w.expected, _otherwise(w)), free=factor.size)
         if fits and not _one_for_all(w, factor, axis, used) and not _rounding(w, factor[factor != 0] - 1):
             between = _range(w, factor, axis, used)
             return f"every row of {w.what} along axis {axis} is a factor of its own × the expected one, {between}"
     return None
+
+
+def rounded_statistic(w: Wrong) -> str | None:
+    """Every row a factor of its own, now above 1 and now below, as far as rounding its root or its sum makes it."""
+    if DTYPES[w.dtype].digits < 24:
+        return None  # it is what such rows look like without a fault
+    for axis, used in _axes(w):
+        factor = _fitted(w, axis, used)
+        off = factor[np.isfinite(factor) & (factor != 0)] - 1
+        rms = float(np.sqrt(np.mean(np.square(off))))
+        both = 0.15 <= np.mean(off > 0) <= 0.85
+        fits = off.size >= _SEVERAL and w.fits(np.where(used, factor * w.expected, _otherwise(w)), free=factor.size)
+        for name in ("f16", "bf16") if fits and both else ():
+            u = DTYPES[name].u
+            if _NEAR * u < rms < u and np.abs(off).max() < C * u:
+                return (
+                    f"looks like {_alike(name)} arithmetic: every row of {w.what} along axis {axis} is a factor of its "
+                    f"own × the expected one, {rms / u:.2g} units from 1, as where a statistic of the row is rounded"
+                )
+    return None
+
+
+def _alike(name: str) -> str:
+    return "f16 or tf32" if name == "f16" else name
+
+
+def _fitted(w: Wrong, axis: int, used: Mask) -> Array:
+    """The factor of every row, by least squares."""
+    square, product = (np.where(used, v * w.expected, 0) for v in (w.expected, w.got))
+    total = np.sum(square, axis=axis, keepdims=True)
+    return np.asarray(np.sum(product, axis=axis, keepdims=True) / np.where(total > 0, total, 1))
 
 
 def _one_for_all(w: Wrong, factor: Array, axis: int, used: Mask) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.diagnose.regions import Mask
+from opproof.harness.diagnose import rows
+from opproof.harness.diagnose.region import Mask
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
@@ -48,6 +49,12 @@ def held_constant(w: Wrong) -> str | None:
                         "the row (its sum, mean, norm or variance) is taken for a constant"
                     )
     return None
+
+
+def mean_constant(w: Wrong) -> str | None:
+    """Every row of a gradient off by a constant of its own: what goes through the row's mean is missing."""
+    said = rows.shifts(w) if w.mode == "gradient" and _has_statistic(w) else None
+    return None if said is None else f"{said}: as where the mean of the row is taken for a constant"
 
 
 def _has_statistic(w: Wrong) -> bool:

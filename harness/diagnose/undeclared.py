@@ -13,6 +13,8 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.
 LARGEST, LEAST = 4.0, 0.1
+#: Elements at least: a single one could be off for any reason.
+FEWEST = 2
 
 
 def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) -> tuple[str, str]:
@@ -22,6 +24,8 @@ def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) ->
     """
     dtype = posed.case.dtype
     if rules.declared is not None or DTYPES[dtype].digits >= 24 or _together(judgement):
+        return "", ""
+    if sum(j.comparison.units.size for j in judgement.tensors) < FEWEST:
         return "", ""
     wrong = sum(int((~j.comparison.passed).sum()) for j in judgement.tensors)
     sums = wrong > 1 and "long sum" in posed.op.traits  # one sum could be off for any reason

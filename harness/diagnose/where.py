@@ -7,14 +7,15 @@ from math import lgamma, log
 
 import numpy as np
 
-from opproof.harness.diagnose.regions import Mask, Region, known, thresholds
+from opproof.harness.diagnose.places import PLACES, TWICE
+from opproof.harness.diagnose.region import CHOSEN, Mask, Region
+from opproof.harness.diagnose.regions import known, thresholds
 from opproof.harness.diagnose.wrong import BITS, Wrong
 from opproof.harness.judge.bound import C
 from opproof.vocabulary.dtypes import DTYPES
 
-#: Regions that are places, not values.
-_PLACES = ("tail", "last", "first", "beyond first", "beyond")
-_TAILS = ("tail", "beyond")
+#: How much of a place is wrong at least, of what could show it: a loop that forgets a place forgets all of it.
+_FORGOTTEN = 0.75
 #: Elements up to which regions are held all at once, to count them.
 _SMALL = 2**14
 
@@ -30,13 +31,14 @@ def only_there(w: Wrong) -> tuple[str, str] | None:
 
 
 def as_good(w: Wrong) -> list[Region]:
-    """The region that fills best and, of a tail, what holds the same elements: other multiples, all from there on."""
+    """The region that fills best and, of a place, what holds the same elements: other multiples, the last slice."""
     found = _best(w, known(w)) if w.got.size <= _SMALL else None
     if found is None:
         return []
-    if found[1].label not in _TAILS:
+    if found[1].label not in PLACES:
         return [found[1]]
-    return [r for r in known(w) if r.label in _TAILS and np.array_equal(r.mask, found[1].mask)]
+    same = [r for r in known(w) if r.label in PLACES and np.array_equal(r.mask, found[1].mask)]
+    return [r for r in same if not r.said.endswith(TWICE)]
 
 
 def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
@@ -54,19 +56,26 @@ def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
         if not 0 < inside.sum() < telling.sum() or (doubtful & ~region.mask).any():
             continue
         filled = float(w.failing[inside].mean())
-        cost = price if region.cost else 0.0
+        cost = price if region.cost == CHOSEN else region.cost
         bits = _evidence(region, w.failing, telling) - cost
         if region.cost and filled < 1:  # where it begins is then a choice too
             bits -= log(w.failing.size) / log(2)
-        enough = filled >= (0.5 if region.cost or region.label == "half" else 0.2)
+        enough = filled >= _enough(region)
         if enough and bits >= _least(region, filled, unlike) and (best is None or filled > best[0]):
             best = filled, region
     return best
 
 
+def _enough(region: Region) -> float:
+    """How much of a region is wrong at least."""
+    if region.label in PLACES:
+        return _FORGOTTEN
+    return 0.5 if region.cost or region.label == "half" else 0.2
+
+
 def _least(region: Region, filled: float, unlike: bool) -> float:
     """Bits that a region takes: few where it is a usual one and full of wrong elements."""
-    if region.label in _PLACES or (unlike and region.cost):
+    if region.label in PLACES or (unlike and region.cost):
         return 4.0 if filled == 1 else BITS
     if region.label == "kinks" and filled >= 0.5:  # at a kink some values are allowed that are elsewhere wrong
         return 5.0
@@ -94,9 +103,9 @@ def _constant(w: Wrong) -> Mask:
 def _priced(w: Wrong, regions: Iterator[Region]) -> tuple[Iterable[Region], float]:
     """The regions, and in bits what it costs that the data chose one of them: as many as hold different elements."""
     if w.got.size > _SMALL:
-        return regions, 4.0
+        return regions, CHOSEN
     tried = list(regions)
-    return tried, log(max(len({r.mask.tobytes() for r in tried if r.cost}), 1)) / log(2)
+    return tried, log(max(len({r.mask.tobytes() for r in tried if r.cost == CHOSEN}), 1)) / log(2)
 
 
 def _evidence(region: Region, failing: Mask, telling: Mask) -> float:

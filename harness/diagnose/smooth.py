@@ -1,0 +1,54 @@
+"""Errors that follow a value: their signs change seldom as it grows. A formula's do that, those of rounding do not.
+
+The runs test of A. Wald and J. Wolfowitz: *On a test whether two samples are from the same population*. Annals of
+Mathematical Statistics 11, 1940.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from opproof.harness.diagnose.regions import floats
+from opproof.harness.diagnose.wrong import Wrong
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+
+#: Standard deviations that so few runs are below the mean; elements that are looked at, for neighbours that are too
+#: near each other are rounded alike.
+_FEW, _FEWEST, _MOST = 3.5, 8, 64
+
+
+def follows(w: Wrong) -> bool:
+    """Whether the errors that are more than the rounding of the result are a formula's."""
+    if w.expected.dtype.kind != "f":
+        return False
+    error = w.got - w.expected
+    sure = np.isfinite(error) & (np.abs(error) > 2 * DTYPES[w.dtype].u * np.abs(w.expected))
+    relative = np.sign(error * w.expected)[sure]
+    if relative.size < _FEWEST:
+        return False
+    if np.unique(np.abs(w.expected[sure])).size >= _FEWEST and abs(relative.sum()) == relative.size:
+        return True  # all too large, or all too small
+    return any(_seldom(key[sure], error[sure]) or _seldom(key[sure], relative) for key in _keys(w))
+
+
+def _keys(w: Wrong) -> Iterator[Array]:
+    yield w.expected
+    yield from (v for _, v in floats(w) if v.shape == w.got.shape and np.isfinite(v).all())
+
+
+def _seldom(key: Array, error: Array) -> bool:
+    """Whether the signs of errors come in few runs, along a key; what is twice there counts once."""
+    values, first = np.unique(key, return_index=True)
+    if values.size < 2 * _FEWEST:
+        return False
+    chosen = first[np.unique(np.linspace(0, values.size - 1, min(values.size, _MOST)).astype(int))]
+    above = error[chosen] > 0
+    n, m = int(above.sum()), int((~above).sum())
+    if min(n, m) < 2:
+        return min(n, m) == 0
+    mean = 2 * n * m / (n + m) + 1
+    deviation = np.sqrt((mean - 1) * (mean - 2) / (n + m - 1))
+    return bool(1 + np.count_nonzero(above[1:] != above[:-1]) < mean - _FEW * deviation)
