@@ -1,4 +1,4 @@
-"""Right for another call: other inputs, another cotangent, terms left out, another operator."""
+"""Right for another call: without an input, with another cotangent, terms left out, another operator."""
 
 from __future__ import annotations
 
@@ -50,27 +50,10 @@ def _only(g: Array, axes: Sequence[int], end: int) -> Array:
     return kept
 
 
-def swapped_inputs(w: Wrong) -> str | None:
-    present = [i for i, v in enumerate(w.inputs) if v is not None]
-    alone = {i for i, v in enumerate(w.inputs) if v is not None and v.size == 1}
-    for i, j in combinations(present, 2):
-        if (i in alone) != (j in alone):  # a number for an array is no swap
-            continue
-        if w.mode == "gradient" and w.which in (i, j):
-            other = j if w.which == i else i
-            if w.explained(which=other):
-                return f"{w.what} is that of {w.names[other]}: the gradients are swapped"
-        moved = list(w.inputs)
-        moved[i], moved[j] = w.inputs[j], w.inputs[i]
-        if w.explained(inputs=moved):
-            return f"the inputs {w.names[i]} and {w.names[j]} are swapped"
-    return None
-
-
 def input_ignored(w: Wrong) -> str | None:
     several = sum(v is not None for v in w.inputs) > 1
     for i, v in enumerate(w.inputs):
-        if v is None or v.dtype.kind != "f":
+        if v is None or not (v.dtype.kind == "f" or _of_truths(v)):
             continue
         name = w.names[i]
         neutral: list[Array | None] = [np.zeros_like(v), np.ones_like(v)]
@@ -82,7 +65,14 @@ def input_ignored(w: Wrong) -> str | None:
             y = round_to(outputs, DTYPES[w.case.dtype])
             if y.shape == v.shape and w.explained(inputs=[*w.inputs[:i], y, *w.inputs[i + 1 :]]):
                 return f"the derivative is taken at the output instead of at {name}"
+        y = w.posed.outputs[0] if w.mode == "gradient" and len(w.posed.outputs) == 1 else None
+        if y is not None and y.shape == v.shape and w.explained(outputs=[v]):
+            return f"the derivative is taken of {name} as if it were the output"
     return None
+
+
+def _of_truths(v: Array) -> bool:
+    return bool(v.dtype.kind in "iub" and v.size and v.min() >= 0 and v.max() <= 1)
 
 
 def terms_dropped(w: Wrong) -> str | None:

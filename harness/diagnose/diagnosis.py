@@ -16,9 +16,12 @@ import numpy as np
 
 from opproof.harness.diagnose import (
     call,
+    cancelled,
     digits,
     epsilon,
+    factor,
     maps,
+    misread,
     moved,
     nans,
     overflow,
@@ -26,8 +29,12 @@ from opproof.harness.diagnose import (
     precision,
     rows,
     scaled,
+    smooth,
     statistics,
+    swapped,
+    terms,
     undeclared,
+    values,
     where,
 )
 from opproof.harness.diagnose.wrong import Wrong, wrongs
@@ -60,22 +67,33 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("causal edge", maps.causal_edge),
     ("heads", maps.heads),
     ("groups", maps.groups),
+    ("groups", maps.channels),
     ("precision", precision.inputs_rounded),
     ("precision", precision.results_rounded),
     ("constant", scaled.constant),
-    ("factor", scaled.factor),
+    ("factor", factor.factor),
     ("not summed", call.not_summed),
-    ("swapped inputs", call.swapped_inputs),
+    ("swapped inputs", swapped.swapped_inputs),
     ("input ignored", call.input_ignored),
+    ("input ignored", swapped.one_for_another),
+    ("factor", factor.times_tensor),
     ("constant added", scaled.constant_added),
     ("other operator", call.other_operator),
+    ("other values", values.changed_values),
     ("digits lost", digits.lost),
+    ("digits lost", cancelled.squares),
+    ("precision", rows.rounded_statistic),
     ("row factor", rows.factors),
+    ("statistic", statistics.mean_constant),
     ("row shift", rows.shifts),
     ("statistic", statistics.held_constant),
     ("off by one", moved.off_by_one),
     ("reversed", moved.reversed_),
+    ("first everywhere", moved.first_everywhere),
+    ("misread input", misread.moved),
+    ("direction", misread.direction),
     ("terms dropped", call.terms_dropped),
+    ("terms dropped", terms.left_out),
     ("precision", precision.held),
     ("nan", nans.explained),
     ("overflow", overflow.large),
@@ -92,7 +110,7 @@ WEAKER: tuple[tuple[str, Pattern], ...] = (
 #: Those that evaluate another call: where no element is wrong by itself, only they say more than the judgement.
 TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignored", "other parameter", "eps"))
 #: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
-_SMALL, _MOST = 2**12, 6
+_SMALL, _MOST = 2**12, 8
 
 
 def diagnose(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> str:
@@ -134,7 +152,7 @@ def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | N
         label, said = _first(PATTERNS, tensors)
         if not said:
             label, said = _first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
-        if not said:
+        if not said and not any(smooth.follows(w) for w in tensors):
             label, said = undeclared.storage(posed, answer, judgement, rules)
         return (label, said) if said else _first(WEAKER, tensors)
 

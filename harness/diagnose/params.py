@@ -65,14 +65,16 @@ def ignored(w: Wrong) -> str | None:
 def other_value(w: Wrong) -> str | None:
     """Another value that the operator's own cases use, the opposite, or a neighbour."""
     for name, now in w.params.items():
-        for value in _alternatives(w.op, name, now):
+        for value in (*_alternatives(w.op, name, now), *_of_sizes(w, name, now)):
             if not same(value, now) and w.explained(params={**w.params, name: value}):
                 return f"{w.what} is that of {name}={format_param(value)} instead of {name}={format_param(now)}"
     return None
 
 
 def without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
-    """Values that ignoring a parameter amounts to."""
+    """Values that ignoring a parameter amounts to; one that is given as nothing, 0, is not ignored."""
+    if _number(now) and now == 0 and same(now, default):
+        return
     if default is not inspect.Parameter.empty:
         yield default, ", its default"
     if isinstance(now, tuple) and now and all(isinstance(v, int) for v in now):
@@ -97,6 +99,18 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, float):
         yield from (-now, now * now, math.sqrt(abs(now)))
         yield from (1 / now,) if now else ()
+
+
+def _of_sizes(w: Wrong, name: str, now: Any) -> Iterator[float]:
+    """Of a factor, which an eps is none: 1, and 1 over a size or its root, as 1 / d in place of 1 / √d."""
+    used = _used(w.op.name, tuple(w.op.rows.items()), name)
+    if name == "eps" or not (
+        isinstance(now, float) or (now is None and used and all(isinstance(v, float) for v in used))
+    ):
+        return
+    yield 1.0
+    for n in sorted({n for shape in w.case.shapes.values() for n in shape if n > 1}):
+        yield from (1 / n, 1 / math.sqrt(n))
 
 
 @functools.cache

@@ -141,10 +141,11 @@ def test_all_that_fits_is_told_beside_what_says_most():
     """Of one case; which of them is right, several cases tell."""
     made = attempted(Odd(lambda y: np.where(np.arange(33) >= 32, y + 1, y).astype(y.dtype)), "exp[x=5x33;f32]")
     text = diagnose(made.posed, made.answer, made.judgement)
-    assert text == "only the elements past 32 along axis 1 (the last multiple of 4) of y are wrong"
+    assert text == "only the elements past 32 along axis 1 (the last multiple of 4; the last slice) of y are wrong"
     beside = others(made.posed, made.answer, made.judgement, text)
     assert text not in beside
-    assert {text.replace("multiple of 4", f"multiple of {n}") for n in (8, 16, 32)} <= set(beside)
+    assert {text.replace("4; the last slice", str(n)) for n in (4, 8, 16, 32)} <= set(beside)
+    assert "only the elements of the last slice along axis 1 of y are wrong" in beside
 
 
 def test_noise_without_a_pattern_is_left_alone():

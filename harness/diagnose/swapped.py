@@ -1,0 +1,44 @@
+"""Right for two inputs in each other's place: in values, in gradients, or one of them in the place of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, permutations
+
+from opproof.harness.diagnose.wrong import Wrong
+
+
+def swapped_inputs(w: Wrong) -> str | None:
+    return next(swaps(w), None)
+
+
+def swaps(w: Wrong) -> Iterator[str]:
+    """Two inputs for each other, or their gradients, or both: what comes of a kernel that takes them the other way."""
+    present = [i for i, v in enumerate(w.inputs) if v is not None]
+    alone = {i for i, v in enumerate(w.inputs) if v is not None and v.size == 1}
+    for i, j in combinations(present, 2):
+        if (i in alone) != (j in alone):  # a number for an array is no swap
+            continue
+        moved = list(w.inputs)
+        moved[i], moved[j] = w.inputs[j], w.inputs[i]
+        if w.mode == "gradient" and w.which in (i, j):
+            other = j if w.which == i else i
+            if w.explained(which=other):
+                both = ": the gradients are swapped" if other in w.beside else ""
+                yield f"{w.what} is that of {w.names[other]}{both}"
+            if other in w.beside and w.explained(inputs=moved, which=other):
+                yield f"the inputs {w.names[i]} and {w.names[j]} are swapped"
+        if w.explained(inputs=moved):
+            yield f"the inputs {w.names[i]} and {w.names[j]} are swapped"
+
+
+def one_for_another(w: Wrong) -> str | None:
+    """An input that is read in place of another one, which is not read at all."""
+    present = [i for i, v in enumerate(w.inputs) if v is not None]
+    for i, j in permutations(present, 2):
+        v, other = w.inputs[i], w.inputs[j]
+        if v is None or other is None or v.shape != other.shape or v.dtype.kind != other.dtype.kind:
+            continue
+        if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
+            return f"the input {w.names[j]} is read in place of {w.names[i]} too"
+    return None

@@ -1,0 +1,96 @@
+"""Places that a loop forgets are named, with those that hold the same elements beside them; no half of one."""
+
+import numpy as np
+import pytest
+from _ask import attempted
+from test_patterns import Changed, near, told
+
+from opproof.harness.diagnose.diagnosis import diagnose, others
+
+F, G = "forward", "gradient"
+
+
+def missing(index):
+    """Zeros where `index` says, in every result."""
+
+    def change(found, inputs):
+        found = [y.copy() for y in found]
+        for y in found:
+            y[index] = 0
+        return found
+
+    return Changed(change)
+
+
+@pytest.mark.parametrize(
+    ("index", "case", "place"),
+    [
+        (np.s_[-1:], "exp[x=7x33;f32]", "the elements of the last slice along axis 0"),
+        (np.s_[-1:], "exp[x=5x31;f32]", "the elements past 4 along axis 0 (the last multiple of 4; the last slice)"),
+        (np.s_[4:], "exp[x=7x33;bf16]", "the elements past 4 along axis 0 (the last multiple of 4)"),
+        (np.s_[:1], "exp[x=7x33;f32]", "the elements of the first slice along axis 0"),
+        (np.s_[1:], "exp[x=7x33;f32]", "the elements with an index > 0 along axis 0"),
+        (np.s_[1::2], "softmax[x=7x33;dim=-1;f32]", "the elements with an odd index along axis 0"),
+        (np.s_[:, ::2], "exp[x=7x33;f32]", "the elements with an even index along axis 1"),
+        (np.s_[:, ::8], "exp[x=7x33;f32]", "the elements with a multiple of 8 for index along axis 1"),
+        (np.s_[:, 7::8], "exp[x=7x33;f32]", "the elements with one less than a multiple of 8 for index along axis 1"),
+        (np.s_[:, 9:17], "exp[x=7x33;f32]", "the elements from 9 to 16 along axis 1"),
+        (np.s_[:, 9], "exp[x=7x33;f32]", "the elements of slice 9 along axis 1"),
+    ],
+)
+def test_a_place_is_named(index, case, place):
+    assert told(missing(index), case) == f"only {place} of y are wrong"
+
+
+def test_edges_are_named():
+    def change(y, x):
+        y = y.copy()
+        y[..., [0, -1], :] = 0
+        y[..., [0, -1]] = 0
+        return y
+
+    said = told(near(change), "exp[x=2x3x4x7;f32;fill=wide;layout=permuted]")
+    assert said == "only the elements of the first and last slices along axes 2, 3 of y are wrong"
+
+
+def test_what_holds_the_same_elements_is_told_beside():
+    """Of one case; which of them is right, several cases tell."""
+    made = attempted(missing(np.s_[-1:]), "exp[x=5x31;f32]")
+    said = diagnose(made.posed, made.answer, made.judgement)
+    beside = others(made.posed, made.answer, made.judgement, said)
+    assert "only the elements of the last slice along axis 0 of y are wrong" in beside
+    assert "only the elements past 4 along axis 0 (the last multiple of 4) of y are wrong" in beside
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_a_tail_that_is_half_right_is_none(share):
+    """A loop that forgets a place forgets all of it."""
+
+    def change(y, x):
+        y, rng = y.copy(), np.random.default_rng(3)
+        tail = y[:, 16:]
+        tail[rng.random(tail.shape) < share] += 1
+        return y
+
+    assert told(near(change), "exp[x=7x33;f32]") == ""
+
+
+def test_what_an_index_names_is_no_place():
+    """Of rows that are read twice the mean, not the sum."""
+
+    def change(found, inputs):
+        count = np.bincount(inputs[1], minlength=len(found[0])).reshape(-1, 1)
+        return [(found[0] / np.maximum(count, 1)).astype(found[0].dtype), None]
+
+    said = told(Changed(change), "index_select[x=7x9;index=5,;dim=0;f32]", G)
+    assert said == "only the slices along axis 0 that index names more than once of the gradient of x are wrong"
+
+
+def test_from_one_number_to_another():
+    def change(found, inputs):
+        off = (inputs[0] > -0.5) & (inputs[0] < 0)
+        return [np.where(off, 1, found[0]).astype(found[0].dtype)]
+
+    said = told(Changed(change), "relu[x=7x33;f32]")
+    assert said.startswith("only the elements where -0.4")
+    assert "≤ x ≤ -0.0" in said
