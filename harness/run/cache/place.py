@@ -39,7 +39,7 @@ def folder() -> Path:
 def place(size: int = SIZE) -> Place | None:
     """The cache of this user; None where no key can be read or written: a home without room, or none at all."""
     try:
-        made = Place(folder(), _key(), size)
+        made = Place(folder(), key(), size)
         made.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # hosts learn which folder is not theirs to open
     except OSError:
         return None
@@ -51,22 +51,22 @@ def withdraw() -> None:
     os.environ.pop(VARIABLE, None)
 
 
-def _key() -> bytes:
+def key() -> bytes:
     """The key of this user, made when first asked for. Raises OSError."""
     file = caches() / "key"
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = file.with_name(f"key.{os.getpid()}")
     for _ in range(2):
         try:
-            key = file.read_bytes()
+            kept = file.read_bytes()
         except FileNotFoundError:
-            key = b""
-        if len(key) == _KEY_BYTES:
-            return key
+            kept = b""
+        if len(kept) == _KEY_BYTES:
+            return kept
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "wb") as written:
             written.write(secrets.token_bytes(_KEY_BYTES))
-        if key:  # cut short: a disk that was full
+        if kept:  # cut short: a disk that was full
             fresh.replace(file)
         else:
             _put(fresh, file)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from opproof.harness.run.results import disk
+from opproof.harness.run.results.marks import marks_of
 from opproof.harness.run.results.place import REPORTS
 from opproof.harness.run.results.rescue import rescued
 from opproof.reports import Header, Result
@@ -35,13 +36,14 @@ class ResultsFile:
     """The records of a run and the file that holds them.
 
     `tampering` is a sentence about what something else did to the file, empty while nothing has; `lost`, whether it
-    could not be written any more.
+    could not be written any more. With a `key` every record gets a mark, by which a run that goes on knows it.
     """
 
-    def __init__(self, path: Path, header: Header, done: Iterable[Result]) -> None:
+    def __init__(self, path: Path, header: Header, done: Iterable[Result], key_of_marks: bytes | None = None) -> None:
         self.path, self.header, self.tampering = path, header, ""
         self._records = {key(r): legible(r) for r in done}
         self._descriptor, self._size, self._look, self.lost = -1, 0, disk.look(path), False
+        self._key, self._marks = key_of_marks, marks_of(path, header, key_of_marks)
         self._rewrite()
 
     @property
@@ -78,10 +80,12 @@ class ResultsFile:
                 self._restore()
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Give the descriptors back."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1
+        if self._marks is not None:
+            self._marks.close()
 
     @contextmanager
     def _kept_elsewhere(self) -> Iterator[None]:
@@ -89,9 +93,11 @@ class ResultsFile:
             yield
         except OSError as error:
             self.lost = True
-            raise rescued(self.path, error, self.header, self.results) from None
+            raise rescued(self.path, error, self.header, self.results, self._key) from None
 
     def _append(self, line: bytes) -> None:
+        if self._marks is not None:
+            self._marks.add(line)
         try:
             disk.write(self._descriptor, line)
         except OSError:
@@ -117,25 +123,33 @@ class ResultsFile:
         if content != whole or self._look != disk.look(self.path):
             self._rewrite()
 
+    def _lines(self) -> list[bytes]:
+        return [encoded(r) for r in self._records.values()]
+
     def _whole(self) -> bytes:
-        return b"".join([encoded(self.header), *map(encoded, self._records.values())])
+        return b"".join([encoded(self.header), *self._lines()])
 
     def _rewrite(self) -> None:
         """Write all records to a new file and move it to the place of the old one."""
+        if self._marks is not None:
+            self._marks.rewrite(self._lines())
         whole = self._whole()
         descriptor = disk.moved(self.path, whole)
-        self.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
         self._descriptor, self._size, self._look = descriptor, len(whole), disk.look(self.path)
 
 
 @contextmanager
-def results_file(folder: Path, header: Header, done: Iterable[Result] = ()) -> Iterator[ResultsFile]:
+def results_file(
+    folder: Path, header: Header, done: Iterable[Result] = (), key_of_marks: bytes | None = None
+) -> Iterator[ResultsFile]:
     """The results file in `folder`, begun with the records that are there already, whole also after an exception.
 
     Raises UsageError where it cannot be begun, ResultsError where what was measured had to be kept elsewhere.
     """
     try:
-        file = ResultsFile(folder / FILE, header, done)
+        file = ResultsFile(folder / FILE, header, done, key_of_marks)
         for name in REPORTS:  # they tell of other records
             (folder / name).unlink(missing_ok=True)
     except OSError as error:

@@ -8,11 +8,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from opproof.harness.run.results.marks import marks_of
 from opproof.reports import Header, Result, ResultsError, read_results
 from opproof.reports._results import FILE, encoded
 
 
-def rescued(path: Path, error: OSError, header: Header, results: Sequence[Result]) -> ResultsError:
+def rescued(
+    path: Path, error: OSError, header: Header, results: Sequence[Result], key_of_marks: bytes | None
+) -> ResultsError:
     """What to raise where `path` cannot be written: it says why, and where the records are now."""
     said = f"cannot write {path}: {_reason(error)}"
     try:
@@ -20,7 +23,11 @@ def rescued(path: Path, error: OSError, header: Header, results: Sequence[Result
     except OSError as second:
         return ResultsError(f"{said}, nor anything in a temporary folder: {_reason(second)}; {_left(path, results)}")
     try:
-        (folder / FILE).write_bytes(b"".join([encoded(header), *map(encoded, results)]))
+        lines = [encoded(r) for r in results]
+        (folder / FILE).write_bytes(b"".join([encoded(header), *lines]))
+        if (marks := marks_of(folder / FILE, header, key_of_marks)) is not None:
+            marks.rewrite(lines)
+            marks.close()
     except OSError as second:
         shutil.rmtree(folder, ignore_errors=True)
         return ResultsError(f"{said}, nor in {folder.parent}: {_reason(second)}; {_left(path, results)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 from opproof.harness import __version__
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key
+from opproof.harness.run.results.marks import kept_aside, marked
 from opproof.harness.run.settings import Settings
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reports import Header, Result, read_header, read_results
@@ -58,15 +60,38 @@ def resumed(settings: Settings, folder: Path, anew: Collection[str] = ()) -> Set
     return replace(settings, **same, ledger=ledger, out=folder, resume=True)
 
 
-def done(folder: Path, header: Header) -> list[Result]:
+def done(folder: Path, header: Header, key_of_marks: bytes | None) -> list[Result]:
     """The records in `folder` that the run of `header` need not make again, one of a key.
 
-    A record of which opproof itself was the fault is made again. Raises UsageError where the backend, opproof or
-    the bound has changed: its records would be answers to two questions.
+    A record of which opproof itself was the fault is made again, and so is one without this user's mark, which is kept
+    in a file of its own and told of on stderr. Raises UsageError where the backend, opproof or the bound has changed:
+    its records would be answers to two questions.
     """
     before, results = read_results(folder)
     _refuse(folder, [*_other_version(before), *_other_bound(before, header), *_other_backend(before, header)])
-    return [r for r in {key(r): r for r in results}.values() if r.verdict != Verdict.HARNESS_ERROR]
+    ours = marked(folder, before, results, key_of_marks)
+    if len(ours) < len(results):
+        sys.stderr.write(f"opproof: {_unmarked(folder, len(results) - len(ours), len(results), key_of_marks)}\n")
+    return [r for r in {key(r): r for r in ours}.values() if r.verdict != Verdict.HARNESS_ERROR]
+
+
+def _unmarked(folder: Path, count: int, of: int, key_of_marks: bytes | None) -> str:
+    """That records are made again which anybody might have written. Raises UsageError where they cannot be kept."""
+    try:
+        aside = kept_aside(folder)
+    except OSError as error:
+        raise UsageError(
+            f"cannot keep what {folder} holds without a mark: {error.strerror or error}; free some space there."
+        ) from None
+    why = (
+        "there is no key in the folder of this user's caches"
+        if key_of_marks is None
+        else "another user's opproof or an older one wrote them, or a backend did"
+    )
+    return (
+        f"{count:,} of the {of:,} records in {folder} have no mark of this user's opproof ({why}):"
+        f" they are made again, and {aside} keeps them."
+    )
 
 
 def command(settings: Settings, folder: Path) -> str:

@@ -55,7 +55,7 @@ def test_a_run_in_which_all_is_well(tmp_path, capfd):
     assert options["selection"]["ops"] == ["relu", "tanh", "sum"]
     assert (options["selection"]["level"], options["selection"]["dtypes"]) == ("smoke", ["f32"])
     assert (options["jobs"], options["timeout"], options["memory"], options["known"]) == (1, 30, 4096, "")
-    assert sorted(p.name for p in out.iterdir()) == ["report.html", "report.md", "results.jsonl"]
+    assert sorted(p.name for p in out.iterdir()) == ["report.html", "report.md", "results.jsonl", "results.marks"]
     shown = capfd.readouterr().out
     assert str(out / "report.html") in shown
     assert f"numpy passes {len(found)} of {len(found)} records in 3 operators" in shown

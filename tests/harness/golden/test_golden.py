@@ -74,7 +74,8 @@ def test_answers_of_numpy_pass_and_figures_are_those_of_a_run(tmp_path, capsys):
     found = records(tmp_path / "judged")
     assert len(found) == len(manifest["records"])
     assert {r.verdict for r in found.values()} == {"PASS"}
-    assert sorted(p.name for p in (tmp_path / "judged").iterdir()) == ["report.html", "report.md", "results.jsonl"]
+    names = sorted(p.name for p in (tmp_path / "judged").iterdir())
+    assert names == ["report.html", "report.md", "results.jsonl", "results.marks"]
     run = ("run", "-b", "numpy", "-o", OPS, "--level", "smoke", "--dtype", "f32", "-j", 1, "--out", tmp_path / "run")
     assert opproof(capsys, *run)[0] == 0
     direct = records(tmp_path / "run")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from _runs import timeless
+from _runs import mark, timeless
 
 from opproof.harness import __version__
 from opproof.harness.__main__ import main
@@ -45,6 +45,7 @@ def test_resume(whole, tmp_path, capfd, kept, cut):
     """`kept` records are whole, `cut` bytes of the next are there."""
     header, *lines = (whole / "results.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "results.jsonl").write_bytes(header + b"".join(lines[:kept]) + lines[kept][:cut])
+    mark(tmp_path)
     assert len(read_results(tmp_path)[1]) == kept
     assert call("run", "--resume", tmp_path, "-j", 2) == 0
     assert timeless(tmp_path) == timeless(whole)
@@ -54,15 +55,18 @@ def test_resume(whole, tmp_path, capfd, kept, cut):
 
 
 def test_resume_of_a_run_that_was_done(whole, tmp_path, capfd):
-    (tmp_path / "results.jsonl").write_bytes((whole / "results.jsonl").read_bytes())
+    for name in ("results.jsonl", "results.marks"):
+        (tmp_path / name).write_bytes((whole / name).read_bytes())
     assert call("run", "--resume", tmp_path) == 0
     assert timeless(tmp_path) == timeless(whole)
+    assert read_results(tmp_path)[1] == read_results(whole)[1]  # with their times: none was made again
 
 
 def test_options_are_those_of_the_run(whole, tmp_path):
     """Except those that change no verdict, which may be given anew."""
     header, *lines = (whole / "results.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "results.jsonl").write_bytes(header + lines[0])
+    mark(tmp_path)
     assert call("run", "--resume", tmp_path, "-j", 1, "--timeout", 9, "-o", "exp", "--seed", 9) == 0
     options = read_results(tmp_path)[0].options
     assert options["selection"] == json.loads(header)["options"]["selection"]
@@ -75,6 +79,7 @@ def begun(whole, folder, kept=3, **changes):
     folder.mkdir(exist_ok=True)
     lines = [encoded(replace(header, **changes)), *map(encoded, results[:kept])]
     (folder / "results.jsonl").write_bytes(b"".join(lines))
+    mark(folder)
     return header, results
 
 
@@ -99,13 +104,13 @@ def test_what_was_measured_otherwise_is_not_mixed(whole, tmp_path, capfd, change
     if isinstance(version := changes.get("backends"), str):
         changes = {"backends": [about | {"version": version} for about in read_results(whole)[0].backends]}
     begun(whole, tmp_path, **changes)
-    before = (tmp_path / "results.jsonl").read_bytes()
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     assert call("run", "--resume", tmp_path) == 2
     err = capfd.readouterr().err
     assert err.startswith(f"opproof: {tmp_path} cannot be gone on with: ")
     assert said in err
     assert err.count("\n") == 1
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"results.jsonl": before}
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
 
 def test_what_opproof_failed_at_is_tried_again(whole, tmp_path):
@@ -114,6 +119,7 @@ def test_what_opproof_failed_at_is_tried_again(whole, tmp_path):
     crash = replace(results[2], verdict="CRASH")
     lines = [encoded(header), *map(encoded, [results[0], ours, crash, *results[3:]])]
     (tmp_path / "results.jsonl").write_bytes(b"".join(lines))
+    mark(tmp_path)
     assert call("run", "--resume", tmp_path) == 1  # for the crash, which stays
     verdicts = {(r.case, r.mode): r.verdict for r in read_results(tmp_path)[1]}
     assert verdicts.pop((crash.case, crash.mode)) == "CRASH"
@@ -125,6 +131,7 @@ def test_a_record_that_is_there_twice_counts_once(whole, tmp_path):
     header, results = begun(whole, tmp_path)
     with (tmp_path / "results.jsonl").open("ab") as file:
         file.write(encoded(replace(results[0], message="later")))
+    mark(tmp_path)
     assert call("run", "--resume", tmp_path) == 0
     again = read_results(tmp_path)[1]
     assert len(again) == len(results) == header.cases
@@ -187,11 +194,11 @@ def test_stopped_from_outside(tmp_path, number, how):
     header, kept = read_results(tmp_path / "my report")
     assert 2 <= len(kept) < header.cases
     names = sorted(p.name for p in (tmp_path / "my report").iterdir())
-    assert names == ["report.html", "report.md", "results.jsonl"]  # of what there is
+    assert names == ["report.html", "report.md", "results.jsonl", "results.marks"]  # of what there is
     assert f"; {header.cases - len(kept)} planned records did not run." in out
 
 
-def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path):
+def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path, monkeypatch):
     """At once, though its judges take a while to notice."""
     out = tmp_path / "opproof-report"
     with running(tmp_path) as process:
@@ -199,7 +206,11 @@ def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path):
             lock.take(out)
         process.kill()
     lock.release(lock.take(out))
-    assert len(read_results(out)[1]) >= 2
+    kept = read_results(out)[1]
+    assert len(kept) >= 2
+    monkeypatch.chdir(tmp_path)
+    assert call("run", "--resume", "opproof-report") in (0, 1)
+    assert read_results(out)[1][: len(kept)] == kept  # with their times: they were believed
 
 
 def test_the_command_that_goes_on(tmp_path):

@@ -1,0 +1,90 @@
+"""results.marks: a keyed mark of every record that a run wrote, so that going on with it believes no other.
+
+A backend runs as the same user and may write to the folder of the report. What it puts there while the run is at work
+the run sees and mends; what it puts there once the run was killed nobody sees. It has not the key (run/cache/place.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opproof.harness.run.results import disk
+from opproof.reports import Header, Result
+from opproof.reports._results import FILE as RESULTS
+from opproof.reports._results import encoded
+
+FILE = "results.marks"
+#: What has no mark when a run is gone on with is kept under this name, for `opproof report` and the like to read.
+UNMARKED = "results.unmarked.jsonl"
+_MARK_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Marker:
+    """Makes the marks of one run's records: under another header they are others, so none can be brought along."""
+
+    key: bytes = field(repr=False)
+    header: bytes  # its line
+
+    def mark(self, line: bytes) -> bytes:
+        """The mark of a record's line, a line too."""
+        digest = hashlib.blake2b(key=self.key, digest_size=_MARK_BYTES)
+        digest.update(self.header)
+        digest.update(line)
+        return digest.hexdigest().encode() + b"\n"
+
+
+class Marks:
+    """The file of marks, beside results.jsonl. All that goes wrong with it is an OSError."""
+
+    def __init__(self, path: Path, marker: Marker) -> None:
+        self.path, self._marker, self._descriptor = path, marker, -1
+
+    def add(self, line: bytes) -> None:
+        """Write the mark of a record; before the record itself, for a mark without one does no harm."""
+        disk.write(self._descriptor, self._marker.mark(line))
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Write the marks of all records anew."""
+        self.close()
+        self._descriptor = disk.moved(self.path, b"".join(map(self._marker.mark, lines)))
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def marks_of(path: Path, header: Header, key: bytes | None) -> Marks | None:
+    """The marks of the run that writes to `path`; None without a key, and then none of another run lie there either."""
+    file = path.with_name(FILE)
+    if key is not None:
+        return Marks(file, Marker(key, encoded(header)))
+    with suppress(FileNotFoundError):
+        file.unlink()
+    return None
+
+
+def marked(folder: Path, header: Header, results: Sequence[Result], key: bytes | None) -> list[Result]:
+    """Those of the records in `folder` that this user's opproof wrote under `header`."""
+    if key is None:
+        return []
+    try:
+        there = frozenset((folder / FILE).read_bytes().splitlines(keepends=True))
+    except OSError:
+        return []
+    marker = Marker(key, encoded(header))
+    return [r for r in results if marker.mark(encoded(r)) in there]
+
+
+def kept_aside(folder: Path) -> Path:
+    """Keep results.jsonl as it is under another name, and return that. Raises OSError."""
+    aside = folder / UNMARKED
+    os.close(disk.moved(aside, (folder / RESULTS).read_bytes()))
+    return aside
