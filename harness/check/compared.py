@@ -17,6 +17,8 @@ from opproof.harness.check.call import Pull, Reply, Request, perform
 from opproof.harness.check.derivatives import derived
 from opproof.harness.check.isolated import Located, isolated
 from opproof.harness.check.kept import Kept
+from opproof.harness.check.properties.held import held, keeping
+from opproof.harness.check.properties.kinds import Property
 from opproof.harness.check.records import records
 from opproof.harness.check.repeated import unrepeated
 from opproof.harness.check.report import Report
@@ -90,7 +92,10 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     with asking as ask:
         found = _tried(reference, ask, drawn, by_shape, manner, wish, own=callable(inputs))
-    same = _unvaried(drawn, wish) if callable(inputs) and wish.neighbours and wish.only is None else ()
+    told = wish.neighbours and wish.only is None
+    same = _unvaried(drawn, wish) if callable(inputs) and told else ()
+    if not by_shape and told:
+        same += _as_drawn(_pairs(drawn, wish))
     report = _report(found, reference, name, other_name, wish, in_process=not apart)
     report = replace(report, not_judged=(*report.not_judged, *same))
     if not wish.modes:
@@ -160,7 +165,7 @@ def _tried(
     names = []
     first = drawn(wish.seed)
     others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
-    pairs = [(drawn(seed), drawn(seed + 1)) for seed in _seeds(wish)]
+    pairs = _pairs(drawn, wish)
     for i, some in enumerate(_variants(pairs, by_shape, others)):
         same = _in_turn(some, i) if own else some
         begun = time.monotonic()
@@ -191,6 +196,21 @@ def _tried(
     return found
 
 
+#: Two draws, of which one is judged and the other lies in memory before.
+_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+
+
+def _pairs(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> list[_Pair]:
+    return [(drawn(seed), drawn(seed + 1)) for seed in _seeds(wish)]
+
+
+def _as_drawn(pairs: Sequence[_Pair]) -> tuple[str, ...]:
+    """What is to be said of floats that have the same property in every draw."""
+    names = [t.name for t in pairs[0][0]]
+    some = [(name, p.said) for name, has in zip(names, _held(pairs), strict=True) for p in has]
+    return tuple(f"values of {name} that are not {said}: they are in every draw" for name, said in dict.fromkeys(some))
+
+
 def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[str, ...]:
     """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
     draws = zip(*(drawn(seed + k) for seed in _seeds(wish) for k in (0, 1)), strict=True)
@@ -199,23 +219,35 @@ def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[s
     return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)
 
 
-def _variants(
-    pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], by_shape: bool, others: Sequence[Size]
-) -> tuple[tuple[Variant, ...], ...]:
+def _variants(pairs: Sequence[_Pair], by_shape: bool, others: Sequence[Size]) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws."""
-    first, *rest = zip(*(variants(*pair, resized=by_shape) for pair in pairs), strict=True)
-    made = [_sized(pairs, size) for size in others]
+    kept = _held(pairs)
+    first, *rest = zip(*(variants(*pair, kept, resized=by_shape) for pair in pairs), strict=True)
+    made = [_sized(pairs, size, kept) for size in others]
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
     return (first, *made[:ragged], *rest, *made[ragged:])
 
 
-def _sized(pairs: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]], size: Size) -> tuple[Variant, ...]:
+def _held(pairs: Sequence[_Pair]) -> list[tuple[Property, ...]]:
+    """What each input is in every draw."""
+    return [held(draws) for draws in zip(*(draw for pair in pairs for draw in pair), strict=True)]
+
+
+def _sized(pairs: Sequence[_Pair], size: Size, kept: Sequence[Sequence[Property]]) -> tuple[Variant, ...]:
     """The draws that can be brought to a size, by two; where no two can, one variant without tensors."""
     given = pairs[0][0]
     draws = [d for pair in pairs for d in pair if fits(d, given, size)]
-    some = [(joined((a, b), size), joined((b, a), size)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
+
+    def brought(one: tuple[Tensor, ...], more: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        some = joined((one, more), size)
+        made = [keeping(has, t, t.values, placed=False) for t, has in zip(some, kept, strict=True)]
+        return None if None in made else tuple(t for t in made if t is not None)
+
+    both = [(brought(a, b), brought(b, a)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
+    some = [(a, b) for a, b in both if a is not None and b is not None]
     made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless) for a, b in some)
-    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), unless=size.unless),)
+    guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
+    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), guess, size.unless),)
 
 
 def _in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.harness.check.properties.held import held, keeping
 from opproof.harness.check.subject import Arguments
 from opproof.harness.check.tensors import Tensor, dtype_name, taken
 from opproof.vocabulary.errors import UsageError
@@ -80,7 +81,12 @@ def _varied(tensors: tuple[Tensor, ...], values: Sequence[Any], inputs: Any, see
     if callable(inputs) or seed == 0 or all(map(is_shape, values)):
         return tensors
     rng = np.random.default_rng([seed, 3])
-    return tuple(t.holding(rng.permutation(t.values.ravel()).reshape(t.values.shape)) if t.kind else t for t in tensors)
+
+    def permuted(t: Tensor) -> Tensor:
+        values = rng.permutation(t.values.ravel()).reshape(t.values.shape)
+        return keeping(held([t]), t, values) or t
+
+    return tuple(permuted(t) if t.kind else t for t in tensors)
 
 
 def _labels(names: Sequence[str], leaves: Sequence[Any], places: Sequence[int], count: int) -> list[str]:

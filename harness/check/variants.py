@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.harness.check.properties.held import keeping, varies
+from opproof.harness.check.properties.kinds import Property
 from opproof.harness.check.structure import twice
 from opproof.harness.check.tensors import PARTS, Tensor
 from opproof.vocabulary.arrays import Array
@@ -56,62 +58,66 @@ class Variant:
     unless: str = ""  # the group of which it is not needed either
 
 
-def variants(asked: Sequence[Tensor], other: Sequence[Tensor], resized: bool) -> Iterator[Variant]:
+#: Of each tensor what it has in every draw, and keeps.
+Held = Sequence[Sequence[Property]]
+
+
+def variants(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held, resized: bool) -> Iterator[Variant]:
     """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes."""
+
+    def changed(name: str, fill: str, change: Callable[[Sequence[Tensor]], Sequence[Array]]) -> Variant:
+        pair = (_kept(some, change(some), held) for some in (asked, other))
+        return Variant(name, fill, "contiguous", *pair)
+
     yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
     ragged, rest = _sizes(asked) if resized else ([], [])
     yield from (_with(asked, other, *pair) for pair in ragged[:RAGGED_FIRST])
     for fill, (factor, offset) in FILLS.items():
-        yield Variant(
-            f"{fill} values", fill, "contiguous", _filled(asked, factor, offset), _filled(other, factor, offset)
-        )
-    floats = sum(map(_varies, asked))
+        yield changed(f"{fill} values", fill, lambda some, f=factor, o=offset: [t.values * f + o for t in some])
+    floats = sum(map(varies, asked))
     for i, (name, fill) in enumerate(SOME.items() if floats > 1 else ()):
-        yield Variant(name, fill, "contiguous", _partly_small(asked, i), _partly_small(other, i))
-    yield Variant("values of both signs", "signs", "contiguous", _signed(asked), _signed(other))
-    yield Variant(TIES, "ties", "contiguous", _tied(asked), _tied(other))
+        yield changed(name, fill, lambda some, i=i: _partly_small(some, i))
+    yield changed("values of both signs", "signs", _signed)
+    yield changed(TIES, "ties", _tied)
     for layout in LAYOUTS:
         if layout in ("sliced", "offset") or any(len(t.shape) >= 2 and not t.param for t in asked):
-            yield Variant(layout, "normal", layout, _laid(asked, layout), _laid(other, layout))
+            yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
     yield from (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
 
 
-def _varies(tensor: Tensor) -> bool:
-    """Whether it has other values as well: floats that are no labels and no mask."""
-    return bool(tensor.kind) and not tensor.param and not tensor.marks
+def _kept(tensors: Sequence[Tensor], values: Sequence[Array], held: Held) -> tuple[Tensor, ...]:
+    """The tensors with other values, those that vary; with their own where no others have what they have."""
+    pairs = zip(tensors, values, held, strict=True)
+    return tuple((keeping(some, t, new) or t) if varies(t) else t for t, new, some in pairs)
 
 
-def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> tuple[Tensor, ...]:
-    return tuple(t.holding(t.values * factor + offset) if _varies(t) else t for t in tensors)
-
-
-def _partly_small(tensors: Sequence[Tensor], first: int) -> tuple[Tensor, ...]:
-    small = [i for i, t in enumerate(tensors) if _varies(t)][first::2]
+def _partly_small(tensors: Sequence[Tensor], first: int) -> list[Array]:
+    small = [i for i, t in enumerate(tensors) if varies(t)][first::2]
     factor = FILLS["small"][0]
-    return tuple(t.holding(t.values * factor) if i in small else t for i, t in enumerate(tensors))
+    return [t.values * factor if i in small else t.values for i, t in enumerate(tensors)]
 
 
-def _signed(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _signed(tensors: Sequence[Tensor]) -> list[Array]:
     """Every third number negated, so that what was of one sign is of both; not of what is held twice."""
 
-    def signed(t: Tensor) -> Tensor:
+    def signed(t: Tensor) -> Array:
         signs = np.where(np.arange(t.values.size) % 3 == 1, -1.0, 1.0).reshape(t.values.shape)
-        return t.holding(t.values * signs)
+        return t.values * signs
 
-    return tuple(signed(t) if _varies(t) and not twice(t) else t for t in tensors)
+    return [signed(t) if varies(t) and not twice(t) else t.values for t in tensors]
 
 
-def _tied(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _tied(tensors: Sequence[Tensor]) -> list[Array]:
     """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not.
 
     The largest and the smallest of each row are made equal to another: what is chosen by size is chosen among them.
     """
 
-    def tied(t: Tensor) -> Tensor:
+    def tied(t: Tensor) -> Array:
         halves = np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)
-        return t.holding(halves if t.dtype in PARTS or not t.shape else _twinned(halves))
+        return halves if t.dtype in PARTS or not t.shape else _twinned(halves)
 
-    return tuple(tied(t) if _varies(t) else t for t in tensors)
+    return [tied(t) if varies(t) else t.values for t in tensors]
 
 
 def _twinned(values: Array) -> Array:
@@ -139,15 +145,21 @@ def _ordered(rows: Array) -> NDArray[np.bool_]:
     return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
 
 
-def _laid(tensors: Sequence[Tensor], layout: str) -> tuple[Tensor, ...]:
+def _laid(tensors: Sequence[Tensor], layout: str, held: Held) -> tuple[Tensor, ...]:
     if layout != "broadcast":
         return tuple(t if t.param else replace(t, layout=layout) for t in tensors)
-    return tuple(
-        replace(t, values=np.broadcast_to(t.values[:1], t.values.shape), layout=layout)
-        if len(t.shape) >= 2 and _varies(t)
-        else t
-        for t in tensors
-    )
+    made = []
+    for t, some in zip(tensors, held, strict=True):
+        values = np.broadcast_to(t.values[:1], t.values.shape) if len(t.shape) >= 2 and varies(t) else None
+        one = None if values is None or not _is_kept(some, t, values) else replace(t, values=values, layout=layout)
+        made.append(one or t)
+    return tuple(made)
+
+
+def _is_kept(some: Sequence[Property], t: Tensor, values: Array) -> bool:
+    """Whether values have what the tensor has, as they are."""
+    made = keeping(some, t, values)
+    return made is not None and np.array_equal(made.values, values, equal_nan=True)
 
 
 def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -1,0 +1,1 @@
+"""What the values of an input are in every draw, and keep in all that is tried."""

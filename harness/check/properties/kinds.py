@@ -1,0 +1,150 @@
+"""The properties that are looked for: along an axis, of square matrices, of columns, of places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+
+#: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
+BITS, _TELLING = 10.0, 3
+#: Unit roundoffs that a sum of rounded numbers may be off.
+_OFF = 4.0
+#: Columns of which two may be in order in every row, as the corners of boxes are.
+_COLUMNS = 8
+#: Zeros that are no chance, as of padding: so many, and this share of all.
+_ZEROS, _SHARE = 8, 1 / 16
+
+
+@dataclass(frozen=True)
+class Property:
+    """`bits`: how unlikely it is by chance that values, of a unit roundoff, are so; 0 where they are not so.
+
+    `restored`: of the values that an input had and of others, those that are near the others and so again.
+    """
+
+    said: str
+    bits: Callable[[Array, float], float]
+    restored: Callable[[Array, Array], Array]
+    in_places: bool = False  # it says which places, and nothing of a tensor of another size
+
+
+def properties(shape: tuple[int, ...]) -> Iterator[Property]:
+    """All that a tensor of this shape may have."""
+    for axis in range(-1, -len(shape) - 1, -1):
+        yield from _along(axis)
+    if len(shape) >= 2:
+        if shape[-1] == shape[-2]:
+            yield from _of_matrices()
+        if shape[-1] <= _COLUMNS:
+            for low, high in permutations(range(shape[-1]), 2):
+                yield _columns(low, high)
+    yield Property("zero in places", _zeros, lambda old, v: np.where(old == 0, 0.0, v), in_places=True)
+
+
+def _along(axis: int) -> Iterator[Property]:
+    def ordered(v: Array, _: float) -> float:
+        rows = np.moveaxis(v, axis, -1).reshape(-1, v.shape[axis])
+        if rows.shape[1] < _TELLING or (rows[:, 1:] < rows[:, :-1]).any():
+            return 0.0
+        distinct = 1 + np.count_nonzero(rows[:, 1:] > rows[:, :-1], axis=1)
+        return sum(math.lgamma(n + 1) / math.log(2) - 1 for n in distinct.tolist() if n >= _TELLING)
+
+    def norm(v: Array, u: float) -> float:
+        return _one(v, np.sum(v * v, axis), u, axis)
+
+    def total(v: Array, u: float) -> float:
+        return _one(v, np.sum(v, axis), u, axis) if (v >= 0).all() else 0.0
+
+    def logarithm(v: Array, u: float) -> float:
+        if (v > 0).any():
+            return 0.0
+        p = np.exp(v)
+        return _one(v, np.sum(p, axis), u * (1 + float(np.max(np.sum(-p * v, axis), initial=0))), axis)
+
+    def less_lse(_: Array, v: Array) -> Array:
+        most = v.max(axis, keepdims=True)
+        return np.asarray(v - most - np.log(np.exp(v - most).sum(axis, keepdims=True)))
+
+    yield Property("in order", ordered, lambda _, v: np.sort(v, axis))
+    yield Property("in order", lambda v, u: ordered(-v, u), lambda _, v: -np.sort(-v, axis))
+    yield Property("of length 1", norm, lambda _, v: _over(v, np.sqrt(np.sum(v * v, axis, keepdims=True))))
+    yield Property("a distribution", total, lambda _, v: _over(np.abs(v), np.sum(np.abs(v), axis, keepdims=True)))
+    yield Property("a distribution's logarithm", logarithm, less_lse)
+
+
+def _of_matrices() -> Iterator[Property]:
+    yield Property("symmetric", _symmetric, lambda _, v: _mirrored(v))
+    yield Property("positive semidefinite", _positive, lambda _, v: v)
+    for half in (np.tril, np.triu):
+        yield _triangular(half)
+
+
+def _columns(low: int, high: int) -> Property:
+    def bits(v: Array, _: float) -> float:
+        if v.shape[-1] <= max(low, high):
+            return 0.0
+        by = v[..., high] - v[..., low]
+        if (by < 0).any() or np.unique(by).size < _TELLING:  # of constants nothing is told
+            return 0.0
+        return float(np.count_nonzero(by)) / 2
+
+    def restored(_: Array, v: Array) -> Array:
+        made = np.array(v)
+        if v.shape[-1] <= max(low, high):
+            return made
+        made[..., low] = np.minimum(v[..., low], v[..., high])
+        made[..., high] = np.maximum(v[..., low], v[..., high])
+        return made
+
+    return Property(f"in order from column {low} to {high}", bits, restored)
+
+
+def _one(v: Array, sums: Array, u: float, axis: int) -> float:
+    """Bits that all sums are 1, as far as rounding lets them."""
+    off = _OFF * u
+    if v.shape[axis] < 2 or (np.abs(sums - 1) > off).any() or np.unique(np.abs(v)).size < _TELLING:
+        return 0.0
+    return float(sums.size) * max(-math.log2(2 * off), 1.0)
+
+
+def _over(v: Array, by: Array) -> Array:
+    return np.asarray(v / np.where(by == 0, 1, by))
+
+
+def _symmetric(v: Array, _: float) -> float:
+    n = v.shape[-1]
+    told = n == v.shape[-2] and n >= 2 and np.array_equal(v, v.swapaxes(-1, -2))
+    return BITS if told and np.unique(v).size >= _TELLING else 0.0
+
+
+def _mirrored(v: Array) -> Array:
+    return (v + v.swapaxes(-1, -2)) / 2 if v.shape[-1] == v.shape[-2] else v
+
+
+def _positive(v: Array, u: float) -> float:
+    if not _symmetric(v, u):
+        return 0.0
+    values = np.linalg.eigvalsh(v)
+    far = values[..., 0] < -v.shape[-1] * u * np.abs(values[..., -1])
+    return 0.0 if far.any() else float(values.size)
+
+
+def _triangular(half: Callable[[Array], Array]) -> Property:
+    def bits(v: Array, _: float) -> float:
+        n = v.shape[-1]
+        if n < _TELLING or n != v.shape[-2] or not np.array_equal(v, half(v)):
+            return 0.0
+        return BITS if np.count_nonzero(v) > math.prod(v.shape[:-1]) else 0.0  # more than a diagonal
+
+    return Property("triangular", bits, lambda _, v: half(v))
+
+
+def _zeros(v: Array, _: float) -> float:
+    zeros = int(np.count_nonzero(v == 0))
+    return BITS if v.size > zeros >= max(_ZEROS, _SHARE * v.size) else 0.0
