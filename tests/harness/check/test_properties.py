@@ -92,6 +92,7 @@ def test_it_is_noticed_and_kept_in_every_variant(name, dtype):
         lambda _: torch.zeros(9),
         lambda _: torch.tensor(0.5),
         lambda _: torch.tensor([1.0]),
+        lambda _: torch.cos(torch.arange(7)[:, None] * torch.tensor([1.0, 0.1, 0.01, 0.001])),
     ],
 )
 def test_numbers_without_a_property_have_none(make, dtype):
