@@ -13,8 +13,9 @@ from opproof.vocabulary.arrays import Array
 
 #: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
 BITS, _TELLING = 10.0, 3
-#: Unit roundoffs that a sum of rounded numbers may be off.
-_OFF = 4.0
+#: Unit roundoffs that a sum of rounded numbers may be off; and those of float32, in which they were made: some, and one
+#: for each of them.
+_OFF, _SINGLE, _SOME = 4.0, 2.0**-24, 8
 #: Columns of which two may be in order in every row, as the corners of boxes are.
 _COLUMNS = 8
 #: Zeros that are no chance, as of padding: so many, and this share of all.
@@ -107,7 +108,7 @@ def _columns(low: int, high: int) -> Property:
 
 def _one(v: Array, sums: Array, u: float, axis: int) -> float:
     """Bits that all sums are 1, as far as rounding lets them."""
-    off = _OFF * u
+    off = _OFF * u + (_SOME + v.shape[axis]) * _SINGLE
     if v.shape[axis] < 2 or (np.abs(sums - 1) > off).any() or np.unique(np.abs(v)).size < _TELLING:
         return 0.0
     return float(sums.size) * max(-math.log2(2 * off), 1.0)

@@ -90,6 +90,7 @@ class Arithmetic:
     products: Products = field(default_factory=Products)  # of the exact evaluation
     saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
     factors: dict[float, float] = field(default_factory=dict)  # what was drawn for one that is made of others
+    constants: dict[float, float] = field(default_factory=dict)  # what was drawn for one that float32 has not
     _generator: Any = None
     _pool: Any = None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from opproof.harness.truth.torch import complexes, places
+from opproof.harness.truth.torch import complexes, constants, places
 from opproof.harness.truth.torch.alignments import ALIGNMENTS
 from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
 from opproof.harness.truth.torch.bags import BAGS
@@ -83,7 +83,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     name = name_of(func)
     if draws(func):
         return noise.random(func._schema.name, lambda: func(*args, **kwargs))
-    args, kwargs = made_of_others(noise, name, args, kwargs)
+    args, kwargs = constants.rounded(noise, name, *made_of_others(noise, name, args, kwargs))
     floats = any(_is_float(v) for v in _flat((args, kwargs)))
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)

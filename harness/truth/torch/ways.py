@@ -22,6 +22,7 @@ The noise of `truth` is that of the formula in which the reference is written. A
 - of equal terms, as the gradient of a bias before a mean has them, a sum term after term rounds to the same side each
   time: its error grows with their number, not with the root of it. It is measured by such a sum in float32;
 - 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`complements.py`);
+- 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`constants.py`);
 - below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
 - of elements that are equal, sort and topk may take any.
 """
