@@ -34,7 +34,7 @@ to be written; of `dtypes` ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, int8,
 every parameter of the operator to its value. `cotangents` has one array per output, None for an output of integers or
 booleans; `needs` one bool per input. None in place of an output that libraries compute on request (the indices of a
 max pooling; the operator's ON_REQUEST) leaves it out: the others are judged, and reports say so. Raise `Unsupported`
-(or NotImplementedError) to decline; any other exception is a failure of that case alone.
+(or NotImplementedError, or return NotImplemented) to decline; any other exception is a failure of that case alone.
 
 Results in place, and strided: `forward(op, inputs, params, out=None)` and `vjp(op, inputs, params, cotangents, needs,
 out=None)`. Where `out` is given, it has an array for each output (each input; None where not needed): write the results

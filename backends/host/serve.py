@@ -114,7 +114,9 @@ def _called(backend: Loaded, request: Request, arena: Arena, base: int) -> Answe
         returned = backend.vjp(request.op, inputs, params, cotangents, list(request.needs), **into)  # type: ignore[misc]
     else:
         returned = backend.forward(request.op, inputs, params, **into)  # type: ignore[misc]
-    if request.into:  # whatever it returns: what counts lies in `out`
+    if returned is NotImplemented:  # as Python's own operators decline
+        raise Unsupported("the backend returned NotImplemented")
+    if request.into:  # whatever else it returns: what counts lies in `out`
         return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
     narrow = {x.dtype for x in inputs if x is not None and x.dtype.kind in "iu"}
     return Answer(Outcome.DONE, results=_taken(returned, request.results, memory, narrow))

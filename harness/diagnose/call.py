@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -123,17 +124,24 @@ def _ends(n: int) -> Iterator[tuple[slice, str]]:
 
 
 def other_operator(w: Wrong) -> str | None:
-    """An operator with the same tensors and parameters gives exactly this."""
-    for op in _same_signature(w.op):
-        if w.explained(op=op):
+    """An operator with the same tensors gives exactly this; with the same parameters, or some of them and defaults."""
+    for op in _alike(w.op):
+        params = {name: w.params.get(name, default) for name, default in op.params.items()}
+        if w.explained(op=op) if _keys(op) == _keys(w.op) else w.explained(op=op, params=params):
             return f"{w.what} is that of {op.name}, not of {w.op.name}"
     return None
 
 
-def _same_signature(op: Op) -> list[Op]:
-    """Truth values and bits, which have no gradient, are not those of a formula that has one."""
+def _alike(op: Op) -> list[Op]:
+    """Those of the same parameters first; truth values and bits, without a gradient, are not of a formula with one."""
     alike = [o for o in _all() if len(o.tensors) == len(op.tensors) and (o.vjp is None) == (op.vjp is None)]
-    return [o for o in alike if o.name != op.name and _keys(o) == _keys(op)]
+    others = [o for o in alike if o.name != op.name and o.variadic == op.variadic and _given(o, op)]
+    return sorted(others, key=lambda o: _keys(o) != _keys(op))
+
+
+def _given(other: Op, op: Op) -> bool:
+    """Whether every parameter of the other operator has a value here, or a default."""
+    return all(n in op.params or v is not inspect.Parameter.empty for n, v in other.params.items())
 
 
 @functools.cache

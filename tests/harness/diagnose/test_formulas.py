@@ -139,6 +139,18 @@ def test_another_formula_is_no_precision(dtype):
     assert "declare it" not in said
 
 
+@pytest.mark.parametrize("case", ["gelu[x=7x33;f32]", "gelu[x=7x33;approximate=tanh;f32]"])
+def test_an_operator_with_fewer_parameters_is_named(case):
+    assert told(Forward(quick_gelu), case) == "y is that of gelu_quick, not of gelu"
+
+
+def test_one_with_a_default_is_named():
+    def leaky(inputs, params):
+        return np.where(inputs[0] < 0, 0.01 * inputs[0], inputs[0])
+
+    assert told(Forward(leaky), "relu[x=7x33;f32]") == "y is that of leaky_relu, not of relu"
+
+
 def test_rounding_follows_nothing():
     made = Changed(lambda found, inputs: [found[0].astype(np.float16).astype(np.float32)])
     assert not _follows(made, "gelu[x=7x33;f32]")

@@ -320,6 +320,12 @@ def test_results_that_are_no_numpy_arrays_are_refused(returned, name):
     )
 
 
+def test_not_implemented_declines():
+    """As Python's own operators do it."""
+    found = judgement(type("Odd", (), {"forward": lambda self, *_: NotImplemented})())
+    assert (found.verdict, found.message) == ("UNSUPPORTED", "the backend returned NotImplemented")
+
+
 def test_big_endian_results():
     """The message tells the two apart, which NumPy calls by one name."""
 
