@@ -45,7 +45,7 @@ def _flops(posed: Posed, outputs: Sequence[Array]) -> int:
     def counting(values: Array | None) -> Array | None:
         if values is None or values.dtype.kind in "iub":
             return values
-        return counted(values.astype(np.float32), count)
+        return counted(np.asarray(values, np.float32), count)  # a scalar is no array
 
     inputs = [counting(v) for v in posed.inputs]
     try:
