@@ -119,7 +119,7 @@ def _called(backend: Loaded, request: Request, arena: Arena, base: int) -> Answe
     if request.into:  # whatever else it returns: what counts lies in `out`
         return Answer(Outcome.DONE, results=[None if y is None else _described(y) for y in places])
     narrow = {x.dtype for x in inputs if x is not None and x.dtype.kind in "iu"}
-    return Answer(Outcome.DONE, results=_taken(returned, request.results, memory, narrow))
+    return Answer(Outcome.DONE, results=taken(returned, request.results, memory, narrow))
 
 
 def _inputs(request: Request, memory: Array) -> list[Array | None]:
@@ -143,7 +143,7 @@ def _results(
     ]
 
 
-def _taken(
+def taken(
     returned: Any, places: Sequence[Place | None], memory: Array, narrow: Collection[np.dtype[Any]]
 ) -> list[Returned | None]:
     """What came back, copied to its places as far as these reach; one more or one less is for the judge to tell.

@@ -96,7 +96,7 @@ def _judged(
 ) -> Judgement:
     case, mode = Case.parse(task.case), Mode(task.mode)
     support = support_of(host, case, op, mode)
-    rules = Rules(task.strict_subnormals, task.convention, support.declared.compute, support.declared.rounding)
+    rules = rules_of(task, support)
     by_itself = mode is Mode.GRADIENT and task.grad_oracle == "self"
     pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
     clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
@@ -165,6 +165,11 @@ def _forward(asked: Question, outputs: Sequence[Array]) -> Question:
     """The forward of the call whose gradients are asked for."""
     posed = asked.posed.given(mode=Mode.FORWARD, cotangents=(), case=asked.posed.case.apart)
     return replace(asked, posed=posed, wanted=wanted_of(posed, outputs))
+
+
+def rules_of(task: Task, support: Support) -> Rules:
+    """By what an answer is judged: what the task asks for, and what the backend declares."""
+    return Rules(task.strict_subnormals, task.convention, support.declared.compute, support.declared.rounding)
 
 
 def support_of(host: Host, case: Case, op: Op, mode: Mode) -> Support:

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from opproof.cases import Case
+from opproof.harness.judge.judgement import Rules
 from opproof.harness.ledger.known import mark
-from opproof.harness.run.attempt import Attempt, attempt
+from opproof.harness.run.attempt import Attempt, attempt, rules_of, support_of
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
@@ -28,6 +30,7 @@ from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprits
 from opproof.harness.run.task import Task, op_of
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
@@ -76,6 +79,11 @@ class Desk:
     def describe(self, spec: str) -> dict[str, str]:
         """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
         return described(spec, self._seat(spec).host)
+
+    def rules(self, task: Task) -> Rules:
+        """By which answers to a task are judged. Raises BackendError, HostFault, and Settled where it declines."""
+        host, op = self._seat(task.backend).host, op_of(_op(task), task.ops)
+        return rules_of(task, support_of(host, Case.parse(task.case), op, Mode(task.mode)))
 
     def results(self, tasks: Iterable[Task]) -> list[Result]:
         """The records of tasks of one case, and those of earlier tasks that turn out to be others than they were."""

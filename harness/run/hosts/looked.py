@@ -49,9 +49,14 @@ def looked_at(
         _returned(r, layout.request.results[i], *results[i]) if r is not None and i in results else _unplaced(r)
         for i, r in enumerate(given.results)
     ]
+    return results_of(returned, question, writes=writes or layout.request.into)
+
+
+def results_of(returned: Sequence[Returned | None], question: Question, *, writes: bool) -> list[Array | None]:
+    """The results, where they are of the form asked for, and written all over. Raises Settled."""
     arrays = received(returned, question)
     _check_truth(arrays, question)
-    if writes or layout.request.into:
+    if writes:
         for array, wanted in zip(arrays, question.wanted, strict=True):
             if array is not None and wanted is not None and (missing := unwritten(array)).any():
                 index = tuple(int(i) for i in np.argwhere(missing)[0])
@@ -81,11 +86,11 @@ def _returned(described: serve.Returned, place: Place | None, buffer: Buffer, da
     array = None
     if place is not None and described.shape == place.shape:
         own = data[place.offset - buffer.low : buffer.end - buffer.low]
-        array = _array(described, own) if row_major_at(place) else _strided(described, place, own)
+        array = array_of(described, own) if row_major_at(place) else _strided(described, place, own)
     return Returned(described.shape, plain(described.dtype), array)
 
 
-def _array(described: serve.Returned, data: Bytes) -> Array | None:
+def array_of(described: serve.Returned, data: Bytes) -> Array | None:
     """The array in `data`; None where its dtype is no dtype of results or larger than what was made room for."""
     if described.dtype not in _DTYPES:
         return None
