@@ -2,7 +2,7 @@
 
 It takes what it is to call from a pipe, two sets of values for the same buffers, and answers every request for a block
 with the nanoseconds that its calls took by a clock that was taken before the backend was loaded. Who asked looks at a
-clock of its own.
+clock of its own, and now and then at what a call of a block answered.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
+from opproof.backends.host.calls import Block, Calls, Stored
+from opproof.backends.host.looked import aligned, answered, moved, poisoned, room_for
 from opproof.backends.host.request import dtype_of
+from opproof.backends.host.serve import Answer, Outcome, to_metadata
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
+from opproof.backends.protocol import Unsupported
 from opproof.vocabulary.arrays import Array
 
 _now = time.perf_counter_ns
@@ -26,40 +29,11 @@ _now = time.perf_counter_ns
 EVICTED = 2**26
 
 
-@dataclass(frozen=True)
-class Stored:
-    """An array as it lies: bytes of its storage, and where the elements are, in bytes."""
-
-    storage: bytes
-    dtype: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What to call: inputs and cotangents in two sets of values, and the results to make room for."""
-
-    op: str
-    params: dict[str, Any]
-    gradient: bool
-    inputs: tuple[Sequence[Stored | None], Sequence[Stored | None]]
-    cotangents: tuple[Sequence[Stored | None], Sequence[Stored | None]]
-    results: Sequence[tuple[str, tuple[int, ...]] | None]
-    needs: Sequence[bool]
-
-
-@dataclass(frozen=True)
-class Block:
-    """So many calls in a row, caches as the calls leave them or evicted before each."""
-
-    calls: int
-    cold: bool
-
-
 def main(pipe: Connection, spec: str) -> None:
-    """Serve until the pipe ends. Answers are JSON: ns and where they were counted, or an error."""
+    """Serve until the pipe ends. Answers are JSON: ns and where they were counted, or an error.
+
+    After those to blocks with a look come the bytes of the results, as `looked.room_for` has their places.
+    """
     try:
         source = load_backend(spec)
         backend = settle(source, spec)
@@ -72,7 +46,11 @@ def main(pipe: Connection, spec: str) -> None:
                 timed = _Timed(backend, asked, synchronize if callable(synchronize) else None)
                 pipe.send_bytes(json.dumps({"in_c": timed.in_c}).encode())
             elif timed is not None:
-                pipe.send_bytes(json.dumps({"ns": timed.block(asked)}).encode())
+                told: dict[str, Any] = {"ns": timed.block(asked)}
+                looked = {} if asked.look is None else {"answer": to_metadata(timed.answer)}
+                pipe.send_bytes(json.dumps(told | looked).encode())
+                if looked:
+                    pipe.send_bytes(timed.memory.data)
     except EOFError:
         return
     except BaseException as error:  # the backend's, of whatever kind
@@ -87,13 +65,19 @@ class _Timed:
         self._turn = 0
         self._evict: Array | None = None
         self._synchronize = synchronize
+        if backend.device_memory is not None:
+            raise Unsupported("its tensors are to lie in the memory of a device: such a library is not timed")
         inputs = self._placed(calls.inputs, backend.alignment)
         cotangents = self._placed(calls.cotangents, backend.alignment)
-        results = [None if r is None else _room(r[0], r[1], backend.alignment) for r in calls.results]
+        results = [None if r is None else aligned(r[0], r[1], backend.alignment) for r in calls.results]
+        self._places, size = room_for(calls.results)
+        self.memory, self.answer = np.zeros(size, np.uint8), Answer(Outcome.NOT_MADE)  # of the last look
         into = backend.vjp_into if calls.gradient else backend.forward_into
         groups = [cotangents, results] if calls.gradient else [results]
         self._loop: Callable[[int, Array | None], int] | None = None
         self._call: Callable[[], object]
+        self._written = None if into is None else results
+        self._narrow = {x.dtype for x in inputs if x is not None and x.dtype.kind in "iu"}
         if into is not None:
             from opproof.backends.c.timed import loop_of
 
@@ -111,22 +95,47 @@ class _Timed:
         return self._loop is not None
 
     def block(self, block: Block) -> int:
-        """Nanoseconds of the calls, on other values than those of the block before."""
+        """Nanoseconds of the calls, on other values than those of the block before.
+
+        What a look asks for is done while no clock runs: before the last call, and after it.
+        """
         self._turn ^= 1
-        for memory, *values in self._buffers:
-            memory[:] = np.frombuffer(values[self._turn], np.uint8)
+        self._fill([values[self._turn] for _, *values in self._buffers])
         if block.cold and self._evict is None:
             self._evict = np.zeros(EVICTED, np.uint8)
-        if self._loop is not None:
-            return self._loop(block.calls, self._evict if block.cold else None)
-        total = 0
-        for _ in range(block.calls) if block.cold else ():
-            np.add(self._evict, 1, out=self._evict)  # type: ignore[arg-type]
-            total += self._spent(1)
-        return total if block.cold else self._spent(block.calls)
+        look = block.look
+        if look is None:
+            return self._run(block.calls, block.cold)
+        values = [s for s in (*look.inputs, *look.cotangents) if s is not None]
+        if look.moved:
+            self._fill([moved(s, by) for s, by in zip(values, look.moved, strict=True)])
+        spent = self._run(block.calls - 1, block.cold)
+        self._fill([s.storage for s in values])
+        if self._written is not None:
+            poisoned(self._written, look.poison)
+        returned: list[Any] = []
+        spent += self._run(1, block.cold, returned)
+        answer = returned[0] if self._written is None else self._written
+        # At once: what a thread writes later is no answer of the call.
+        self.answer = answered(answer, self._places, self.memory, self._narrow)
+        return spent
 
-    def _spent(self, calls: int) -> int:
-        call = self._call
+    def _fill(self, values: Sequence[bytes]) -> None:
+        for (memory, *_), given in zip(self._buffers, values, strict=True):
+            memory[:] = np.frombuffer(given, np.uint8)
+
+    def _run(self, calls: int, cold: bool, returned: list[Any] | None = None) -> int:
+        """Nanoseconds of the calls. What the last one returns is put into `returned`."""
+        if self._loop is not None:
+            return self._loop(calls, self._evict if cold else None)
+        total = 0
+        for _ in range(calls) if cold else ():
+            np.add(self._evict, 1, out=self._evict)  # type: ignore[arg-type]
+            total += self._spent(1, returned)
+        return total if cold else self._spent(calls, returned)
+
+    def _spent(self, calls: int, returned: list[Any] | None) -> int:
+        call = self._call if returned is None else lambda: returned.append(self._call())
         start = _now()
         for _ in range(calls):
             call()
@@ -140,17 +149,8 @@ class _Timed:
             if first is None or second is None:
                 arrays.append(None)
                 continue
-            memory = _room("uint8", (len(first.storage),), alignment)
+            memory = aligned("uint8", (len(first.storage),), alignment)
             self._buffers.append((memory, first.storage, second.storage))
             memory[:] = np.frombuffer(first.storage, np.uint8)
             arrays.append(np.ndarray(first.shape, dtype_of(first.dtype), memory.data, first.offset, first.strides))
         return arrays
-
-
-def _room(dtype: str, shape: tuple[int, ...], alignment: int) -> Array:
-    """An array that begins where `alignment` asks for."""
-    kind = np.dtype(dtype_of(dtype))
-    size = int(np.prod(shape)) * kind.itemsize
-    memory = np.zeros(size + alignment, np.uint8)
-    start = -memory.ctypes.data % alignment
-    return np.ndarray(shape, kind, memory[start : start + max(size, 1)].data)

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
+from random import Random, SystemRandom
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from opproof.backends.host.blocks import Calls, Stored
-from opproof.backends.host.request import name_of
+from opproof.backends.host.calls import Calls
 from opproof.cases import Case
-from opproof.cases._layouts import cotangent_layout, layouts_of, storage_of
 from opproof.harness.bench.facts import Facts, facts_of
+from opproof.harness.bench.look import Answers, Unseen, fault, unseen
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.process import Blocks, Fault, Worker
+from opproof.harness.bench.stored import calls_of
 from opproof.harness.cores import cores
 from opproof.harness.run.desk import Desk
+from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.question import Wanted, wanted_of
+from opproof.harness.run.question import Settled, wanted_of
 from opproof.harness.run.task import Task, op_of
-from opproof.harness.truth.data import to_dtype
-from opproof.harness.truth.posed import Posed
-from opproof.harness.truth.slices.pose import Pair, pose
+from opproof.harness.truth.slices.pose import pose
 from opproof.harness.truth.slices.room import TooLarge
 from opproof.reports.bench.record import Caches, Interval, Roofline, Time
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -45,6 +45,7 @@ class Plan:
     effort: Effort
     limits: Limits
     roofline: Roofline
+    chance: Random = field(default_factory=SystemRandom)  # of when answers are looked at, and with which values
 
 
 def times(plan: Plan, measured: Callable[[Time], object] = lambda _: None) -> list[Time]:
@@ -85,45 +86,72 @@ def _case(tasks: Sequence[Task], plan: Plan, desk: Desk, workers: _Workers) -> I
     case, mode = Case.parse(tasks[0].case), Mode(tasks[0].mode)
     blank = Time(tasks[0].case, case.op, case.dtype, mode, "", Caches.WARM)
     why = {r.backend: _reason(r.verdict, r.message) for r in desk.results(tasks)}
-    right = [t.backend for t in tasks if not why[t.backend]]
+    right = [t for t in tasks if not why[t.backend]]
     if right:
         op = op_of(case.op, tasks[0].ops)
         try:
             pair = pose(case, op, mode, tasks[0].judge_memory)
+            asked = unseen(case, op, mode, plan.chance, tasks[0].judge_memory)
         except TooLarge as error:
             why, right = dict.fromkeys(why, str(error)), []
     if right:
         wanted = wanted_of(pair.asked, pair.outputs)
-        facts, calls = facts_of(pair.asked, wanted, pair.outputs), _calls(pair, wanted)
+        facts, calls = facts_of(pair.asked, wanted, pair.outputs), calls_of(pair, wanted)
         for caches in plan.caches:
-            yield from _measured(_told(blank, facts, caches), right, calls, plan, workers)
+            yield from _measured(_told(blank, facts, caches), right, _Call(calls, asked), plan, workers, desk)
     for backend, reason in why.items():
         if reason:
             yield _changed(blank, backend=backend, why=reason)
 
 
-def _measured(blank: Time, backends: Sequence[str], calls: Calls, plan: Plan, workers: _Workers) -> Iterator[Time]:
+@dataclass(frozen=True)
+class _Call:
+    """What is timed, and the same call with other values, where its answers can be looked at."""
+
+    timed: Calls
+    unseen: Unseen | None
+
+
+def _measured(
+    blank: Time, tasks: Sequence[Task], call: _Call, plan: Plan, workers: _Workers, desk: Desk
+) -> Iterator[Time]:
     """The times of those that can be timed, and why the others cannot; where one dies the rest begin anew."""
-    left, in_c = list(backends), {}
+    left, in_c = {t.backend: t for t in tasks}, {}
     while left:
         timers: dict[str, Blocks] = {}
         at = ""
         try:
             for at in left:
                 worker = workers.of(at)
-                in_c[at] = bool(worker.ask(calls)["in_c"])
-                timers[at] = Blocks(worker, blank.caches is Caches.COLD)
-            found = measure(timers, plan.effort)
-        except Fault as fault:
+                in_c[at] = bool(worker.ask(call.timed)["in_c"])
+                timers[at] = Blocks(worker, blank.caches is Caches.COLD, call.unseen)
+            found = measure(timers, plan.effort, {s: t.look for s, t in timers.items()}, plan.chance)
+        except Fault as error:
             dead = next((s for s in timers if not timers[s].worker.alive), at)
             workers.drop(dead)
-            left.remove(dead)
-            yield _changed(blank, backend=dead, why=str(fault))
+            del left[dead]
+            yield _changed(blank, backend=dead, why=str(error))
             continue
-        for spec in left:
-            why = timers[spec].objection or _impossible(found[spec], blank, plan.roofline)
-            yield _changed(blank, backend=spec, interval=None if why else found[spec], in_c=in_c[spec], why=why)
+        for spec, task in left.items():
+            try:
+                wrong = _wrong(timers[spec].answers, call.unseen, task, desk)
+                why = wrong or timers[spec].objection or _impossible(found[spec], blank, plan.roofline)
+            except (BackendError, HostFault, Settled) as error:
+                wrong, why = "", f"it does not tell by what its answers are to be judged: {error}"
+            yield _changed(
+                blank, backend=spec, interval=None if why else found[spec], in_c=in_c[spec],
+                looks=timers[spec].answers.looks, wrong=bool(wrong), why=why,
+            )  # fmt: skip
         return
+
+
+def _wrong(answers: Answers, asked: Unseen | None, task: Task, desk: Desk) -> str:
+    """What is wrong with the answers of timed calls, in words; empty where nothing is. Raises as Desk.rules does."""
+    return "" if asked is None else fault(answers, asked, desk.rules(task), partial(_verdict, task, desk))
+
+
+def _verdict(task: Task, desk: Desk, case: Case) -> Verdict:
+    return Verdict(desk.results([replace(task, case=str(case))])[-1].verdict)
 
 
 def _impossible(interval: Interval, time: Time, roofline: Roofline) -> str:
@@ -146,36 +174,3 @@ def _told(blank: Time, facts: Facts, caches: Caches) -> Time:
 
 def _changed(time: Time, **changes: Any) -> Time:
     return msgspec.structs.replace(time, **changes)
-
-
-def _calls(pair: Pair, wanted: Sequence[Wanted | None]) -> Calls:
-    asked = pair.asked
-    return Calls(
-        op=asked.op.name,
-        params=dict(asked.params),
-        gradient=asked.mode is Mode.GRADIENT,
-        inputs=(_inputs(asked), _inputs(pair.other)),
-        cotangents=(_cotangents(asked), _cotangents(pair.other)),
-        results=[None if w is None else (name_of(w.dtype), w.shape) for w in wanted],
-        needs=list(asked.needs),
-    )
-
-
-def _inputs(posed: Posed) -> list[Stored | None]:
-    layouts = layouts_of(posed.case)
-    pairs = zip(posed.names, posed.inputs, strict=True)
-    return [None if n is None or v is None else _stored(v, posed.case.dtype_of(n), layouts[n]) for n, v in pairs]
-
-
-def _cotangents(posed: Posed) -> list[Stored | None]:
-    layout = cotangent_layout(posed.case)
-    return [None if g is None else _stored(g, posed.case.dtype, layout) for g in posed.cotangents]
-
-
-def _stored(values: Array, dtype: str, layout: str) -> Stored:
-    native = to_dtype(values, dtype)
-    storage, item = storage_of(native.shape, layout), native.dtype.itemsize
-    memory = np.zeros(storage.size * item, np.uint8)
-    strides, offset = tuple(s * item for s in storage.strides), storage.offset * item
-    np.ndarray(native.shape, native.dtype, memory.data, offset, strides)[...] = native
-    return Stored(memory.tobytes(), name_of(native.dtype), native.shape, strides, offset)

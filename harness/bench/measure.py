@@ -1,5 +1,8 @@
 """Blocks of calls, backends in turn so that noise hits all of them, until the intervals are narrow or time is up.
 
+Among them, when chance says so, and after the last one are blocks whose time does not count: of these answers are
+looked at.
+
 A neighbour on the same silicon slows a core by a third for tenths of a second, and every block of a visit that falls
 into them is as slow as the next. So each backend is visited several times, and the fastest visit counts.
 """
@@ -7,10 +10,11 @@ into them is as slow as the next. So each backend is visited several times, and 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Protocol
+from random import Random, SystemRandom
+from typing import Protocol, TypeAlias
 
 from opproof.harness.bench.interval import LEAST, interval
 from opproof.reports.bench.record import Interval
@@ -22,6 +26,10 @@ class Timer(Protocol):
     def __call__(self, calls: int) -> float:
         """Seconds of `calls` calls together."""
         ...
+
+
+#: Makes a block of so many calls that is looked at.
+Look: TypeAlias = Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -52,16 +60,21 @@ class _Series:
         return interval(self.seconds).half_width <= effort.width
 
 
-def measure(timers: Mapping[str, Timer], effort: Effort) -> dict[str, Interval]:
+def measure(
+    timers: Mapping[str, Timer], effort: Effort, looks: Mapping[str, Look] | None = None, chance: Random | None = None
+) -> dict[str, Interval]:
     """The time of a call by each of `timers`: of its visits the one of least median. Disturbances only add."""
-    visits = [_visit(timers, effort)]
+    drawn = SystemRandom() if chance is None else chance
+    visits = [_visit(timers, effort, looks or {}, drawn)]
     while len(visits) < effort.visits and all(sum(v[n].spent for v in visits) < effort.budget for n in timers):
         time.sleep(effort.pause)
-        visits.append(_visit(timers, effort))
+        visits.append(_visit(timers, effort, looks or {}, drawn))
     return {n: min((interval(v[n].seconds) for v in visits), key=lambda i: i.median) for n in timers}
 
 
-def _visit(timers: Mapping[str, Timer], effort: Effort) -> dict[str, _Series]:
+def _visit(
+    timers: Mapping[str, Timer], effort: Effort, looks: Mapping[str, Look], chance: Random
+) -> dict[str, _Series]:
     """Blocks made in turn; who is first changes with every round.
 
     All go on while one of them is not done: a comparison is between blocks made at the same time.
@@ -73,12 +86,25 @@ def _visit(timers: Mapping[str, Timer], effort: Effort) -> dict[str, _Series]:
             spent = timer(one.calls)
             one.spent += spent
             one.calls = max(1, ceil(effort.block / max(spent / one.calls, 1e-9)))
-    order = list(timers)
+    order, due = list(timers), {name: _moments(chance) for name in looks}
     while not all(one.done(effort) for one in series.values()):
         for name in order:
             one = series[name]
             spent = timers[name](one.calls)
             one.spent += spent
             one.seconds.append(spent / one.calls)
+            if name in due and next(due[name]):
+                looks[name](one.calls)
         order = [*order[1:], order[0]]
+    for name, look in looks.items():  # what begins later than all others would not have been seen
+        look(series[name].calls)
     return series
+
+
+def _moments(chance: Random) -> Iterator[bool]:
+    """For every round whether there is a look after it: one in the first few, then fewer the more rounds there are."""
+    gap = LEAST
+    while True:
+        at = chance.randrange(gap)
+        yield from (k == at for k in range(gap))
+        gap *= 2

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opproof.backends.host.blocks import Block, Calls, main
+from opproof.backends.host.blocks import main
+from opproof.backends.host.calls import Block, Calls
+from opproof.backends.host.serve import from_metadata
+from opproof.harness.bench.look import Answers, Unseen
 
 #: By how much the two clocks may differ, blocks being long: sending and refilling buffers are taken off before.
 _APART = 1.5
@@ -49,6 +52,19 @@ class Worker:
             raise Fault(str(answer.get("error", f"no answer within {self._timeout:g} s")))
         return answer
 
+    def looked(self, block: Block, size: int) -> tuple[dict[str, Any], bytes]:
+        """The answer to a block with a look, and the `size` bytes of the results. Raises Fault, as `ask` does."""
+        told = self.ask(block)
+        try:
+            if self._pipe.poll(self._timeout):
+                results = self._pipe.recv_bytes(size)
+                if len(results) == size:
+                    return told, results
+        except (EOFError, OSError):
+            pass
+        self.close()
+        raise Fault("its process did not tell what a timed call answered")
+
     @property
     def pid(self) -> str:
         """Of the process."""
@@ -77,10 +93,12 @@ class Clocks:
 
 @dataclass
 class Blocks:
-    """A timer of blocks in a worker, that looks at the judge's clock as well."""
+    """A timer of blocks in a worker, that looks at the judge's clock as well, and at answers where it is asked to."""
 
     worker: Worker
     cold: bool
+    unseen: Unseen | None = None
+    answers: Answers = field(default_factory=Answers)
     overhead: float = 0.0
     seen: list[Clocks] = field(default_factory=list)
 
@@ -92,6 +110,19 @@ class Blocks:
         clocks = self._asked(calls)
         self.seen.append(clocks)
         return clocks.told
+
+    def look(self, calls: int) -> None:
+        """A block, of two calls at least, whose last one's answer comes back. Its time counts nowhere."""
+        if self.unseen is None:
+            return
+        look = self.unseen.looks[self.answers.looks % 2]
+        told, results = self.worker.looked(Block(max(2, calls), self.cold, look), self.unseen.size)
+        try:
+            answer = from_metadata(told["answer"])
+        except (LookupError, TypeError, ValueError, AttributeError):
+            self.worker.close()
+            raise Fault("its process did not tell what a timed call answered") from None
+        self.answers.add(answer, results)
 
     @property
     def objection(self) -> str:

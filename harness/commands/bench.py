@@ -43,8 +43,8 @@ _PATH = click.Path(path_type=Path)
 def command(**options: Any) -> int:
     """Time what passes: medians and intervals, GB/s, GFLOP/s and their share of this machine's roofline.
 
-    Leaves bench.json and bench.html in --out. Exit status: 1 something is slower than in --baseline, beyond both
-    intervals and --slack; 3 nothing was measured.
+    Leaves bench.json and bench.html in --out. Exit status: 1 a timed call answered wrong, or something is slower than
+    in --baseline, beyond both intervals and --slack; 3 nothing was measured.
     """
     import msgspec
     from tqdm import tqdm
@@ -90,4 +90,6 @@ def command(**options: Any) -> int:
         click.echo(compare.text(changes))
         if changes.worse:
             return Exit.FAILED
+    if any(t.wrong for t in found):
+        return Exit.FAILED
     return Exit.PASSED if any(t.interval is not None for t in found) else Exit.NO_EVIDENCE

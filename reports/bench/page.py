@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opproof.reports._text import short_names
 from opproof.reports.bench.record import Bench, Caches, Time
-from opproof.reports.bench.table import TITLES, duration, row
+from opproof.reports.bench.table import TITLES, duration, looked_at, row
 
 _HERE = Path(__file__).parent
 _WIDTH, _HEIGHT, _EDGE = 460.0, 300.0, 44.0
@@ -70,6 +70,7 @@ def render(bench: Bench) -> str:
     page: str = environment.get_template("page.html.j2").render(
         css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this folder
         bench=bench,
+        looked_at=looked_at(bench),
         names=[short[n] for n in names],
         groups=_groups(measured, names),
         plots=[_sizes(measured, names, bench), *(_roofline(measured, names, bench, c) for c in Caches)],

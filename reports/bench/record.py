@@ -55,6 +55,8 @@ class Time(msgspec.Struct, frozen=True, omit_defaults=True):
     flops: int = 0
     interval: Interval | None = None
     in_c: bool = False  # the calls are made and timed in C
+    looks: int = 0  # at answers of timed calls
+    wrong: bool = False  # an answer of a timed call is
     why: str = ""
 
 

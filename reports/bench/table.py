@@ -19,11 +19,19 @@ def text(bench: Bench) -> str:
         f"This machine: a copy {roof.bytes_per_second / 1e9:.3g} GB/s, {roof.cached_bytes_per_second / 1e9:.3g} within "
         f"caches; a product of matrices {roof.flops_per_second / 1e9:.3g} GFLOP/s (f32)."
     )
+    lines += [looked_at(bench)] if looked_at(bench) else []
     left = [t for t in bench.times if t.interval is None]
     lines += [f"not measured: {t.backend} {t.mode} {t.case}: {t.why}" for t in left[:20]]
     if len(left) > 20:
         lines.append(f"and {plural(len(left) - 20, 'more')}, in bench.json.")
     return "\n".join(lines)
+
+
+def looked_at(bench: Bench) -> str:
+    """How many answers of timed calls were looked at, and what they are; empty where none was."""
+    looks, wrong = sum(t.looks for t in bench.times), sum(t.wrong for t in bench.times)
+    said = f"those of {plural(wrong, 'measurement')} are wrong" if wrong else "all right"
+    return f"{plural(looks, 'answer')} of timed calls looked at: {said}." if looks else ""
 
 
 def row(time: Time, bench: Bench) -> tuple[str, ...]:

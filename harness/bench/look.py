@@ -1,0 +1,143 @@
+"""Looks at what timed calls answer: values that no block had, the judgement of what came, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from random import Random
+
+import numpy as np
+
+from opproof.backends.host import serve
+from opproof.backends.host.calls import Look, Stored
+from opproof.backends.host.looked import ENDS, room_for
+from opproof.backends.host.request import Place, dtype_of, name_of
+from opproof.cases import Case
+from opproof.harness.bench.stored import cotangents_of, inputs_of
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.run.calls import by_reference
+from opproof.harness.run.hosts.looked import array_of, results_of
+from opproof.harness.run.layout import poison
+from opproof.harness.run.question import Question, Returned, Settled, Wanted, wanted_of
+from opproof.harness.truth.quiet import quiet
+from opproof.harness.truth.slices.pose import pose
+from opproof.harness.truth.slices.room import MEMORY, Room
+from opproof.reference_ops import Op
+from opproof.reports._text import number
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.text import plain
+from opproof.vocabulary.verdicts import WRONG, Verdict
+
+#: Seeds of the values are below.
+_SEEDS = 2**31
+#: What is held against an answer. Other verdicts are none: of other values a trivial answer may be right, for instance.
+_FAULTS = WRONG | {Verdict.NOT_WRITTEN, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.ERROR}
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """The call of a case with values of a seed that nobody could know: no block has them, looks do."""
+
+    question: Question
+    room: Room | None
+    looks: tuple[Look, Look]  # after calls with the same values in other places, which come first, and with others
+    places: Sequence[Place | None]  # of results, as they come back,
+    size: int  # in so many bytes
+
+    @property
+    def case(self) -> Case:
+        """Whose values they are."""
+        return self.question.posed.case
+
+
+def unseen(case: Case, op: Op, mode: Mode, chance: Random, memory: int = MEMORY) -> Unseen | None:
+    """Draw such values; judging takes `memory` bytes. None where an answer says nothing without another: gradients of
+    what is drawn. Raises TooLarge.
+    """
+    if op.drawn_from and mode is Mode.GRADIENT:
+        return None
+    pair = pose(case.with_seed(chance.randrange(1, _SEEDS)), op, mode, memory)
+    wanted = wanted_of(pair.asked, pair.outputs)
+    values = inputs_of(pair.asked), cotangents_of(pair.asked)
+    look = Look(*values, [None if w is None else _word(w) for w in wanted])
+    near = replace(look, moved=[_by(s, op, chance) for group in values for s in group if s is not None])
+    places, size = room_for([None if w is None else (name_of(w.dtype), w.shape) for w in wanted])
+    return Unseen(Question(pair.asked, wanted), pair.room, (near, look), places, size)
+
+
+def _by(stored: Stored, op: Op, chance: Random) -> int:
+    """By how many elements its values can be moved: 0 where they may be of use in their places alone."""
+    dtype, between = dtype_of(stored.dtype), math.prod(stored.shape) - 2 * ENDS
+    dense = len(stored.storage) == math.prod(stored.shape) * dtype.itemsize
+    if op.domain is not None or not dense or dtype.kind in "iub" or between < ENDS:
+        return 0
+    return chance.randrange(1, between)
+
+
+def _word(wanted: Wanted) -> bytes:
+    """An element of poison."""
+    word = np.empty(wanted.dtype.itemsize, np.uint8)
+    poison(word, wanted.dtype)
+    return word.tobytes()
+
+
+@dataclass
+class Answers:
+    """What looks at one backend found: how many there were, and the answers that differ, the last one first."""
+
+    looks: int = 0
+    kept: dict[bytes, tuple[serve.Answer, bytes]] = field(default_factory=dict)
+
+    def add(self, answer: serve.Answer, results: bytes) -> None:
+        """One look more. `results` are as `room_for` has their places."""
+        self.looks += 1
+        key = blake2b(repr(answer).encode() + results, digest_size=32).digest()
+        self.kept = {key: self.kept.pop(key, (answer, results)), **self.kept}
+
+
+def fault(answers: Answers, asked: Unseen, rules: Rules, again: Callable[[Case], Verdict]) -> str:
+    """What is wrong with an answer of a timed call, in words; empty where nothing is with any.
+
+    Asked `again`, in a process that times nothing, the case has a verdict that tells a wrong formula from an answer
+    that is kept, or never was computed.
+    """
+    for answer, results in answers.kept.values():
+        try:
+            judgement = _judged(answer, results, asked, rules)
+        except Settled as settled:
+            judgement = Judgement(settled.verdict, settled.message)
+        if judgement.verdict in _FAULTS:
+            words = f"the answer of a timed call is {judgement.verdict}: {_what(judgement).rstrip('.')}"
+            return f"{words}; {asked.case} is {again(asked.case)} when it is not timed"
+    return ""
+
+
+def _judged(answer: serve.Answer, results: bytes, asked: Unseen, rules: Rules) -> Judgement:
+    """As `opproof run` judges an answer. Raises Settled."""
+    if answer.outcome is not serve.Outcome.DONE:
+        raise Settled(Verdict.ERROR, plain(answer.message))
+    memory = np.frombuffer(results, np.uint8)
+    returned: list[Returned | None] = []
+    for i, described in enumerate(answer.results):
+        place = asked.places[i] if i < len(asked.places) else None
+        if described is None:
+            returned.append(None)
+            continue
+        array = None
+        if place is not None and described.shape == place.shape:
+            array = array_of(described, memory[place.offset :])
+        returned.append(Returned(described.shape, plain(described.dtype), array))
+    arrays = results_of(returned, asked.question, writes=True)
+    with quiet():
+        return by_reference(asked.question.posed, Answer(arrays), rules, asked.room)
+
+
+def _what(judgement: Judgement) -> str:
+    worst = judgement.worst
+    if judgement.message or worst is None:
+        return judgement.message or "another answer than expected"
+    at = f" at {list(worst.index)}" if worst.index else ""
+    return f"{worst.tensor}{at} is {number(worst.got, 6)}, expected {number(worst.expected, 6)}"
