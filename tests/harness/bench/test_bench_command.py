@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from _c_build import example, needs_cc
+from _c_build import compiled, example, needs_cc
 from _runs import opproof
 
 from opproof.reports.bench import compare, page, record
@@ -111,6 +111,15 @@ def test_a_library_is_timed_in_c(tmp_path, capsys):
         assert (time.in_c, time.caches) == (True, caches)
         assert time.interval is not None
     assert "(in C)" in out
+
+
+@needs_cc
+def test_a_library_on_a_device_is_not_timed(tmp_path, capsys):
+    source = Path(__file__).parents[2].joinpath("device_library.c").read_text(encoding="utf-8")
+    made = compiled(tmp_path, f'#define DEFECT ""\n#define NUMBERS 0\n{source}', "libdevice.so")
+    status, out, _ = opproof(capsys, "bench", "-b", made, "--case", CASE, "--out", tmp_path / "out", *QUICK)
+    assert status == 3
+    assert "Unsupported: its tensors are to lie in the memory of a device: such a library is not timed" in out
 
 
 def test_wrong_calls_are_one_sentence(tmp_path, capsys):

@@ -6,10 +6,13 @@ import random
 import numpy as np
 import pytest
 
-from opproof.cases import Case
+from opproof.backends.host.calls import Stored
+from opproof.backends.host.looked import moved
+from opproof.cases import Case, cases_of
 from opproof.harness.bench.bench import _impossible
 from opproof.harness.bench.facts import facts_of
 from opproof.harness.bench.interval import interval
+from opproof.harness.bench.look import unseen
 from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.process import Blocks, Clocks, Fault, disagreement
 from opproof.harness.run.question import wanted_of
@@ -160,6 +163,14 @@ def test_bytes_and_operations(text, mode, moved, computed):
     assert computed <= facts.flops <= 1.5 * computed
 
 
+def test_a_scale_that_is_no_array_is_read_too():
+    zeros = "a_zero_point=0d;b=33x5;b_scale=0d;b_zero_point=0d;y_scale=0d;y_zero_point=0d"
+    case = Case.parse(f"qlinear_matmul[a=7x33;a_scale=0d;{zeros};type=i8;b_type=i8;f32]")
+    pair = pose(case, op_of(case.op, ()), Mode.FORWARD)
+    facts = facts_of(pair.asked, wanted_of(pair.asked, pair.outputs), pair.outputs)
+    assert facts.bytes >= 7 * 33 + 33 * 5 + 7 * 5
+
+
 class Forged:
     """A worker whose process answers as a backend told it to."""
 
@@ -181,3 +192,72 @@ def test_an_answer_that_is_no_number_ends_the_process(ns):
     with pytest.raises(Fault, match="expected the nanoseconds of a block"):
         Blocks(worker, cold=False)
     assert worker.closed
+
+
+def test_looks_come_among_the_blocks_and_after_the_last_and_count_nowhere():
+    """At other moments another time; what is timed is as without them."""
+    orders = set()
+    for seed in range(20):
+        log = []
+
+        def timer(calls, log=log):
+            log.append("block")
+            return calls * 1e-4
+
+        found = measure({"a": timer}, AT_ONCE, {"a": lambda calls, log=log: log.append("look")}, random.Random(seed))
+        assert found["a"] == measure({"a": lambda calls: calls * 1e-4}, AT_ONCE)["a"]
+        assert log.count("block") == 8
+        assert log[-1] == "look"
+        assert log[:3] == ["block"] * 3  # of which two are the warm-up
+        assert log.count("look") == 2
+        orders.add(log.index("look"))
+    assert len(orders) > 3
+
+
+def test_the_longer_it_takes_the_more_looks_there_are():
+    generator = random.Random(1)
+
+    def wild(calls):
+        return calls * 1e-4 * generator.expovariate(1)
+
+    log = []
+    effort = Effort(visits=1, budget=10)
+    blocks = measure({"a": wild}, effort, {"a": log.append}, random.Random(0))["a"].blocks
+    assert blocks == effort.most
+    assert 6 <= len(log) <= 12
+
+
+SOME = Stored(bytes(range(200)), "uint16", (100,), (2,), 0)
+
+
+def test_values_are_moved_between_the_ends_alone():
+    assert moved(SOME, 0) == SOME.storage
+    found = np.frombuffer(moved(SOME, 5), np.uint16)
+    whole = np.frombuffer(SOME.storage, np.uint16)
+    assert sorted(found) == sorted(whole)
+    assert (found[:16] == whole[:16]).all()
+    assert (found[-16:] == whole[-16:]).all()
+    assert not (found[16:-16] == whole[16:-16]).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("relu[x=7x33;f32]", True),
+        ("relu[x=3x5;f32]", False),  # all of it is ends
+        ("relu[x=7x33;f32;layout=transposed]", True),
+        ("relu[x=7x33;f32;layout=gapped]", False),
+    ],
+)
+def test_what_is_moved(text, moves):
+    case = Case.parse(text)
+    asked = unseen(case, op_of(case.op, ()), Mode.FORWARD, random.Random(0))
+    near, far = asked.looks
+    assert (bool(near.moved[0]), far.moved) == (moves, ())
+    assert asked.case == case.with_seed(asked.case.seed)
+    assert asked.case.seed
+
+
+def test_gradients_of_what_is_drawn_are_not_looked_at():
+    case = cases_of("dropout", "smoke")[0]
+    assert unseen(case, op_of(case.op, ()), Mode.GRADIENT, random.Random(0)) is None
