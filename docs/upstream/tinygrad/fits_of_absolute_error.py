@@ -4,7 +4,7 @@ acos, atan, gelu and their gradients are made of them; atan(x) is asin(x / sqrt(
 Each line is a ratio to the leading term near 0, or to the value.
 
 Ledger: asin forward, asin gradient, acos forward, acos gradient, atan forward, atan gradient, erf forward,
-    erf gradient, gelu gradient
+    erf gradient, gelu forward, gelu gradient
 Expected:
     asin(1e-4) / 1e-4 1.0000
     erf(1e-4) / 1e-4 1.1284
@@ -14,6 +14,7 @@ Expected:
     acos'(0.5) -1.1547005384
     erf'(0.3) 1.031260909
     gelu'(0.3) 0.732327899
+    gelu(0.3) 0.185373427
     atan'(1e4) 1e-08
 """
 
@@ -36,4 +37,5 @@ print(f"asin'(0.5) {slope(Tensor.asin, 0.5):.10f}")
 print(f"acos'(0.5) {slope(Tensor.acos, 0.5):.10f}")
 print(f"erf'(0.3) {slope(Tensor.erf, 0.3):.9f}")
 print(f"gelu'(0.3) {slope(lambda x: x.gelu('none'), 0.3):.9f}")
+print(f"gelu(0.3) {Tensor([0.3], dtype=dtypes.float64).gelu('none').item():.9f}")
 print(f"atan'(1e4) {slope(Tensor.atan, 1e4, dtypes.float32):.3g}")

@@ -2,7 +2,7 @@
 
 Of numbers of about 1000 such a mean is up to a quarter off, whose square is added to the variance.
 
-Ledger: var forward, std forward, std gradient
+Ledger: std forward, std gradient
 Expected: 0.562
 """
 
