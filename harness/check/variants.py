@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,23 +61,24 @@ class Variant:
 
 #: Of each tensor what it has in every draw, and keeps.
 Held = Sequence[Sequence[Property]]
+#: The values of all tensors, changed.
+_Change = Callable[[Sequence[Tensor]], Sequence[Array]]
 
 
 def variants(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held, resized: bool) -> Iterator[Variant]:
     """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes."""
 
-    def changed(name: str, fill: str, change: Callable[[Sequence[Tensor]], Sequence[Array]]) -> Variant:
-        pair = (_kept(some, change(some), held) for some in (asked, other))
-        return Variant(name, fill, "contiguous", *pair)
+    def changed(name: str, fill: str, change: _Change) -> Variant:
+        return Variant(name, fill, "contiguous", _kept(asked, change(asked), held), _kept(other, change(other), held))
 
     yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
     ragged, rest = _sizes(asked) if resized else ([], [])
     yield from (_with(asked, other, *pair) for pair in ragged[:RAGGED_FIRST])
     for fill, (factor, offset) in FILLS.items():
-        yield changed(f"{fill} values", fill, lambda some, f=factor, o=offset: [t.values * f + o for t in some])
+        yield changed(f"{fill} values", fill, partial(_filled, factor=factor, offset=offset))
     floats = sum(map(varies, asked))
     for i, (name, fill) in enumerate(SOME.items() if floats > 1 else ()):
-        yield changed(name, fill, lambda some, i=i: _partly_small(some, i))
+        yield changed(name, fill, partial(_partly_small, first=i))
     yield changed("values of both signs", "signs", _signed)
     yield changed(TIES, "ties", _tied)
     for layout in LAYOUTS:
@@ -89,6 +91,10 @@ def _kept(tensors: Sequence[Tensor], values: Sequence[Array], held: Held) -> tup
     """The tensors with other values, those that vary; with their own where no others have what they have."""
     pairs = zip(tensors, values, held, strict=True)
     return tuple((keeping(some, t, new) or t) if varies(t) else t for t, new, some in pairs)
+
+
+def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> list[Array]:
+    return [t.values * factor + offset if varies(t) else t.values for t in tensors]
 
 
 def _partly_small(tensors: Sequence[Tensor], first: int) -> list[Array]:
