@@ -34,6 +34,8 @@ from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
+#: Two draws, of which one is judged and the other lies in memory before.
+_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 #: Failures that are diagnosed; and variants that fail before no other is tried.
 EXPLAINED = 3
 FAILING = 4
@@ -90,12 +92,12 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     manner = _manner(wish)
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
+    pairs = [(drawn(seed), drawn(seed + 1)) for seed in range(wish.seed, wish.seed + 2 * AGAIN, 2)]
+    kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else _held(pairs)
     with asking as ask:
-        found = _tried(reference, ask, drawn, by_shape, manner, wish, own=callable(inputs))
+        found = _tried(reference, ask, pairs, kept, by_shape, manner, wish, own=callable(inputs))
     told = wish.neighbours and wish.only is None
-    same = _unvaried(drawn, wish) if callable(inputs) and told else ()
-    if not by_shape and told:
-        same += _as_drawn(_pairs(drawn, wish))
+    same = (*(_unvaried(pairs) if callable(inputs) else ()), *_as_drawn(pairs, kept)) if told else ()
     report = _report(found, reference, name, other_name, wish, in_process=not apart)
     report = replace(report, not_judged=(*report.not_judged, *same))
     if not wish.modes:
@@ -153,20 +155,23 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
 def _tried(
     reference: Reference,
     ask: Ask,
-    drawn: Callable[[int], tuple[Tensor, ...]],
+    pairs: Sequence[_Pair],
+    kept: Sequence[Sequence[Property]],
     by_shape: bool,
     manner: Manner,
     wish: Wish,
     *,
     own: bool,
 ) -> list[Tried]:
-    """Every variant within the budget; `own`: a factory's, each of which then has data of its own."""
+    """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
+
+    `kept`: what each tensor is in every draw, and in every variant.
+    """
     start, found, took = time.monotonic(), list[Tried](), 0.0
     names = []
-    first = drawn(wish.seed)
+    first = pairs[0][0]
     others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
-    pairs = _pairs(drawn, wish)
-    for i, some in enumerate(_variants(pairs, by_shape, others)):
+    for i, some in enumerate(_variants(pairs, kept, by_shape, others)):
         same = _in_turn(some, i) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
@@ -196,32 +201,25 @@ def _tried(
     return found
 
 
-#: Two draws, of which one is judged and the other lies in memory before.
-_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
-
-
-def _pairs(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> list[_Pair]:
-    return [(drawn(seed), drawn(seed + 1)) for seed in _seeds(wish)]
-
-
-def _as_drawn(pairs: Sequence[_Pair]) -> tuple[str, ...]:
+def _as_drawn(pairs: Sequence[_Pair], kept: Sequence[Sequence[Property]]) -> tuple[str, ...]:
     """What is to be said of floats that have the same property in every draw."""
     names = [t.name for t in pairs[0][0]]
-    some = [(name, p.said) for name, has in zip(names, _held(pairs), strict=True) for p in has]
+    some = [(name, p.said) for name, has in zip(names, kept, strict=True) for p in has]
     return tuple(f"values of {name} that are not {said}: they are in every draw" for name, said in dict.fromkeys(some))
 
 
-def _unvaried(drawn: Callable[[int], tuple[Tensor, ...]], wish: Wish) -> tuple[str, ...]:
+def _unvaried(pairs: Sequence[_Pair]) -> tuple[str, ...]:
     """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
-    draws = zip(*(drawn(seed + k) for seed in _seeds(wish) for k in (0, 1)), strict=True)
+    draws = zip(*(draw for pair in pairs for draw in pair), strict=True)
     some = [d for d in draws if not d[0].kind and not d[0].param]
     same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
     return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)
 
 
-def _variants(pairs: Sequence[_Pair], by_shape: bool, others: Sequence[Size]) -> tuple[tuple[Variant, ...], ...]:
+def _variants(
+    pairs: Sequence[_Pair], kept: Sequence[Sequence[Property]], by_shape: bool, others: Sequence[Size]
+) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws."""
-    kept = _held(pairs)
     first, *rest = zip(*(variants(*pair, kept, resized=by_shape) for pair in pairs), strict=True)
     made = [_sized(pairs, size, kept) for size in others]
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
@@ -298,10 +296,6 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     if uneven(before, after):
         why = "the reference: it joins pieces of several sizes, which are alike as given"
     return Tried(variant, None, None, Reply(), {}, why) if why else None
-
-
-def _seeds(wish: Wish) -> range:
-    return range(wish.seed, wish.seed + 2 * AGAIN, 2)
 
 
 def _fails(tried: Tried) -> bool:
