@@ -32,8 +32,9 @@ TIMEOUT, MEMORY = 3.0, 2**29
 FEWER = {1: 1, 4: 2}
 MARKER = "OPPROOF_DRILL"
 
-#: Kinds whose harm comes after their call, and how many honest records follow each, in which it is to come.
-QUIET = {"late segfault": 60, "late write": 60, "alarm": 250}
+#: Kinds whose harm comes after their call, and how many honest records follow each, in which it is to come: of four
+#: judges each has a quarter of them.
+QUIET = {"late segfault": 110, "late write": 110, "alarm": 250}
 #: Kinds that cost seconds a record: no more than so many of each.
 COSTLY = {"SIGSTOP": 2, "hang": 2, "hang with the GIL": 2, "growing memory": 3, "alarm": 2}
 COSTLY |= {"late segfault": 2, "late write": 2}
@@ -147,7 +148,7 @@ def test_exactly_the_faulty_cases_are_named(tmp_path: Path):
     assert sorted(found) == sorted(order)
     assert not unlike(found, faults)
     for jobs, of_each in FEWER.items():
-        part = arranged(honest[::5], dict(islice(faults.items(), of_each * len(KINDS))))
+        part = arranged(honest[::4], dict(islice(faults.items(), of_each * len(KINDS))))
         again = records(tmp_path, part, jobs)
         assert sorted(again) == sorted(part)
         assert {case: again[case][0] for case in part} == {case: found[case][0] for case in part}
