@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.harness.check.tensors import Tensor
+from opproof.vocabulary.arrays import Array
 
 #: Sorted or permuted numbers are so many at least: two may be so by chance.
 _TELLING = 3
@@ -25,17 +27,22 @@ def twice(tensor: Tensor) -> set[int]:
     return found
 
 
+def ordered(rows: Array) -> NDArray[np.bool_]:
+    """Which rows go up, or down, all along."""
+    now, after = rows[..., :-1], rows[..., 1:]
+    return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
+
+
 def pointed(tensor: Tensor) -> set[int]:
     """Sizes that a tensor which says which holds together: its axes and what its largest number points to."""
     values = tensor.values
     if (tensor.kind and not tensor.marks) or values.size < _TELLING:
         return set()
     rows = values.astype(np.float64).reshape(-1, values.shape[-1]) if values.ndim else values.reshape(1, 1)
-    now, after = rows[:, :-1], rows[:, 1:]
-    ordered = rows.shape[-1] > 1 and bool((np.all(after >= now, -1) | np.all(after <= now, -1)).all())
+    in_order = rows.shape[-1] > 1 and bool(ordered(rows).all())
     low = rows.min()
     permuted = bool(np.array_equal(np.sort(rows.ravel()), low + np.arange(rows.size)))
-    if not (ordered or permuted):
+    if not (in_order or permuted):
         return set()
     most = int(rows.max()) if np.isfinite(rows.max()) else 0
     return {*tensor.shape, most, most + 1}

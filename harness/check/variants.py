@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from opproof.harness.check.properties.held import keeping, varies
 from opproof.harness.check.properties.kinds import Property
-from opproof.harness.check.structure import twice
+from opproof.harness.check.structure import ordered, twice
 from opproof.harness.check.tensors import PARTS, Tensor
 from opproof.vocabulary.arrays import Array
 
@@ -130,25 +129,19 @@ def _twinned(values: Array) -> Array:
     """The extremes of every row of `_ROW` numbers at least twice there; zeros stay, and what is in order stays so."""
     length = values.shape[-1]
     others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= _TELLING]
-    if length < _ROW or any(_ordered(np.moveaxis(values, axis, -1)).all() for axis in others):
+    if length < _ROW or any(ordered(np.moveaxis(values, axis, -1)).all() for axis in others):
         return values
     made = np.array(values).reshape(-1, length)
-    rows, ordered = np.arange(len(made)), _ordered(made)
+    rows, in_order = np.arange(len(made)), ordered(made)
     for distance in (0, -1, 1):  # the others where the first would lose a zero or the other extreme
         for sign in (1, -1):
             at = (sign * made).argmax(-1)
             extreme, other = made[rows, at], (-sign * made).max(-1) * -sign
-            to = np.where(ordered, np.where(at == length - 1, at - 1, at + 1), (at + length // 2 + distance) % length)
+            to = np.where(in_order, np.where(at == length - 1, at - 1, at + 1), (at + length // 2 + distance) % length)
             alone = ((made == extreme[:, None]).sum(-1) == 1) & np.isfinite(extreme) & (extreme != 0)
             some = alone & (made[rows, to] != other) & (made[rows, to] != 0)
             made[rows[some], to[some]] = extreme[some]
     return made.reshape(values.shape)
-
-
-def _ordered(rows: Array) -> NDArray[np.bool_]:
-    """Which rows go up, or down, all along."""
-    now, after = rows[..., :-1], rows[..., 1:]
-    return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
 
 
 def _laid(tensors: Sequence[Tensor], layout: str, held: Held) -> tuple[Tensor, ...]:
