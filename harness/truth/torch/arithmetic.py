@@ -89,8 +89,7 @@ class Arithmetic:
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
     saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
-    factors: dict[float, float] = field(default_factory=dict)  # what was drawn for one that is made of others
-    constants: dict[float, float] = field(default_factory=dict)  # what was drawn for one that float32 has not
+    numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
     _generator: Any = None
     _pool: Any = None
 
@@ -167,6 +166,12 @@ class Arithmetic:
         else:
             y = _laid(self.torch.addcmul(y, size.expand_as(y), self.drawn(y), value=summing), y)
         return self.rounded(y) if summing < self.amplitudes.interior else y
+
+    def drawn_once(self, why: str, number: float) -> float:
+        """What is drawn for the rounding of a number of Python's: one, wherever it is used."""
+        if (why, number) not in self.numbers:
+            self.numbers[why, number] = float(self.drawn(self.torch.ones(())))
+        return self.numbers[why, number]
 
     def signs(self, like: Any) -> Any:
         """Numbers of either sign and mean square 1, so that two terms never cancel exactly."""

@@ -41,9 +41,7 @@ def _moved(noise: Arithmetic, factor: float) -> float:
     size = roundoffs(abs(factor), noise.tape.factors)
     if not size or noise.amplitudes is None:
         return factor
-    if factor not in noise.factors:  # one rounding, wherever it is used
-        noise.factors[factor] = float(noise.drawn(noise.torch.ones(())))
-    return factor + math.copysign(size, factor) * noise.factors[factor] * noise.amplitudes.interior
+    return factor + math.copysign(size, factor) * noise.drawn_once("of others", factor) * noise.amplitudes.interior
 
 
 def roundoffs(factor: float, factors: Iterable[float]) -> float:

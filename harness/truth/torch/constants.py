@@ -41,9 +41,7 @@ def rounded(
 def _moved(noise: Arithmetic, value: Any) -> Any:
     if not isinstance(value, float) or not math.isfinite(value) or noise.amplitudes is None or _single(value):
         return value
-    if value not in noise.constants:  # one rounding, wherever it is used
-        noise.constants[value] = float(noise.drawn(noise.torch.ones(())))
-    return value * (1 + noise.constants[value] * noise.amplitudes.summing)
+    return value * (1 + noise.drawn_once("in float32", value) * noise.amplitudes.summing)
 
 
 def _single(value: float) -> bool:
