@@ -14,8 +14,7 @@ from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
 from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
-from opproof.harness.run.cache import place as user
-from opproof.harness.run.cache.place import Place, place
+from opproof.harness.run.cache.place import Place, known_key, place
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.cluster.keys import unguarded
 from opproof.harness.run.extent import extent
@@ -64,7 +63,7 @@ def run(settings: Settings) -> int:
             header = _header(settings, [pool.describe(b) for b in backends], len(planned))
             folder = claims.enter_context(claimed(settings.out, header, resume=settings.resume))
             known, silent = of_versions(known, header.backends)
-            marking = _key_of_marks()
+            marking = known_key()
             done = resume.done(folder, header, marking) if settings.resume else []
             file = claims.enter_context(results_file(folder, header, done, marking))
             resumption.command = resume.command(settings, folder)
@@ -90,14 +89,6 @@ def run(settings: Settings) -> int:
     if settings.proposals is not None and proposed is not None:
         print(proposals.add(settings.proposals, proposed, file.results))
     return status
-
-
-def _key_of_marks() -> bytes | None:
-    """The key that records are marked with; None where this user has no place for one."""
-    try:
-        return user.key()
-    except OSError:
-        return None
 
 
 def _private(settings: Settings) -> tuple[str, ...]:

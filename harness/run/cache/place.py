@@ -38,12 +38,22 @@ def folder() -> Path:
 
 def place(size: int = SIZE) -> Place | None:
     """The cache of this user; None where no key can be read or written: a home without room, or none at all."""
+    if (own := known_key()) is None:
+        return None
     try:
-        made = Place(folder(), key(), size)
+        made = Place(folder(), own, size)
         made.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # hosts learn which folder is not theirs to open
     except OSError:
         return None
     return made
+
+
+def known_key() -> bytes | None:
+    """The key of this user; None where it can be neither read nor written."""
+    try:
+        return key()
+    except OSError:
+        return None
 
 
 def withdraw() -> None:

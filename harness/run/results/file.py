@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
@@ -44,7 +44,7 @@ class ResultsFile:
         self._records = {key(r): legible(r) for r in done}
         self._descriptor, self._size, self._look, self.lost = -1, 0, disk.look(path), False
         self._key, self._marks = key_of_marks, marks_of(path, header, key_of_marks)
-        self._rewrite()
+        self._rewrite(self._lines())
 
     @property
     def results(self) -> list[Result]:
@@ -71,7 +71,7 @@ class ResultsFile:
         with self._kept_elsewhere():
             self._restore()
             self._records[key(result)] = legible(result)
-            self._rewrite()
+            self._rewrite(self._lines())
 
     def settle(self) -> None:
         """Make sure that the file holds what this run wrote, byte for byte. Raises ResultsError."""
@@ -110,7 +110,8 @@ class ResultsFile:
 
     def _restore(self) -> None:
         """Write the file again unless it holds the records, and note what was done to it."""
-        whole = self._whole()
+        lines = self._lines()
+        whole = b"".join(lines)
         content = disk.content(self.path, limit=len(whole))
         # An interruption between writing a line and noting its size leaves more than noted: that was this run.
         ours = content is not None and len(content) >= self._size and whole.startswith(content)
@@ -121,19 +122,17 @@ class ResultsFile:
                 f" it was written again from the {len(self._records):,} records that the run holds."
             )
         if content != whole or self._look != disk.look(self.path):
-            self._rewrite()
+            self._rewrite(lines)
 
     def _lines(self) -> list[bytes]:
-        return [encoded(r) for r in self._records.values()]
+        """Of the header and of every record."""
+        return [encoded(self.header), *map(encoded, self._records.values())]
 
-    def _whole(self) -> bytes:
-        return b"".join([encoded(self.header), *self._lines()])
-
-    def _rewrite(self) -> None:
+    def _rewrite(self, lines: Sequence[bytes]) -> None:
         """Write all records to a new file and move it to the place of the old one."""
         if self._marks is not None:
-            self._marks.rewrite(self._lines())
-        whole = self._whole()
+            self._marks.rewrite(lines[1:])
+        whole = b"".join(lines)
         descriptor = disk.moved(self.path, whole)
         if self._descriptor >= 0:
             os.close(self._descriptor)
