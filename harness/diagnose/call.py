@@ -59,12 +59,12 @@ def input_ignored(w: Wrong) -> str | None:
         name = w.names[i]
         neutral: list[Array | None] = [np.zeros_like(v), np.ones_like(v)]
         for other in [None, *neutral] if name in w.op.optional else neutral if several else []:
-            if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
+            if w.explained(inputs=w.inputs_with(i, other)):
                 return f"the input {name} is ignored" + ("" if other is None else f": it counts as {other.flat[0]:g}")
         outputs = w.op.forward(*w.inputs, **w.params) if w.mode == "gradient" else ()
         if isinstance(outputs, np.ndarray):
             y = round_to(outputs, DTYPES[w.case.dtype])
-            if y.shape == v.shape and w.explained(inputs=[*w.inputs[:i], y, *w.inputs[i + 1 :]]):
+            if y.shape == v.shape and w.explained(inputs=w.inputs_with(i, y)):
                 return f"the derivative is taken at the output instead of at {name}"
         y = w.posed.outputs[0] if w.mode == "gradient" and len(w.posed.outputs) == 1 else None
         if y is not None and y.shape == v.shape and w.explained(outputs=[v]):

@@ -116,6 +116,6 @@ def channels(w: Wrong) -> str | None:
         for i, v in enumerate(w.inputs):
             if v is None or v.shape != (count,):
                 continue
-            if w.explained(inputs=[*w.inputs[:i], v[index], *w.inputs[i + 1 :]]):
+            if w.explained(inputs=w.inputs_with(i, v[index])):
                 return f"channel c gets element {said} of {w.names[i]}, not element c"
     return None

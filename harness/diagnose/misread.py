@@ -7,20 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from opproof.harness.diagnose.tensors import SEVERAL, changed, few, tensors
+from opproof.harness.diagnose.tensors import Place, right_for
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 
 
 def moved(w: Wrong) -> str | None:
     """The elements of one input, or of the cotangent, in other places; of two that explain as much both are named."""
-    explanations: list[str] = []
-    for place, v in tensors(w) if few(w) else ():
-        for other, said in _moves(v):
-            if not np.array_equal(other, v, equal_nan=v.dtype.kind == "f") and w.explained(**changed(w, place, other)):
-                explanations.append(f"{place.name} {said}")
-                break
-    return f"{w.what} is right for {', or for '.join(explanations)}" if 0 < len(explanations) <= SEVERAL else None
+    return right_for(w, _elsewhere)
 
 
 def direction(w: Wrong) -> str | None:
@@ -37,6 +31,12 @@ def direction(w: Wrong) -> str | None:
 
 def _turned(v: Array | None, axis: int, n: int) -> Array | None:
     return np.flip(v, axis) if v is not None and v.ndim > axis and v.shape[axis] == n else v
+
+
+def _elsewhere(place: Place, v: Array) -> Iterator[tuple[Array, str]]:
+    for other, said in _moves(v):
+        if not np.array_equal(other, v, equal_nan=v.dtype.kind == "f"):
+            yield other, f"{place.name} {said}"
 
 
 def _moves(v: Array) -> Iterator[tuple[Array, str]]:

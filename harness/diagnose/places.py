@@ -12,8 +12,6 @@ from opproof.vocabulary.arrays import Array
 
 #: Labels of regions that are places, not values.
 PLACES = ("tail", "last", "first", "beyond first", "beyond", "edges", "every", "between")
-#: How a region ends that is told as two places at once.
-TWICE = "; the last slice)"
 #: Of slices that lie apart from each other, or begin and end anywhere, fewer tell nothing.
 _FEWEST = 6
 
@@ -47,7 +45,7 @@ def _tails(shape: tuple[int, ...]) -> Iterator[Region]:
             beyond, multiple = along(shape, axis) >= end, f"the last multiple of {width}"
             said = f"the elements past {end} along axis {axis}"
             if shape[axis] - end == 1:
-                yield Region("tail", f"{said} ({multiple}{TWICE}", beyond)
+                yield Region("tail", f"{said} ({multiple}; the last slice)", beyond, double=True)
             yield Region("tail", f"{said} ({multiple})", beyond)
         end = size - size % width
         if end and len(shape) > 1:

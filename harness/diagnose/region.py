@@ -22,3 +22,4 @@ class Region:
     mask: Mask
     cost: float = 0.0  # bits, for being one of several that the data chose from
     axis: int | None = None  # of the slices of which the region consists
+    double: bool = False  # it is told as two places at once, each of which is a region too

@@ -71,7 +71,7 @@ def _named(w: Wrong) -> Iterator[Region]:
             continue
         count = np.bincount(index.reshape(-1).astype(np.int64), minlength=n)
         for said, chosen in (("more than once", count > 1), ("once", count == 1), ("never", count == 0)):
-            mask = np.broadcast_to(chosen.reshape([-1 if a == axis else 1 for a in range(w.got.ndim)]), w.got.shape)
+            mask = chosen[along(w.got.shape, axis)]
             yield Region("special", f"the slices along axis {axis} that {name} names {said}", mask)
 
 

@@ -19,6 +19,8 @@ from opproof.vocabulary.dtypes import DTYPES
 _MORE = 8
 #: Rows of which the signs tell something, and units of a precision that their factors are off at least.
 _SEVERAL, _NEAR = 5, 0.05
+#: Precisions that a statistic may be rounded to, and how they are told: tf32 has the digits of f16.
+_ROUNDED = {"f16": "f16 or tf32", "bf16": "bf16"}
 
 
 def factors(w: Wrong) -> str | None:
@@ -42,18 +44,14 @@ def rounded_statistic(w: Wrong) -> str | None:
         rms = float(np.sqrt(np.mean(np.square(off))))
         both = 0.15 <= np.mean(off > 0) <= 0.85
         fits = off.size >= _SEVERAL and w.fits(np.where(used, factor * w.expected, _otherwise(w)), free=factor.size)
-        for name in ("f16", "bf16") if fits and both else ():
+        for name, told in _ROUNDED.items() if fits and both else ():
             u = DTYPES[name].u
             if _NEAR * u < rms < u and np.abs(off).max() < C * u:
                 return (
-                    f"looks like {_alike(name)} arithmetic: every row of {w.what} along axis {axis} is a factor of its "
+                    f"looks like {told} arithmetic: every row of {w.what} along axis {axis} is a factor of its "
                     f"own × the expected one, {rms / u:.2g} units from 1, as where a statistic of the row is rounded"
                 )
     return None
-
-
-def _alike(name: str) -> str:
-    return "f16 or tf32" if name == "f16" else name
 
 
 def _fitted(w: Wrong, axis: int, used: Mask) -> Array:

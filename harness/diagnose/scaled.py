@@ -49,9 +49,8 @@ def sign(w: Wrong) -> str | None:
     if w.expected.dtype.kind == "b":
         return f"every element of {w.what} is negated" if w.fits(~w.expected) else None
     if w.fits(-w.expected):
-        swap = next((said for said in swapped.swaps(w) if said.endswith("swapped")), None)
-        why = "" if swap is None else f", as if {swap.partition(': ')[2] or swap}".replace(" are ", " were ")
-        return f"every element of {w.what} has the wrong sign{why}"
+        reason = next((swap.as_if for swap in swapped.swaps(w) if swap.as_if), "")
+        return f"every element of {w.what} has the wrong sign{reason and f', as if {reason}'}"
     if w.fits(np.abs(w.expected)):
         return f"{w.what} has lost its sign: it is the absolute value of what is expected"
     if w.fits(-np.abs(w.expected)):

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from opproof.harness.diagnose.wrong import Wrong
 
 
+@dataclass(frozen=True)
+class Swap:
+    """What stands for what, as it is said, and in the subjunctive where it is said as a reason."""
+
+    said: str
+    as_if: str = ""  # empty where only one of two is another's
+
+
 def swapped_inputs(w: Wrong) -> str | None:
-    return next(swaps(w), None)
+    return next((swap.said for swap in swaps(w)), None)
 
 
-def swaps(w: Wrong) -> Iterator[str]:
+def swaps(w: Wrong) -> Iterator[Swap]:
     """Two inputs for each other, or their gradients, or both: what comes of a kernel that takes them the other way."""
     present = [i for i, v in enumerate(w.inputs) if v is not None]
     alone = {i for i, v in enumerate(w.inputs) if v is not None and v.size == 1}
@@ -21,15 +30,18 @@ def swaps(w: Wrong) -> Iterator[str]:
             continue
         moved = list(w.inputs)
         moved[i], moved[j] = w.inputs[j], w.inputs[i]
+        inputs = f"the inputs {w.names[i]} and {w.names[j]}"
+        both = Swap(f"{inputs} are swapped", f"{inputs} were swapped")
         if w.mode == "gradient" and w.which in (i, j):
             other = j if w.which == i else i
             if w.explained(which=other):
-                both = ": the gradients are swapped" if other in w.beside else ""
-                yield f"{w.what} is that of {w.names[other]}{both}"
+                said = f"{w.what} is that of {w.names[other]}"
+                gradients = Swap(f"{said}: the gradients are swapped", "the gradients were swapped")
+                yield gradients if other in w.beside else Swap(said)
             if other in w.beside and w.explained(inputs=moved, which=other):
-                yield f"the inputs {w.names[i]} and {w.names[j]} are swapped"
+                yield both
         if w.explained(inputs=moved):
-            yield f"the inputs {w.names[i]} and {w.names[j]} are swapped"
+            yield both
 
 
 def one_for_another(w: Wrong) -> str | None:
@@ -39,6 +51,6 @@ def one_for_another(w: Wrong) -> str | None:
         v, other = w.inputs[i], w.inputs[j]
         if v is None or other is None or v.shape != other.shape or v.dtype.kind != other.dtype.kind:
             continue
-        if w.explained(inputs=[*w.inputs[:i], other, *w.inputs[i + 1 :]]):
+        if w.explained(inputs=w.inputs_with(i, other)):
             return f"the input {w.names[j]} is read in place of {w.names[i]} too"
     return None

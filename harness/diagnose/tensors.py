@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 
 #: So many explanations are named side by side; more are none.
-SEVERAL = 2
+_SEVERAL = 2
 #: Values that a tensor has at least, where it tells a function: of fewer, another function does the same.
 DISTINCT = 4
 
@@ -25,6 +25,20 @@ class Place:
     kind: str  # "inputs" or "cotangents"
     which: int
     name: str
+
+
+#: Of a tensor others to put in its place, and how the tensor that is right is said then.
+Others = Callable[[Place, Array], Iterator[tuple[Array, str]]]
+
+
+def right_for(w: Wrong, others: Others) -> str | None:
+    """Right for one tensor changed, the first way that explains it; of two that explain as much both are named."""
+    explanations: list[str] = []
+    for place, v in tensors(w) if few(w) else ():
+        said = next((said for other, said in others(place, v) if w.explained(**changed(w, place, other))), None)
+        if said is not None:
+            explanations.append(said)
+    return f"{w.what} is right for {', or for '.join(explanations)}" if 0 < len(explanations) <= _SEVERAL else None
 
 
 def tensors(w: Wrong) -> Iterator[tuple[Place, Array]]:

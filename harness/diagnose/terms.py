@@ -18,12 +18,11 @@ def left_out(w: Wrong) -> str | None:
         return None
     for axes in _shared(w):
         size = next(v.shape[a] for a, v in zip(axes, w.inputs, strict=True) if a is not None and v is not None)
-        for kept, said in _ends(size):
+        for kept, cut in _ends(size):
             inputs = [v if v is None or a is None else v.take(kept, a) for v, a in zip(w.inputs, axes, strict=True)]
             y = w.again(inputs=inputs)
             if y is not None and w.fits(y):
-                verb = "do" if said.startswith("elements") else "does"
-                return f"the {said} {' and '.join(_named(w, axes))} {verb} not enter {w.what}"
+                return f"{cut.format(' and '.join(_named(w, axes)))} not enter {w.what}"
     return None
 
 
@@ -50,10 +49,14 @@ def _axis(v: Array | None, size: int, at: int) -> int | None:
 
 
 def _ends(n: int) -> Iterator[tuple[Array, str]]:
-    """What is left without the last or the first element, or those past the last multiple of a vector width."""
+    """What is left without the last or the first element, or those past the last multiple of a vector width.
+
+    And what is missing then, along axes that are to be put in.
+    """
     index = np.arange(n)
-    yield index[:-1], "last element along"
-    yield index[1:], "first element along"
+    yield index[:-1], "the last element along {} does"
+    yield index[1:], "the first element along {} does"
     for width in (64, 32, 16, 8, 4):
         if 1 < n % width < n:
-            yield index[: n - n % width], f"elements past {n - n % width} (the last multiple of {width}) along"
+            end = n - n % width
+            yield index[:end], f"the elements past {end} (the last multiple of {width}) along {{}} do"

@@ -6,21 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from opproof.harness.diagnose.tensors import DISTINCT, SEVERAL, changed, few, tensors
+from opproof.harness.diagnose.tensors import DISTINCT, Place, right_for
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 
 
 def changed_values(w: Wrong) -> str | None:
     """One tensor with other values; of two tensors that explain as much both are named."""
-    explanations: list[str] = []
-    for place, v in tensors(w) if few(w) else ():
-        for other, said in _others(place.name, v, cotangent=place.kind == "cotangents"):
-            computable = bool((np.isfinite(other) | ~np.isfinite(v)).all())
-            if computable and w.explained(**changed(w, place, other)):
-                explanations.append(f"{said} in place of {place.name}")
-                break
-    return f"{w.what} is right for {', or for '.join(explanations)}" if 0 < len(explanations) <= SEVERAL else None
+    return right_for(w, _computable)
+
+
+def _computable(place: Place, v: Array) -> Iterator[tuple[Array, str]]:
+    for other, said in _others(place.name, v, cotangent=place.kind == "cotangents"):
+        if (np.isfinite(other) | ~np.isfinite(v)).all():
+            yield other, f"{said} in place of {place.name}"
 
 
 def _others(name: str, v: Array, *, cotangent: bool) -> Iterator[tuple[Array, str]]:

@@ -7,7 +7,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from opproof.harness.diagnose.places import PLACES, TWICE
+from opproof.harness.diagnose.places import PLACES
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
 from opproof.harness.diagnose.regions import known, thresholds
 from opproof.harness.diagnose.wrong import BITS, Wrong
@@ -38,7 +38,7 @@ def as_good(w: Wrong) -> list[Region]:
     if found[1].label not in PLACES:
         return [found[1]]
     same = [r for r in known(w) if r.label in PLACES and np.array_equal(r.mask, found[1].mask)]
-    return [r for r in same if not r.said.endswith(TWICE)]
+    return [r for r in same if not r.double]
 
 
 def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:

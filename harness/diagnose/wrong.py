@@ -150,6 +150,10 @@ class Wrong:
         size = np.abs(candidate) + np.median(np.abs(self.got))
         return bool(np.mean(np.abs(self.got - candidate) > 0.1 * size) <= 0.5)
 
+    def inputs_with(self, i: int, other: Array | None) -> list[Array | None]:
+        """The inputs, the i-th another."""
+        return [*self.inputs[:i], other, *self.inputs[i + 1 :]]
+
     def again(
         self,
         *,
