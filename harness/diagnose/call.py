@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.harness.diagnose.tensors import few
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op, load, names
 from opproof.vocabulary.arrays import Array
@@ -124,8 +125,11 @@ def _ends(n: int) -> Iterator[tuple[slice, str]]:
 
 
 def other_operator(w: Wrong) -> str | None:
-    """An operator with the same tensors gives exactly this; with the same parameters, or some of them and defaults."""
-    for op in _alike(w.op):
+    """An operator with the same tensors gives exactly this; with the same parameters, or some of them and defaults.
+
+    Of a small call: two hundred operators are tried, and tensors that are large are larger yet where they broadcast.
+    """
+    for op in _alike(w.op) if few(w) else ():
         params = {name: w.params.get(name, default) for name, default in op.params.items()}
         if w.explained(op=op) if _keys(op) == _keys(w.op) else w.explained(op=op, params=params):
             return f"{w.what} is that of {op.name}, not of {w.op.name}"
