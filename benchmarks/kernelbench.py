@@ -25,8 +25,8 @@ from typing import Any
 from unittest import mock
 
 import opproof
-import opproof.harness.check.compared as comparing
-import opproof.harness.check.trial as trying
+import opproof.harness.check.trial.tried as trying
+from opproof.harness.check import summary
 from opproof.harness.truth.torch.evaluate import truth
 from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.errors import BadInput
@@ -322,7 +322,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    comparing.EXPLAINED = 0  # no verdict depends on a diagnosis, which takes half of the time
+    summary.EXPLAINED = 0  # no verdict depends on a diagnosis, which takes half of the time
     start, known, rows = time.monotonic(), _kept(options.rows), list[Row]()
     levels = [sorted((options.folder / level).glob("*.py"), key=_number) for level in ("level1", "level2")]
     for path in (p for pair in zip(*levels, strict=True) for p in pair if options.only in str(p)):

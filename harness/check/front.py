@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from opproof.harness.check import inputs as given_inputs
-from opproof.harness.check.compared import Wish, compared
-from opproof.harness.check.devices import device_of
+from opproof.harness.check.compared import compared
+from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.report import Report
-from opproof.harness.check.subject import is_module, name_of
+from opproof.harness.check.sides.devices import device_of
+from opproof.harness.check.sides.subject import is_module, name_of
+from opproof.harness.check.wish import Wish
 from opproof.vocabulary.declaration import VARY
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
@@ -49,7 +50,7 @@ def judged(
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
     wishes["again"] = _again(candidate, like, isolate, wishes)
     if isolate:
-        from opproof.harness.check.isolated import function_of
+        from opproof.harness.check.sides.isolated import function_of
 
         wishes["device"] = wishes.get("device") or "cpu"
         return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
@@ -94,15 +95,15 @@ def _is_backend(candidate: Any) -> bool:
 
 
 def _is_symbol(candidate: Any) -> bool:
-    from opproof.harness.check.c_symbol import is_symbol
+    from opproof.harness.check.sides.c_symbol import is_symbol
 
     return is_symbol(candidate)
 
 
 def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     """By a function or module of PyTorch; with operators of torch.library its own checks too."""
-    from opproof.harness.check import custom_op
-    from opproof.harness.check.candidates import callee
+    from opproof.harness.check.sides import custom_op
+    from opproof.harness.check.sides.candidates import callee
 
     names = given_inputs.names_of(like)
     arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)

@@ -12,8 +12,8 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
-from opproof.harness.check.sides import Reference
-from opproof.harness.check.trial import Tried
+from opproof.harness.check.sides.reference import Reference
+from opproof.harness.check.trial.tried import Tried
 from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.explain.evidence import evidence
 from opproof.harness.judge.answer import Answer

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness import __version__
-from opproof.harness.check.trivial import FACTOR
+from opproof.harness.check.doubts.trivial import FACTOR
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind

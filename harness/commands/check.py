@@ -37,8 +37,9 @@ def command(
 
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved.
     """
-    from opproof.harness.check.compared import Wish, compared
-    from opproof.harness.check.files import pair
+    from opproof.harness.check.compared import compared
+    from opproof.harness.check.sides.files import pair
+    from opproof.harness.check.wish import Wish
     from opproof.harness.run.status import status
 
     sides = pair(reference, candidate, seed)

@@ -37,8 +37,8 @@ class Found:
 def judge(fn: Callable[..., Any], op: str | None, options: Mapping[str, Any]) -> Found:
     """Judge `fn` by what the call names. Raises UsageError for a wrong call."""
     if options.get("like") is not None or op is None:
-        from opproof.harness.check.compared import Wish
         from opproof.harness.check.front import judged
+        from opproof.harness.check.wish import Wish
 
         _known(options, ("like", "inputs", "vjp", "isolate", *(f.name for f in fields(Wish) if f.name != "again")))
         given = {"like": None, "inputs": None, "vjp": None, "dtype": None, "isolate": False, **options}

@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from opproof.harness.check.compared import Wish, compared
+from opproof.harness.check.compared import compared
+from opproof.harness.check.wish import Wish
 
 _FOLDER = Path(__file__).with_name("problems")
 _SPEC = importlib.util.spec_from_file_location(
@@ -47,7 +48,7 @@ def test_wrong_candidates_fail(name, why, monkeypatch):
     problem = PROBLEMS[name]
     wrong = problem.wrong[why]
     if not wrong.diagnosis:  # which takes half of the time
-        monkeypatch.setattr("opproof.harness.check.compared.EXPLAINED", 0)
+        monkeypatch.setattr("opproof.harness.check.summary.EXPLAINED", 0)
     report = judged(problem, wrong.candidate, wrong.dtype, beyond=wrong.beyond)
     assert report.failures, report
     assert set(report.failures) <= {"WRONG_VALUE", "WRONG_GRADIENT"}, report

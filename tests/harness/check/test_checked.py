@@ -13,8 +13,9 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.bounds import bound_of, objection  # noqa: E402
-from opproof.harness.check.compared import Wish, compared  # noqa: E402
+from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.front import judged  # noqa: E402
+from opproof.harness.check.wish import Wish  # noqa: E402
 from opproof.vocabulary.errors import UsageError  # noqa: E402
 
 F = torch.nn.functional
@@ -231,7 +232,9 @@ def test_a_budget_of_seconds_ends_the_neighbours_and_what_was_tried_is_told(monk
     def spent(*limits):
         for seconds in limits:
             ticks = itertools.count()  # a clock that goes on by a second whenever it is looked at
-            monkeypatch.setattr("opproof.harness.check.compared.time.monotonic", lambda ticks=ticks: float(next(ticks)))
+            monkeypatch.setattr(
+                "opproof.harness.check.trial.rounds.time.monotonic", lambda ticks=ticks: float(next(ticks))
+            )
             report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(4, 9)], seconds=seconds, gradients=False)
             assert {r.case for r in report.results} == set(report.variants)
             yield report.tried

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.variants import _twinned  # noqa: E402
+from opproof.harness.check.questions.variants import _twinned  # noqa: E402
 from opproof.vocabulary.verdicts import Verdict  # noqa: E402
 
 F = torch.nn.functional
@@ -141,7 +141,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
 def test_another_algorithm(name, dtype, monkeypatch):
-    monkeypatch.setattr("opproof.harness.check.compared.EXPLAINED", 0)
+    monkeypatch.setattr("opproof.harness.check.summary.EXPLAINED", 0)
     reference, inputs, candidate, faults = CASES[name]
 
     def judged(**fault):

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sizes import fits, joined, numbers_of, sizes  # noqa: E402
+from opproof.harness.check.questions.sizes import fits, joined, numbers_of, sizes  # noqa: E402
 from opproof.harness.check.tensors import Tensor  # noqa: E402
 
 F = torch.nn.functional

@@ -7,7 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from opproof.harness.check.compared import Wish, compared  # noqa: E402
+from opproof.harness.check.compared import compared  # noqa: E402
+from opproof.harness.check.wish import Wish  # noqa: E402
 from opproof.harness.truth.torch.evaluate import Question, truth  # noqa: E402
 from opproof.harness.truth.torch.ways import widened  # noqa: E402
 

@@ -1,0 +1,52 @@
+"""Whether anything but the right answer would pass: then what passed is no evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from opproof.harness.check.trial.float8 import compare
+from opproof.harness.judge.bound import far_off
+from opproof.harness.judge.figures import figures
+from opproof.harness.judge.judgement import Judged
+from opproof.harness.truth.reference import Expected
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+
+#: An answer wrong by this factor must not pass: bounds that let it are too wide to tell anything.
+FACTOR = 1.02
+
+
+def no_evidence(found: Sequence[Judged], kinds: Sequence[str], given: Sequence[Array], *, gradient: bool) -> str:
+    """Why an array that passed proves nothing; empty where all do."""
+    for judged, kind in zip(found, kinds, strict=True):
+        e = judged.expected
+        if e.values.size <= 1 or not kind or (gradient and not e.values.any()):
+            continue
+        what = f"the gradient of {judged.name}" if gradient else judged.name
+        if not np.isfinite(e.values).any():
+            return f"{what} holds no finite number"
+        for name, answer in _trivial(e, given):
+            if _passes(answer, e, kind):
+                return f"{name} would pass as {what} too"
+    return ""
+
+
+def _trivial(e: Expected, given: Sequence[Array]) -> Iterator[tuple[str, Array]]:
+    yield "zeros", np.zeros(e.values.shape)
+    yield "a constant", np.full(e.values.shape, e.values.flat[0])
+    if np.isfinite(e.values).all() and e.values.any() and not e.exact and e.scale.any():
+        yield f"{FACTOR:g} times it", e.values * FACTOR
+    for v in given:
+        if v.shape == e.values.shape and v.dtype.kind == "f" and e.scale.any():
+            yield "a copy of an input", v
+
+
+def _passes(answer: Array, e: Expected, kind: str) -> bool:
+    with np.errstate(all="ignore"):
+        got = np.asarray(round_to(answer, DTYPES[kind]))
+    if far_off(got, e, kind):
+        return False
+    comparison = compare(got, e, kind)
+    return comparison.right and not figures(got, e, comparison, kind).objection

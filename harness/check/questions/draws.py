@@ -1,0 +1,77 @@
+"""From draws to what is tried: every variant with data of its own, and what no draw shows otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.harness.check.questions.properties.held import held, keeping
+from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.sizes import Size, fits, joined
+from opproof.harness.check.questions.variants import TIES, Variant, variants
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+
+#: Two draws, of which one is judged and the other lies in memory before.
+Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+#: How many data are tried where noise takes another branch.
+AGAIN = 3
+
+
+def variants_of(
+    pairs: Sequence[Pair], kept: Sequence[Sequence[Property]], by_shape: bool, others: Sequence[Size]
+) -> tuple[tuple[Variant, ...], ...]:
+    """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws."""
+    first, *rest = zip(*(variants(*pair, kept, resized=by_shape) for pair in pairs), strict=True)
+    made = [_sized(pairs, size, kept) for size in others]
+    ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
+    return (first, *made[:ragged], *rest, *made[ragged:])
+
+
+def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
+    """What each input is in every draw."""
+    return [held(draws) for draws in zip(*(draw for pair in pairs for draw in pair), strict=True)]
+
+
+def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]) -> tuple[Variant, ...]:
+    """The draws that can be brought to a size, by two; where no two can, one variant without tensors."""
+    given = pairs[0][0]
+    draws = [d for pair in pairs for d in pair if fits(d, given, size)]
+
+    def brought(one: tuple[Tensor, ...], more: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+        some = joined((one, more), size)
+        made = [keeping(has, t, t.values, placed=False) for t, has in zip(some, kept, strict=True)]
+        return None if None in made else tuple(t for t in made if t is not None)
+
+    both = [(brought(a, b), brought(b, a)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
+    some = [(a, b) for a, b in both if a is not None and b is not None]
+    made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless) for a, b in some)
+    guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
+    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), guess, size.unless),)
+
+
+def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
+    """The data of a factory's i-th variant: others come first each time, and the two of a pair take turns.
+
+    One of them is judged, the other lies in memory before; a factory may put into every second draw what counts. Ties
+    are not in turn: what meets there is of one draw.
+    """
+    turned = (*some[i % AGAIN :], *some[: i % AGAIN])
+    swapped = i % 2 and some[0].name != TIES
+    return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
+
+
+def as_drawn(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> tuple[str, ...]:
+    """What is to be said of floats that have the same property in every draw."""
+    names = [t.name for t in pairs[0][0]]
+    some = [(name, p.said) for name, has in zip(names, kept, strict=True) for p in has]
+    return tuple(f"values of {name} that are not {said}: they are in every draw" for name, said in dict.fromkeys(some))
+
+
+def unvaried(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """What is to be said of whole numbers, lengths or places, that a factory never draws otherwise."""
+    draws = zip(*(draw for pair in pairs for draw in pair), strict=True)
+    some = [d for d in draws if not d[0].kind and not d[0].param]
+    same = [first.name for first, *rest in some if all(np.array_equal(first.values, t.values) for t in rest)]
+    return tuple(f"other values of {name}: inputs() gives the same for every seed" for name in same)

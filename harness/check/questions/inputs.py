@@ -1,0 +1,109 @@
+"""The inputs of a check, as they are given: shapes, tensors, or a function that makes them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.check.questions.properties.held import held, keeping
+from opproof.harness.check.sides.subject import Arguments
+from opproof.harness.check.tensors import Tensor, dtype_name, taken
+from opproof.vocabulary.errors import UsageError
+
+
+def is_shape(value: Any) -> bool:
+    """Whether it is a tuple of whole numbers: a tensor of floats of this shape."""
+    return isinstance(value, tuple) and all(isinstance(n, int) and not isinstance(n, bool) for n in value)
+
+
+def given(
+    inputs: Any, names: Sequence[str], dtype: str | None, seed: int
+) -> tuple[Arguments, tuple[Tensor, ...], bool]:
+    """Arguments, their tensors, and whether all are drawn by shape; other seeds draw other data.
+
+    Raises UsageError where `inputs` is none of what it may be.
+    """
+    from torch.utils._pytree import tree_flatten
+
+    values = made(inputs, seed, dtype) if callable(inputs) else inputs
+    if is_shape(values) or hasattr(values, "shape"):
+        values = [values]
+    if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+        raise UsageError(f"inputs is {values!r}: expected a list of shapes or tensors, or a function that returns one.")
+    rng = np.random.default_rng([seed, 1])
+    drawn = [_drawn(v, dtype, rng) if is_shape(v) else v for v in values]
+    leaves, spec = tree_flatten(tuple(drawn))
+    places = [i for i, v in enumerate(leaves) if _is_tensor(v)]
+    if not places:
+        raise UsageError("inputs has no tensor: give at least one shape or tensor.")
+    labels = _labels(names, leaves, places, len(drawn))
+    tensors = tuple(taken(label, leaves[i], dtype) for label, i in zip(labels, places, strict=True))
+    rest = tuple(None if _is_tensor(v) else v for v in leaves)
+    by_shape = not callable(inputs) and all(is_shape(v) or not _is_tensor(v) for v in values)
+    return Arguments(rest, tuple(places), spec), _varied(tensors, values, inputs, seed), by_shape
+
+
+def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
+    """What a factory makes: called with `seed` and `dtype` where it takes them, its random numbers seeded.
+
+    Raises UsageError where it wants more.
+    """
+    import torch
+
+    offered = {"seed": seed, "dtype": getattr(torch, dtype_name(dtype or "f32"))}
+    try:
+        signature = inspect.signature(factory).parameters
+    except ValueError:
+        signature = {}  # type: ignore[assignment]
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [p.name for p in signature.values() if p.default is p.empty and p.kind not in variadic]
+    if others := [name for name in wanted if name not in offered]:
+        raise UsageError(
+            f"inputs is a function that wants {others[0]!r}: expected one that takes nothing, or seed and dtype; give "
+            "other parameters a default, or bind them with functools.partial."
+        )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return factory(**{k: v for k, v in offered.items() if k in signature})
+
+
+def _drawn(shape: tuple[int, ...], dtype: str | None, rng: np.random.Generator) -> Any:
+    import torch
+
+    return torch.from_numpy(rng.standard_normal(shape)).to(getattr(torch, dtype_name(dtype or "f32")))
+
+
+def _varied(tensors: tuple[Tensor, ...], values: Sequence[Any], inputs: Any, seed: int) -> tuple[Tensor, ...]:
+    """Given tensors, for another seed than the first: floats in another order."""
+    if callable(inputs) or seed == 0 or all(map(is_shape, values)):
+        return tensors
+    rng = np.random.default_rng([seed, 3])
+
+    def permuted(t: Tensor) -> Tensor:
+        values = rng.permutation(t.values.ravel()).reshape(t.values.shape)
+        return keeping(held([t]), t, values) or t
+
+    return tuple(permuted(t) if t.kind else t for t in tensors)
+
+
+def _labels(names: Sequence[str], leaves: Sequence[Any], places: Sequence[int], count: int) -> list[str]:
+    if len(leaves) == count and len(names) >= count and all(n.isidentifier() for n in names):
+        return [names[i] for i in places]
+    return [f"x{i}" for i in range(len(places))]
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "detach") or isinstance(value, np.ndarray)
+
+
+def names_of(subject: Any) -> list[str]:
+    """Names of the positional arguments of a function or module; empty where they cannot be told."""
+    function = getattr(subject, "forward", subject)
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

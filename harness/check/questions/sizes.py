@@ -1,0 +1,170 @@
+"""Other sizes of tensors that a factory makes: ragged ones, filled from two of its draws, with values of its kind.
+
+A kernel whose last tile is wrong is right at multiples of its tile, and a factory gives these. Left as they are: sizes
+that the reference or an argument names, the taps of a convolution, and those that the tensors hold together
+(`structure.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.check.questions.structure import pointed, twice
+from opproof.harness.check.tensors import Tensor
+
+#: Even sizes below are too few to say anything of tiles; odd ones are taps.
+_LEAST_EVEN, _LEAST_ODD = 4, 9
+#: Less counts heads or taps.
+_TILE = 8
+#: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
+_DERIVED = 16
+
+
+@dataclass(frozen=True)
+class Size:
+    """Axes that get other sizes, by tensor and axis.
+
+    Of one group the first is enough that the reference takes, and none where it took one of `unless`.
+    """
+
+    name: str
+    group: str
+    new: Mapping[tuple[int, int], int]
+    unless: str = ""
+    shaped: bool = False  # its name says the shape, which a draw then has to have
+
+
+def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
+    """What to try: every size ragged, all at once or else each; what one shape has twice, along one axis; sizes of 1.
+
+    Sizes of 1 where nothing but numbers is given: no label points past them.
+    """
+    shapes = [() if t.param else t.shape for t in tensors]
+    left = {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
+    found = [
+        n
+        for n in dict.fromkeys(n for s in shapes for n in s)
+        if n not in left and n >= (_LEAST_EVEN if n % 2 == 0 else _LEAST_ODD) and not _named(n, named)
+    ]
+    places = {n: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n] for n in found}
+    used = {n for s in shapes for n in s}
+
+    def ragged(n: int) -> list[int]:
+        return [m for m in ((n + 1, n + 2) if n % 2 == 0 else (n + 2, n + 1)) if m not in used]
+
+    some = [n for n in found if ragged(n)]
+    both = [{n: ragged(n)[pick] for n in some} for pick in (0, -1)] if len(some) > 1 else []
+    made = [Size(_text(new), "together", _at(places, new)) for new in both]
+    made += [Size(f"{n} as {m}", f"{n}", dict.fromkeys(places[n], m), "together") for n in found for m in ragged(n)]
+    made += [Size(_text(new), "share", _at(places, new), "together") for new in _in_proportion(found) if len(new) > 1]
+    for shape in dict.fromkeys(s for s in shapes if any(s.count(n) > 1 for n in found)):
+        n = next(n for n in found if shape.count(n) > 1)
+        for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
+            alone = [(i, axis) for i, s in enumerate(shapes) if s == shape]
+            text = "x".join(map(str, shape))
+            made += [
+                Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
+            ]
+    if all(t.kind and not t.marks for t in tensors if not t.param):
+        made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1)) for n in found if 1 not in used]
+    return made
+
+
+def _text(new: Mapping[int, int]) -> str:
+    return " and ".join(f"{n} as {m}" for n, m in new.items())
+
+
+def _at(places: Mapping[int, Sequence[tuple[int, int]]], new: Mapping[int, int]) -> dict[tuple[int, int], int]:
+    return {p: m for n, m in new.items() for p in places[n]}
+
+
+def _in_proportion(found: Sequence[int]) -> list[dict[int, int]]:
+    """All sizes that are no mere count larger by one share, so that a half stays half: 8 as 9 with 16 as 18."""
+    some = [n for n in found if n >= _TILE]
+    share = math.gcd(*some)
+    return [{n: n + n // share for n in some}] if share > 1 else []
+
+
+def fits(draw: Sequence[Tensor], given: Sequence[Tensor], size: Size) -> bool:
+    """Whether a draw, whose shapes may be others than the given ones, can be brought to a size.
+
+    Not where one of its whole numbers could then point past the end of an axis that has become shorter.
+    """
+    points = any(t.values.dtype.kind in "iu" for t in draw)
+    for (i, axis), new in size.new.items():
+        t, like = draw[i], given[i]
+        if t.values.ndim != like.values.ndim or not t.values.size or (points and new < t.shape[axis]):
+            return False
+        if size.shaped and t.shape != like.shape:
+            return False
+    return True
+
+
+def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...]:
+    """The first of two draws that fit with other sizes, filled from the second; both again where they are too short."""
+    made = []
+    for i, (t, more) in enumerate(zip(*draws, strict=True)):
+        values = t.values
+        for axis in range(len(t.shape)):
+            if (new := size.new.get((i, axis))) is not None:
+                both = np.concatenate([values, _widened(more.values, values, axis)], axis)
+                values = both.take(np.arange(new) % both.shape[axis], axis)
+        made.append(t if values is t.values else t.holding(values))
+    return tuple(made)
+
+
+def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
+    """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
+    found = {float(v) for v in rest if _number(v)}
+    for one in subject.modules() if hasattr(subject, "modules") else ():
+        found |= {
+            float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _number(n)
+        }
+        found |= set(_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__, set()))
+    function = getattr(subject, "__wrapped__", subject)
+    code = getattr(function, "__code__", None)
+    cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
+    found |= {float(v) for v in cells if _number(v)}
+    return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}), set())))
+
+
+def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[float]:
+    if code is None or code in seen:
+        return
+    seen.add(code)
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _constants(value, globals_, seen)
+        yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _number(v))
+    for name in code.co_names:
+        value = globals_.get(name)
+        if _number(value):
+            yield float(value)  # type: ignore[arg-type]
+        elif getattr(value, "__globals__", None) is globals_:
+            yield from _constants(value.__code__, globals_, seen)  # type: ignore[union-attr]
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _named(n: int, named: frozenset[float]) -> bool:
+    derived = (n - 1, math.sqrt(n), 1 / math.sqrt(n)) if n >= _DERIVED else ()
+    forms = (n, 1 / n, *derived)
+    return any(math.isclose(form, c, rel_tol=1e-6) for form in forms for c in named)
+
+
+def _widened(more: Any, like: Any, axis: int) -> Any:
+    """`more` with the other axes of `like`, mirrored where they have grown, and begun elsewhere along each axis."""
+    for other, n in enumerate(like.shape):
+        if other != axis and more.shape[other] != n:
+            size = more.shape[other]
+            places = np.arange(n)
+            more = more.take(np.where(places < size, places, 2 * size - 1 - places) % size, other)
+    return np.roll(more, -axis, axis)

@@ -1,0 +1,104 @@
+"""A candidate in a process of its own: out of reach of the judge, and free to die."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from opproof.harness.check.sides import frames
+from opproof.harness.check.sides.call import Reply, Request, changed_of
+from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.reach import withdrawn
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where a candidate stands: a file and a name in it; `init`: what a class is made with.
+
+    `withheld`: the file of the reference, which answers for no candidate.
+    """
+
+    file: Path
+    label: str
+    init: tuple[Any, ...] | None = None
+    seconds: float = 60.0  # a call may take
+    withheld: Path | None = None
+
+    @property
+    def __name__(self) -> str:
+        return self.label
+
+
+def function_of(candidate: Any) -> Located:
+    """Where a function stands. Raises UsageError where another process could not find it."""
+    name = getattr(candidate, "__qualname__", "")
+    file = inspect.getsourcefile(candidate) if inspect.isfunction(candidate) else None
+    if file is None or not name.isidentifier() or not Path(file).is_file():
+        raise UsageError("isolate=True needs a function at the top of a file: another process loads it from there.")
+    return Located(Path(file), name)
+
+
+@contextlib.contextmanager
+def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[Ask]:
+    """A block in which requests can be put to the candidate, and what the judge holds is out of its reach.
+
+    What PyTorch itself answers is known before the candidate is asked: its memory is nobody else's to read. What the
+    candidate starts ends with the block.
+    """
+    command = [sys.executable, "-P", "-m", "opproof.harness.check.sides.served", str(located.file), located.label]
+    process: list[HostProcess] = []
+
+    def ask(request: Request) -> Reply:
+        if process and not process[0].alive:
+            process.pop().stop()
+        if not process:
+            process[:] = [HostProcess([*command, _how(located, reference, seed)], 0)]
+        return _answer(process[0], request, located.seconds)
+
+    try:
+        with withdrawn():
+            yield ask
+    finally:
+        for p in process:
+            p.stop()
+
+
+def _how(located: Located, reference: Reference, seed: int) -> str:
+    from torch.utils._pytree import treespec_dumps
+
+    form = reference.form
+    arguments = form.arguments
+    how = {
+        "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
+        "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
+        "withheld": None if located.withheld is None else str(located.withheld),
+    }  # fmt: skip
+    try:
+        return json.dumps(how)
+    except TypeError as error:
+        raise UsageError(
+            f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts."
+        ) from None
+
+
+def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:
+    """The reply; a process that is silent for too long, or dies, or says what is no reply, is told by its cause."""
+    stream = io.BytesIO()
+    frames.request_out(stream, request)
+    try:
+        reply = frames.reply_in(io.BytesIO(process.exchange(stream.getvalue(), seconds)))
+        return reply if reply.error else replace(reply, changed=changed_of(request, reply.left))
+    except HostFault as fault:
+        return Reply(error=fault.message, cause=fault.verdict)
+    except (ValueError, KeyError, TypeError, EOFError) as error:
+        return Reply(error=f"what came is no reply: {type(error).__name__}", cause=Verdict.ERROR)

@@ -1,0 +1,86 @@
+"""The two sides of a check: the reference, and the candidate as it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from opproof.harness.check.sides.call import Reply, Request, flat, perform
+from opproof.harness.check.sides.remembered import forgetting
+from opproof.harness.check.sides.subject import Form, as_call, in_dtype, in_float64
+from opproof.harness.check.tensors import PARTS, Tensor, by_parts
+from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
+from opproof.harness.truth.torch.draws import recorded
+from opproof.vocabulary.errors import OpError
+
+#: How a candidate is asked: in this process, or in its own.
+Ask = Callable[[Request], Reply]
+
+
+#: What PyTorch's compiler raises where it meets another one who looks at every operation.
+_UNTRACED = ("Unsupported:", "InternalTorchDynamoError:")
+
+
+class Native(Protocol):
+    """What gives an answer in the dtypes of a request."""
+
+    def native(self, request: Request) -> Reply:
+        """The answer."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A function or module of PyTorch, and what its tensors are."""
+
+    subject: Any
+    form: Form
+
+    def native(self, request: Request) -> Reply:
+        """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that.
+
+        Raises OpError where the reference has PyTorch's compiler look at the steps of a function, as the judge does.
+        """
+        reply = self._performed(request)
+        narrow = {t.dtype for t in request.tensors if t.kind in ("f16", "bf16")}
+        if not reply.error or not narrow:
+            return reply
+        wide = tuple(replace(t, dtype="float32") if t.dtype in narrow else t for t in request.tensors)
+        again = self._performed(replace(request, tensors=wide))
+        named = min(narrow)
+        outputs = tuple(replace(y, dtype=named) if y.dtype == "float32" else y for y in again.outputs)
+        return replace(again, outputs=outputs)
+
+    def _performed(self, request: Request) -> Reply:
+        with forgetting(self.subject), recorded() as draws:
+            reply = perform(as_call(in_dtype(self.subject, request.tensors), self.form), request)
+        if reply.error.startswith(_UNTRACED):
+            raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
+        return replace(reply, draws=tuple(draws))
+
+    def outputs(self, request: Request) -> Callable[..., Sequence[Any]]:
+        """The reference as a function of float64 tensors that gives all outputs, updated tensors among them.
+
+        Complex tensors are given, and come, by their parts.
+        """
+        import torch
+
+        subject = in_float64(self.subject)
+        call = as_call(subject, self.form)
+        own = [t.dtype if not t.kind and t.dtype != "bool" else "" for t in request.tensors]
+        whole = [t.dtype in PARTS for t in request.tensors]
+
+        def outputs(*tensors: Any) -> Sequence[Any]:
+            given = [torch.view_as_complex(t.clone()) if c else t.clone() for t, c in zip(tensors, whole, strict=True)]
+            given = [t.to(getattr(torch, d)) if d else t for t, d in zip(given, own, strict=True)]
+            with forgetting(subject):
+                found = flat(call(given))
+            return [by_parts(y) for y in (*found, *(given[i] for i in request.after))]
+
+        return outputs
+
+
+def kinds(tensors: Sequence[Tensor]) -> tuple[str, ...]:
+    """Our names of the float dtypes of tensors, "" of those that hold none."""
+    return tuple(t.kind for t in tensors)

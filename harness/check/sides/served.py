@@ -1,0 +1,87 @@
+"""The candidate's own process: a file is loaded, requests come from standard input, replies go where output went."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def serve(file: str, name: str, how: str) -> None:
+    """Answer until the input ends. `how`: JSON of the arguments beside tensors, and of a class's own."""
+    import torch
+    from torch.utils._pytree import treespec_loads
+
+    from opproof.harness.check.sides import frames
+    from opproof.harness.check.sides.call import Reply, perform
+    from opproof.harness.check.sides.kept import Kept
+    from opproof.harness.check.sides.subject import Arguments, Form, as_call, in_dtype
+
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a candidate prints is no reply
+    given = json.loads(how)
+    arguments = Arguments(tuple(given["rest"]), tuple(given["places"]), treespec_loads(given["spec"]))
+    form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
+    error, subject = "", None
+    try:
+        if given["withheld"]:
+            withhold(Path(given["withheld"]))
+        torch.manual_seed(given["seed"])
+        subject = getattr(loaded(Path(file)), name)
+        subject = subject(*given["init"]) if given["init"] is not None else subject
+    except BaseException as problem:
+        error = f"{type(problem).__name__}: {problem}"
+    kept = Kept()
+    while True:
+        try:
+            request = frames.request_in(sys.stdin.buffer)
+        except EOFError:
+            return
+        if error:
+            reply = Reply(error=error)
+        else:
+            try:
+                reply = perform(as_call(in_dtype(subject, request.tensors), form), request, kept=kept)
+            except BaseException as problem:
+                reply = Reply(error=f"{type(problem).__name__}: {problem}")
+        frames.reply_out(answers, reply)
+
+
+def withhold(file: Path) -> None:
+    """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
+    places = [file.resolve(), Path(importlib.util.cache_from_source(str(file.resolve())))]
+
+    def told(event: str, given: tuple[Any, ...]) -> None:
+        if event != "open" or not isinstance(given[0], str | bytes):
+            return
+        if any(_are_one(os.fsdecode(given[0]), place) for place in places):
+            raise PermissionError(f"{file.name} is the reference: a candidate may not read it")
+
+    sys.addaudithook(told)
+
+
+def _are_one(name: str, place: Path) -> bool:
+    """Whether a name leads to the file, by links of either kind too."""
+    try:
+        return place.samefile(name)
+    except (OSError, ValueError):  # one of them is not there
+        return False
+
+
+def loaded(file: Path) -> Any:
+    """A Python file as a module, its folder importable."""
+    sys.path.insert(0, str(file.resolve().parent))
+    spec = importlib.util.spec_from_file_location(f"opproof_checked_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])

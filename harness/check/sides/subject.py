@@ -1,0 +1,159 @@
+"""What is compared: a function of tensors, or a module, whose parameters are inputs too."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opproof.harness.check.sides.call import Call
+from opproof.harness.check.tensors import KINDS, Tensor, taken
+from opproof.vocabulary.errors import UsageError
+
+#: How far parameters are moved from where they begin: of ones and zeros, a weight that is ignored shows in nothing.
+_PERTURBED = 0.25
+#: Buffers that PyTorch's norms begin with zeros and ones, and update.
+_STATISTICS = ("running_mean", "running_var")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a call: tensors by position, all else as it is."""
+
+    rest: tuple[Any, ...]  # leaves; None at the places of tensors
+    places: tuple[int, ...]  # of the tensors among the leaves
+    spec: Any  # of the tree
+
+    def filled(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments with these tensors."""
+        from torch.utils._pytree import tree_unflatten
+
+        leaves = list(self.rest)
+        for place, tensor in zip(self.places, tensors, strict=True):
+            leaves[place] = tensor
+        return tuple(tree_unflatten(leaves, self.spec))
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the tensors of a call are: `count` inputs among the arguments, then parameters and buffers by name."""
+
+    arguments: Arguments
+    count: int
+    parameters: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
+
+
+def is_module(subject: Any) -> bool:
+    """Whether it is a torch.nn.Module."""
+    return hasattr(subject, "named_parameters") and hasattr(subject, "forward")
+
+
+def name_of(subject: Any) -> str:
+    """What it is called, in letters that a case id may hold."""
+    overload = getattr(subject, "_opoverload", subject)  # of an operator of torch.library
+    name = str(getattr(overload, "__name__", None) or type(subject).__name__).removesuffix(".default")
+    kept = "".join(c if c.isalnum() else "_" for c in name).strip("_")
+    return kept if kept and not kept[0].isdigit() else f"f_{kept}"
+
+
+def state_of(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
+    """A module's parameters, moved from where they began, then its buffers as they are; floats in `dtype`."""
+    rng = np.random.default_rng([seed, 2])
+    return tuple(_moved(t, rng) if _moves(t) else t for t in owned_by(module, dtype))
+
+
+def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
+    """A module's parameters, then its buffers; floats in `dtype` where one is given."""
+    return (
+        *(taken(_plain(n), p, dtype, param=True) for n, p in module.named_parameters()),
+        *(taken(_plain(n), b, dtype, param=True, buffer=True) for n, b in module.named_buffers()),
+    )
+
+
+def _moves(tensor: Tensor) -> bool:
+    """Whether it has other values as well: parameters, and running statistics, not a table or a mask."""
+    return bool(tensor.kind) and (not tensor.buffer or tensor.name.endswith(_STATISTICS))
+
+
+def _moved(tensor: Tensor, rng: np.random.Generator) -> Tensor:
+    if tensor.name.endswith(_STATISTICS[1]) and tensor.buffer:
+        return tensor.holding(tensor.values * (1 + _PERTURBED * rng.uniform(-1, 1, tensor.values.shape)))
+    size = float(np.sqrt(np.mean(np.square(tensor.values)))) if tensor.values.size else 0.0
+    return tensor.holding(tensor.values + _PERTURBED * (size or 0.5) * rng.standard_normal(tensor.values.shape))
+
+
+def _plain(name: str) -> str:
+    return name.replace("_orig_mod.", "")
+
+
+def in_float64(subject: Any) -> Any:
+    """The reference for float64 tensors: of a module a copy."""
+    return copy.deepcopy(subject).double() if is_module(subject) else subject
+
+
+def as_call(subject: Any, form: Form) -> Call:
+    """A function, or a module with its parameters and buffers set, as it is called with tensors.
+
+    What a module does to a buffer is done to the tensor that was given for it. Raises UsageError where a parameter is
+    missing.
+    """
+    if not is_module(subject):
+        return lambda tensors: subject(*form.arguments.filled(tensors))
+    buffers = {_plain(n): (n, b) for n, b in subject.named_buffers()}
+    owned = {_plain(n): n for n, _ in subject.named_parameters()} | {k: n for k, (n, _) in buffers.items()}
+    if missing := [n for n in form.parameters if n not in owned]:
+        raise UsageError(
+            f"the candidate has no parameter {missing[0]!r}: expected those of the reference by name, "
+            f"got {', '.join(owned) or 'none'}."
+        )
+
+    def call(tensors: Sequence[Any]) -> Any:
+        state = {n: b.clone() for n, b in buffers.values()}
+        given = []
+        for name, t in zip((*form.parameters, *form.buffers), tensors[form.count :], strict=True):
+            own = state.get(owned.get(name, ""))
+            if own is not None and own.shape == t.shape:
+                state[owned[name]] = t if own.dtype == t.dtype else t.to(own.dtype)
+                given.append((owned[name], t))
+            elif name in owned and name not in buffers:
+                state[owned[name]] = t
+        return _called(subject, state, form.arguments.filled(tensors[: form.count]), given)
+
+    return call
+
+
+def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], given: Sequence[tuple[str, Any]]) -> Any:
+    """The module's answer with this state; a buffer that it sets anew is copied to the tensor `given` for it."""
+    import torch
+
+    class Held(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.held = module
+
+        def forward(self, *arguments: Any) -> Any:
+            y = module(*arguments)
+            now = dict(module.named_buffers())
+            with torch.no_grad():
+                for name, t in given:
+                    if now.get(name) is not t and name in now:
+                        t.copy_(now[name])
+            return y
+
+    held = Held().train(module.training)
+    return torch.func.functional_call(held, {f"held.{n}": t for n, t in state.items()}, tuple(arguments))
+
+
+def in_dtype(module: Any, tensors: Sequence[Tensor]) -> Any:
+    """A copy of a module in the float dtype of its parameters, or of its inputs where it has none."""
+    floats = [t for t in tensors if t.dtype in KINDS]
+    kinds = [t.dtype for t in floats if t.param] or [t.dtype for t in floats]
+    if not is_module(module) or not kinds:
+        return module
+    import torch
+
+    return copy.deepcopy(module).to(getattr(torch, kinds[0]))

@@ -1,0 +1,59 @@
+"""The report of what was tried: records, and what was not judged with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opproof.harness.check.against import errors
+from opproof.harness.check.records import records
+from opproof.harness.check.report import Report
+from opproof.harness.check.sides.reference import Reference
+from opproof.harness.check.trial.tried import Tried
+from opproof.harness.check.wish import Wish
+from opproof.reports import Result
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+#: Failures that are diagnosed.
+EXPLAINED = 3
+_MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
+
+
+def summary(
+    found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
+) -> Report:
+    results: list[Result] = []
+    not_judged: list[str] = []
+    judged: list[str] = []
+    named: dict[str, str] = {}
+    unsupported: dict[str, list[str]] = {}
+    for one in found:
+        where = one.variant.name
+        if one.declined:
+            if one.by_candidate or not one.variant.group:  # sizes are guesses: that the reference has none is no news
+                not_judged.append(f"{where}: {one.declined}")
+            continue
+        judged.append(where)
+        explain = sum(r.verdict in FAILED for r in results) < EXPLAINED
+        for r in records(one, reference, name, candidate, in_process=in_process, explain=explain):
+            if r.verdict is Verdict.UNSUPPORTED:
+                unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
+            results.append(r)
+            named[r.case] = where
+    for text, some in unsupported.items():
+        not_judged.append(text if some == judged else f"{', '.join(some)}, {text}")
+    first = found[0]
+    if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
+        changed = " and ".join(first.facts.request.tensors[i].name for i in first.facts.request.after)
+        changed += " are" if len(first.facts.request.after) > 1 else " is" if changed else ""
+        none = "the reference has none of these inputs"
+        not_judged.append(
+            f"gradients: {f'none are asked for, {changed} updated by what has them' if changed else none}"
+        )
+    marks = [t.name for t in first.facts.request.tensors if t.marks] if wish.gradients and first.facts else []
+    not_judged += [f"the gradient of {name}, {_MARKS}" for name in marks]
+    promoted = first.truth.promoted if first.truth is not None else ()
+    eager = errors(reference, first) if wish.eager else {}
+    return Report(
+        candidate, name, tuple(results), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager,
+        named, wish.again,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""One variant tried: both sides asked, the truth found, one compared with the other."""

@@ -1,0 +1,79 @@
+"""What is wrong with replies before any value is looked at: errors, changed inputs, other bits, shapes, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from opproof.harness.check.sides.call import Answered, Reply, alike
+from opproof.harness.check.tensors import kind_of
+from opproof.harness.check.trial.facts import Facts
+from opproof.harness.check.trial.manner import Manner
+from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.verdicts import Verdict
+
+
+def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement | None:
+    """What is wrong before any value is looked at."""
+    first, judged, last = replies
+    for reply in replies:
+        if reply.error:
+            return Judgement(reply.cause, reply.error)
+    names = [t.name for t in asked.request.tensors]
+    if changed := [i for i in judged.changed if i not in asked.request.after]:
+        return Judgement(
+            Verdict.INPUT_CHANGED,
+            f"{names[changed[0]]} was modified, which the reference leaves as it is; where callers are told so, "
+            "give the kernel a copy: lambda x: kernel(x.clone())",
+        )
+    if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
+        text = (
+            f"y{again} of the call before was overwritten: its memory is used again while somebody holds it; where "
+            "callers are told so, declare it with reuses_outputs=True (--reuses-outputs)"
+        )
+        return Judgement(Verdict.NOT_REPEATABLE, text)
+    for what, one, two in (
+        ("outputs", first.outputs, last.outputs),
+        ("gradients", first.gradients, last.gradients),
+    ):
+        if manner.bits is None and not alike(one, two):
+            text = (
+                f"the same call gave other {what} the second time; where the order of its sums is left open, "
+                'declare it with bits="vary" (--bits vary)'
+            )
+            return Judgement(Verdict.NOT_REPEATABLE, text)
+    return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
+
+
+def _misshapen(got: Sequence[Answered], wanted: Sequence[Answered]) -> Judgement | None:
+    if len(got) != len(wanted):
+        return Judgement(Verdict.WRONG_SHAPE, f"{len(got)} outputs came, the reference has {len(wanted)}")
+    for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
+        if y.values.shape != w.values.shape:
+            return Judgement(Verdict.WRONG_SHAPE, f"y{i} has shape {y.values.shape}: expected {w.values.shape}")
+        if y.dtype != w.dtype:
+            return Judgement(Verdict.WRONG_DTYPE, f"y{i} has dtype {y.dtype}: expected {w.dtype}")
+        if not _representable(y):
+            return Judgement(Verdict.WRONG_DTYPE, f"y{i} holds numbers that are none of {y.dtype}")
+    return None
+
+
+def _representable(y: Answered) -> bool:
+    """Whether the dtype that a process names can hold what it sent."""
+    kind = kind_of(y.dtype)
+    return kind not in ("f16", "bf16", "f32") or np.array_equal(
+        round_to(y.values, DTYPES[kind]), y.values, equal_nan=True
+    )
+
+
+def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequence[str]) -> Judgement | None:
+    for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
+        if y.shares >= 0 and w.shares < 0:
+            text = f"y{i} is part of the memory of {names[y.shares]}, which the reference's is not"
+            return Judgement(Verdict.INPUT_CHANGED, text)
+        if y.overlaps and not w.overlaps:
+            text = f"y{i} has several elements in one place of memory (a stride of 0), which the reference's has not"
+            return Judgement(Verdict.WRONG_SHAPE, text)
+    return None

@@ -1,0 +1,79 @@
+"""The same call with fewer gradients asked for: none, as at inference, and of one tensor alone.
+
+A fused kernel has another path for either, which no call that asks for all of them ever takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from opproof.harness.check.sides.call import Reply, alike
+from opproof.harness.check.sides.reference import Ask
+from opproof.harness.check.trial.facts import Facts
+from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import WRONG, Verdict
+
+#: Tensors whose gradient is asked for alone.
+_ALONE = 4
+
+
+@dataclass(frozen=True)
+class Part:
+    """One such call that was answered otherwise than the whole."""
+
+    mode: Mode
+    asked: Facts
+    reply: Reply
+    where: str
+
+
+def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool) -> list[Part]:
+    """The calls whose answers have other bits than `whole`; of one tensor alone where `alone`."""
+    request = asked.request
+    if not request.cotangents or whole.declined or whole.failed:
+        return []
+    calls = [(Mode.FORWARD, replace(request, cotangents=(), needs=()), "where no gradient is asked for")]
+    differentiable = [i for i, d in enumerate(whole.gradients) if d is not None and request.needs[i]]
+    if alone and len(differentiable) > 1:
+        for i in differentiable[:_ALONE]:
+            needs = tuple(i == j for j in range(len(request.needs)))
+            where = f"where the gradient of {request.tensors[i].name} alone is asked for"
+            calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
+    found = []
+    for mode, one, where in calls:
+        reply = ask(one)
+        if reply.error or reply.failed or reply.declined or not _as_in(mode, reply, whole, one.needs):
+            narrowed = replace(asked, request=one, reply=replace(asked.reply, outputs=()))
+            found.append(Part(mode, narrowed, reply, where))
+    return found
+
+
+def judged(
+    some: Sequence[Part], forward: Callable[[Part], Judgement], gradient: Callable[[Part], Judgement]
+) -> tuple[Part, Judgement] | None:
+    """The first of them that is wrong, and its judgement, which says where."""
+    for part in some:
+        judgement = _judged(part, forward if part.mode is Mode.FORWARD else gradient)
+        if judgement.verdict in WRONG or judgement.verdict is Verdict.ERROR:
+            text = f"{part.where}: {judgement.message}" if judgement.message else part.where
+            return part, replace(judgement, message=text)
+    return None
+
+
+def _judged(part: Part, judge: Callable[[Part], Judgement]) -> Judgement:
+    reply = part.reply
+    if reply.error or reply.failed:
+        return Judgement(reply.cause if reply.error else Verdict.ERROR, reply.error or reply.failed)
+    if reply.declined:
+        return Judgement(Verdict.WRONG_GRADIENT, reply.declined)
+    return judge(part)
+
+
+def _as_in(mode: Mode, reply: Reply, whole: Reply, needs: Sequence[bool]) -> bool:
+    """Whether what was asked for has the bits that it has in the answer to all."""
+    if mode is Mode.FORWARD:
+        return alike(reply.outputs, whole.outputs)
+    some, all_ = ([d for d, need in zip(r.gradients, needs, strict=True) if need] for r in (reply, whole))
+    return alike(some, all_)

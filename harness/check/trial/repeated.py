@@ -1,0 +1,42 @@
+"""The given inputs asked again and again, once all is right: a race that shows in one call of fifty."""
+
+from __future__ import annotations
+
+import time
+
+from opproof.harness.check.sides.call import alike
+from opproof.harness.check.sides.reference import Ask
+from opproof.harness.check.trial.tried import Tried
+from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+#: Calls at most, and seconds, of which it may take a share of what the check took so far.
+CALLS = 200
+SECONDS, SHARE = 1.0, 0.1
+
+
+def unrepeated(first: Tried, ask: Ask, took: float) -> Tried:
+    """The first variant; NOT_REPEATABLE where a later call gave other bits than the one that was judged."""
+    if first.facts is None or first.declined:
+        return first
+    end = time.monotonic() + min(SECONDS, SHARE * took)
+    for i in range(CALLS):
+        reply = ask(first.facts.request)
+        for mode, same in (
+            (Mode.FORWARD, alike(reply.outputs, first.reply.outputs)),
+            (Mode.GRADIENT, alike(reply.gradients, first.reply.gradients)),
+        ):
+            if not same or reply.error:
+                text = reply.error or f"one call in {i + 1} gave other {_NOUNS[mode]}"
+                verdict = reply.cause if reply.error else Verdict.NOT_REPEATABLE
+                return Tried(
+                    first.variant, first.facts, first.truth, reply,
+                    {**first.judgements, mode: Judgement(verdict, text)},
+                )  # fmt: skip
+        if time.monotonic() > end:
+            break
+    return first
+
+
+_NOUNS = {Mode.FORWARD: "outputs", Mode.GRADIENT: "gradients"}

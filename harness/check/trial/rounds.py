@@ -1,0 +1,120 @@
+"""Every variant tried within the budget, with other data where noise decides, and which of them tell nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
+from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.sizes import numbers_of, sizes
+from opproof.harness.check.questions.stretched import steps, stretched, uneven
+from opproof.harness.check.questions.variants import LAYOUTS, Variant
+from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.trial.manner import Manner
+from opproof.harness.check.trial.repeated import unrepeated
+from opproof.harness.check.trial.tried import Tried, tried
+from opproof.harness.check.wish import Wish
+from opproof.vocabulary.errors import UsageError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+#: Variants that fail before no other is tried.
+FAILING = 4
+#: By which a kernel says what it does not take.
+_COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
+#: Or what it calls, of how its tensors lie.
+_OF_MEMORY = ("contiguous", "storage_offset", "with stride", "aligned")
+
+
+def every_variant(
+    reference: Reference,
+    ask: Ask,
+    pairs: Sequence[Pair],
+    kept: Sequence[Sequence[Property]],
+    by_shape: bool,
+    wish: Wish,
+    *,
+    own: bool,
+) -> list[Tried]:
+    """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
+
+    `kept`: what each tensor is in every draw, and in every variant.
+    """
+    start, found, took, manner = time.monotonic(), list[Tried](), 0.0, wish.manner
+    names = []
+    first = pairs[0][0]
+    others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
+    for i, some in enumerate(variants_of(pairs, kept, by_shape, others)):
+        same = in_turn(some, i) if own else some
+        begun = time.monotonic()
+        names.append(same[0].name)
+        if wish.only is not None and same[0].name != wish.only:
+            continue
+        if {same[0].group, same[0].unless} & {t.variant.group for t in found if not t.declined} - {""}:
+            continue
+        if found and (begun - start + took > wish.seconds or not wish.neighbours):
+            break
+        # Where noise would decide otherwise an honest candidate may fail: then other data tell.
+        for variant in same:
+            said = _of_sizes(reference, first, variant, manner)
+            one = said or _made_for(tried(reference, ask, variant, manner), alone=not found)
+            if one.truth is None or not one.truth.flips or not fails(one):
+                break
+        took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
+        if not found and one.declined and wish.only is None:
+            raise UsageError(f"{one.declined}: give inputs that the reference takes.")
+        found.append(one)
+        errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
+        if errors_first or sum(map(fails, found)) >= FAILING:
+            break
+    if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(fails, found)):
+        found[0] = unrepeated(found[0], ask, time.monotonic() - start)
+    if not found:
+        raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
+    return found
+
+
+def _made_for(one: Tried, *, alone: bool) -> Tried:
+    """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
+
+    `alone`: nothing was judged before, so that an error is the candidate's whole answer and no refusal of a neighbour.
+    """
+    forward = one.judgements.get(Mode.FORWARD)
+    if forward is None:
+        return one
+    why = ""
+    if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+        why = f"the candidate is made for the sizes given: {forward.message}"
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
+        why = f"the candidate declines: {forward.message}"
+    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True) if why else one
+
+
+def _refused(message: str) -> bool:
+    """Whether it was raised on purpose, as by an assertion, and not by a view that strides forbid."""
+    raised, _, said = message.partition(":")
+    of_memory = any(word in said for word in _OF_MEMORY)
+    return raised in _COMPLAINTS or (of_memory and "view size" not in said)
+
+
+def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
+    """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
+    if not variant.asked:
+        why = "inputs() draws other sizes by its seed, and two draws that can be brought to this one are wanted"
+        return Tried(variant, None, None, Reply(), {}, why)
+    pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
+    if not pairs:
+        return None
+    before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
+    name = stretched(before, after) if any(1 in b.shape for _, b in pairs) else ""
+    why = f"the reference: {name} stretches an axis of size 1, which it does not as given" if name else ""
+    if uneven(before, after):
+        why = "the reference: it joins pieces of several sizes, which are alike as given"
+    return Tried(variant, None, None, Reply(), {}, why) if why else None
+
+
+def fails(tried: Tried) -> bool:
+    return any(j.verdict in FAILED for j in tried.judgements.values())

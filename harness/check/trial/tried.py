@@ -1,0 +1,177 @@
+"""One variant tried: the candidate asked three times, then the truth found, then one compared with the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from opproof.harness.check.doubts.beyond import overflows, undefined
+from opproof.harness.check.doubts.finer import as_rounded
+from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
+from opproof.harness.check.doubts.kinks import at_kinks
+from opproof.harness.check.doubts.sensitive import undecided
+from opproof.harness.check.doubts.taken import unknown
+from opproof.harness.check.doubts.undeclared import undeclared
+from opproof.harness.check.doubts.unsaved import unsaved
+from opproof.harness.check.doubts.unsettled import unsettled
+from opproof.harness.check.questions.variants import GIVEN, Variant
+from opproof.harness.check.sides.call import Reply, alike
+from opproof.harness.check.sides.reference import Ask, Reference, kinds
+from opproof.harness.check.tensors import CONTIGUOUS, kind_of
+from opproof.harness.check.trial.facts import Facts, facts
+from opproof.harness.check.trial.faults import fault
+from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
+from opproof.harness.check.trial.manner import Manner
+from opproof.harness.check.trial.partly import judged as wrong_part
+from opproof.harness.check.trial.partly import parts
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.harness.truth.torch.ways import widened
+from opproof.vocabulary.errors import BadInput, UsageError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import WRONG, Verdict
+
+#: Seconds of CPU that a variant may have taken in the judge if the same is to be found out for another precision too.
+_BRIEF = 10.0
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a variant, by mode; `declined`: why the reference, or the candidate, does not take it."""
+
+    variant: Variant
+    facts: Facts | None
+    truth: Truth | None
+    reply: Reply
+    judgements: dict[Mode, Judgement]
+    declined: str = ""
+    by_candidate: bool = False  # who declines; else the reference
+
+
+def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
+    """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
+    start = time.process_time()
+    asked = facts(reference, variant.asked, manner.seed, manner.gradients)
+    other = facts(reference, variant.other, manner.seed, manner.gradients)
+    if isinstance(asked, str) or isinstance(other, str):
+        why = asked if isinstance(asked, str) else str(other)
+        return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
+    replies = [ask(f.request) for f in (other, asked, other)]
+    objection = fault(replies, asked, manner)
+    laid = reference.native(asked.request) if objection is not None and variant.layout != CONTIGUOUS else Reply()
+    if objection is not None and laid.outputs:
+        asked = shared_alike(asked, laid)
+        objection = fault(replies, asked, manner)
+    if objection is not None:
+        if laid.error and objection.verdict is Verdict.ERROR:
+            return Tried(variant, None, None, Reply(), {}, f"the reference: {laid.error}")
+        return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
+    some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
+    question = _question(reference, asked, manner)
+    try:
+        known = truth(question)
+    except (RuntimeError, ValueError, IndexError) as error:  # sizes that it takes in its own dtype alone
+        why = f"the reference in float64: {type(error).__name__}: {error}"
+        if variant.name == GIVEN:
+            raise error if isinstance(error, BadInput) else UsageError(why) from error
+        return Tried(variant, None, None, Reply(), {}, why)
+    question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
+    known, judgements = _decided(question, asked, known, replies[1])
+    if not fails(judgements):
+        judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
+    if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known):
+        return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
+    if why := unsettled(variant, known, judgements):
+        return Tried(variant, None, None, Reply(), {}, why, by_candidate=True)
+    if variant.name != GIVEN and fails(judgements) and undefined(asked, known):
+        return Tried(variant, None, None, Reply(), {}, "the reference: NaN in float64 itself")
+    if why := _in_layout(reference, variant, asked, judgements):
+        return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
+    judgements = _of_strides(ask, asked, known, judgements)
+    if time.process_time() - start < _BRIEF:
+        judgements = undeclared(question, judgements, lambda k: judge(asked, k, replies[1]))
+    part = None if fails(judgements) else wrong_part(
+        some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
+    )  # fmt: skip
+    if part is not None:
+        return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
+    if manner.bits is not None and not fails(judgements):
+        judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
+    stale = _stale(replies)
+    return Tried(
+        variant,
+        asked,
+        known,
+        replies[1],
+        {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()},
+    )
+
+
+def _decided(question: Question, asked: Facts, known: Truth, reply: Reply) -> tuple[Truth, dict[Mode, Judgement]]:
+    """What becomes of a reply, with the truth that it was judged by: wider where that alone may make it right."""
+    judgements = judge(asked, known, reply)
+    if not fails(judgements):
+        return known, judgements
+    known = widened(question, known)
+    judgements = at_kinks(question, judge(asked, known, reply))
+    return known, unknown(question, known, undecided(question, known, judgements))
+
+
+def _asked_again(
+    ask: Ask, question: Question, asked: Facts, known: Truth, judgements: dict[Mode, Judgement],
+    replies: Sequence[Reply], manner: Manner,
+) -> dict[Mode, Judgement]:  # fmt: skip
+    """The judgements where another reply to the same request is right too, its bits may vary; else what is wrong."""
+    again = ask(asked.request)
+    if (objection := fault((replies[0], again, replies[2]), asked, manner)) is not None:
+        return {Mode.FORWARD: objection}
+    _, later = _decided(question, asked, known, again)
+    said = "its bits may vary, as declared, but the same call gave a wrong answer another time"
+    wrong = {
+        m: Judgement(Verdict.NOT_REPEATABLE, "; ".join(filter(None, (said, j.message))))
+        for m, j in later.items()
+        if j.verdict in WRONG
+    }
+    return {**judgements, **wrong}
+
+
+def _question(reference: Reference, asked: Facts, manner: Manner) -> Question:
+    request = asked.request
+    return Question(
+        reference.outputs(request),
+        tuple(t.values for t in request.tensors),
+        request.needs or (False,) * len(request.tensors),
+        tuple(kind_of(y.dtype) for y in asked.outputs),
+        kinds(request.tensors),
+        request.cotangents,
+        manner.compute,
+        request.seed,
+        asked.reply.draws,
+    )
+
+
+def _of_strides(ask: Ask, asked: Facts, known: Truth, judgements: dict[Mode, Judgement]) -> dict[Mode, Judgement]:
+    """The judgements; a gradient that is wrong says so where it is right for a contiguous cotangent."""
+    wrong = judgements.get(Mode.GRADIENT)
+    request = asked.request
+    if wrong is None or wrong.verdict not in (Verdict.WRONG_GRADIENT, Verdict.ERROR) or request.layout == CONTIGUOUS:
+        return judgements
+    reply = ask(replace(request, layout=CONTIGUOUS))
+    if reply.error or judge_gradients(asked, known, reply).verdict in (*WRONG, Verdict.ERROR):
+        return judgements
+    text = "the strides of the gradient that comes in are not heeded: for a contiguous one it is right"
+    return {**judgements, Mode.GRADIENT: replace(wrong, message=f"{wrong.message}: {text}" if wrong.message else text)}
+
+
+def _in_layout(reference: Reference, variant: Variant, asked: Facts, judgements: dict[Mode, Judgement]) -> str:
+    """Why what is wrong in a layout says nothing of the candidate; empty where it does, or nothing is."""
+    raised = any(j.verdict is Verdict.ERROR for j in judgements.values())
+    if variant.layout == CONTIGUOUS or not (raised or fails(judgements)):
+        return ""
+    return means_otherwise(asked, reference.native(asked.request), raised=raised)
+
+
+def _stale(replies: Sequence[Reply]) -> bool:
+    """Whether the judged call answered exactly what the call before it did."""
+    return bool(replies[1].outputs) and alike(replies[0].outputs, replies[1].outputs)
