@@ -85,8 +85,14 @@ def _from_file(path: Path) -> Any:
         reason = f"{type(error).__name__}{line}: {text}"
         raise BackendError(f"backend file {path} could not be imported: {reason}; mend it and run again.") from None
     backend: Any = getattr(module, "backend", module)
-    if not (callable(getattr(backend, "forward", None)) or hasattr(backend, "forward_into")):
+    if not _is_backend(backend):  # it may use that name for something of its own
+        backend = module
+    if not _is_backend(backend):
         raise BackendError(f"backend file {path} has no function forward(op, inputs, params); see opproof.backends.")
     if not isinstance(getattr(backend, "name", None), str):
         backend.name = path.stem
     return backend
+
+
+def _is_backend(some: Any) -> bool:
+    return callable(getattr(some, "forward", None)) or hasattr(some, "forward_into")

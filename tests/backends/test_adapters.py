@@ -183,3 +183,10 @@ def test_a_module_of_a_library_is_imported(monkeypatch, tmp_path):
         table.imported("no_such_module", "my_one", "My One")
     hint = "backend my_one needs My One, which is not installed; pip install 'opproof[my-one]'."
     assert str(caught.value) == hint
+
+
+@pytest.mark.parametrize("line", ['backend = "cuda"', "def backend(): ..."])
+def test_a_file_may_use_the_name_of_a_backend_for_something_else(tmp_path, line):
+    path = tmp_path / "mine.py"
+    path.write_text(f"{line}\ndef forward(op, inputs, params):\n    return inputs\n", encoding="utf-8")
+    assert load_backend(str(path)).forward("relu", [1], {}) == [1]
