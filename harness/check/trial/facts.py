@@ -60,6 +60,8 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
             differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
         ),
     )
+    if gradients and any(asked.needs):
+        asked = _but_of_constants(reference, asked, own, layout)
     if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
@@ -108,6 +110,30 @@ def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
         for i, need in enumerate(asked.needs)
     ]
     return tuple(not (r.error or r.declined or r.failed) for r in alone)
+
+
+def _but_of_constants(reference: Native, asked: Request, own: Sequence[Answered], layout: str) -> Request:
+    """The request with a cotangent of 0 wherever the reference answers -inf, if its gradients are numbers as before.
+
+    What a sampler or a mask sets to -inf is a constant. Autograd sends its cotangent on through the normalisation all
+    the same, where a kernel's backward does not look at it; nobody who follows has a gradient there but 0.
+    """
+    constant = [np.isneginf(y.values) for y in own]
+    if not any(c.any() for c in constant):
+        return asked
+    if layout == "broadcast":
+        constant = [np.broadcast_to(c.any(0), c.shape) if c.ndim else c for c in constant]
+    masked = (g if g is None else np.where(c, 0, g) for g, c in zip(asked.cotangents, constant, strict=False))
+    quiet = replace(asked, cotangents=(*masked, *asked.cotangents[len(own) :]))
+    before, now = (_nans(reference.native(request)) for request in (asked, quiet))
+    return quiet if now is not None and now == before else asked
+
+
+def _nans(reply: Reply) -> int | None:
+    """How many there are among the gradients; None where none came."""
+    if reply.error or reply.declined or reply.failed:
+        return None
+    return sum(int(np.isnan(d.values).sum()) for d in reply.gradients if d is not None)
 
 
 def _cotangents(outputs: Sequence[Answered], seed: int, layout: str) -> tuple[Array | None, ...]:
