@@ -168,10 +168,14 @@ def _slices(values: Array, alone: tuple[int, ...]) -> NDArray[np.intp]:
 
 
 def _steepest(values: Array, spread: float | None, u: float) -> float:
-    """By what factor the whole may be off; any where that is not measured, or too few values differ."""
+    """By what factor the whole may be off; any where that is not measured, or too few values differ.
+
+    Any too where it were more than the whole itself: sums that are 0 but for their rounding have no size.
+    """
     if spread is None or not varies(values):
         return math.inf
-    return max(SLOPE * u, SPREADS * spread)
+    most = max(SLOPE * u, SPREADS * spread)
+    return most if most < 1 else math.inf
 
 
 def _moments(signed: NDArray[np.float64]) -> tuple[float, float]:

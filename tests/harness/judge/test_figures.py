@@ -282,3 +282,13 @@ def test_what_lies_in_the_middle_may_go_to_either_side(seed):
     posed = pose(case, load(case.op), Mode.FORWARD).asked
     answer = _away_at_ties(posed.outputs[0]).astype(DTYPES["bf16"].numpy)
     assert judge(posed, Answer([answer]), Rules()).verdict == "PASS"
+
+
+@pytest.mark.parametrize(("spread", "told"), [(1e-4, True), (1e9, False)])
+def test_what_is_0_but_for_its_rounding_has_no_size_to_be_off_by(spread, told):
+    """Of sums that cancel to 1e-17 an answer within its bound may be any multiple."""
+    truth = np.random.default_rng(5).standard_normal(4096) * 1e-17
+    got = truth * 1.5
+    want = Expected(truth, np.full(truth.shape, 1e-3), False, spread=spread)
+    found = figures(got, want, compare(got, want, "bf16"), "bf16")
+    assert bool(found.slope) is told
