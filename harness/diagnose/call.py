@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.diagnose.tensors import few
+from opproof.harness.diagnose.tensors import changed, few, tensors
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op, load, names
 from opproof.vocabulary.arrays import Array
@@ -81,35 +81,16 @@ def terms_dropped(w: Wrong) -> str | None:
     """The first or last slices of an input (or the cotangent) do not enter a sum."""
     if not w.got[w.failing].any():
         return None  # zeros are a region's, not a sum's
-    for name, v, place in _tensors(w):
-        for axis in range(v.ndim):
+    for place, v in tensors(w):
+        for axis in range(v.ndim) if v.dtype.kind == "f" else ():
             for dropped, said in _ends(v.shape[axis]):
                 for neutral in (0.0, -np.inf):
-                    changed = v.copy()
-                    np.moveaxis(changed, axis, 0)[dropped] = neutral
-                    if w.explained(**_with(w, place, changed)):
+                    other = v.copy()
+                    np.moveaxis(other, axis, 0)[dropped] = neutral
+                    if w.explained(**changed(w, place, other)):
                         verb = "do" if said.endswith("s") else "does"
-                        return f"the {said} along axis {axis} of {name} {verb} not enter {w.what}"
+                        return f"the {said} along axis {axis} of {place.name} {verb} not enter {w.what}"
     return None
-
-
-def _with(w: Wrong, place: tuple[str, int], changed: Array) -> dict[str, Any]:
-    """The inputs, or the cotangents, with one of them changed."""
-    kind, i = place
-    values: list[Array | None] = [*w.inputs] if kind == "inputs" else [*w.cotangents]
-    values[i] = changed
-    return {kind: values}
-
-
-def _tensors(w: Wrong) -> Iterator[tuple[str, Array, tuple[str, int]]]:
-    for i, (name, v) in enumerate(zip(w.names, w.inputs, strict=True)):
-        if v is not None and v.dtype.kind == "f":
-            yield str(name), v, ("inputs", i)
-    if w.mode == "gradient":
-        for i, g in enumerate(w.cotangents):
-            if g is None:
-                continue
-            yield "the cotangent", g, ("cotangents", i)
 
 
 def _ends(n: int) -> Iterator[tuple[slice, str]]:
