@@ -84,10 +84,9 @@ def _from_file(path: Path) -> Any:
         text = error.msg if isinstance(error, SyntaxError) else text_of(error)
         reason = f"{type(error).__name__}{line}: {text}"
         raise BackendError(f"backend file {path} could not be imported: {reason}; mend it and run again.") from None
-    backend: Any = getattr(module, "backend", module)
-    if not _is_backend(backend):  # it may use that name for something of its own
-        backend = module
-    if not _is_backend(backend):
+    some: tuple[Any, ...] = (getattr(module, "backend", None), module)  # it may use that name for something of its own
+    backend = next(filter(_is_backend, some), None)
+    if backend is None:
         raise BackendError(f"backend file {path} has no function forward(op, inputs, params); see opproof.backends.")
     if not isinstance(getattr(backend, "name", None), str):
         backend.name = path.stem
