@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from opproof.harness.check.float8 import compare
 from opproof.harness.check.questions.inputs import given, names_of
 from opproof.harness.check.sides.call import flat
+from opproof.harness.check.sides.facts import Facts, facts
 from opproof.harness.check.sides.reference import Reference, kinds
 from opproof.harness.check.sides.subject import Form, is_module, owned_by
 from opproof.harness.check.tensors import as_array, kind_of
-from opproof.harness.check.trial.facts import Facts, facts
-from opproof.harness.check.trial.float8 import compare
 from opproof.harness.judge.bound import bound_of as allowed
 from opproof.harness.judge.figures import figures
 from opproof.harness.truth.reference import Expected

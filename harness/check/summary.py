@@ -21,6 +21,7 @@ _MARKS = "which has the values of labels or a mask and keeps them: give it with 
 def summary(
     found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
 ) -> Report:
+    """The report on variants that were tried, the first of them as given; `name`: the reference's."""
     results: list[Result] = []
     not_judged: list[str] = []
     judged: list[str] = []

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.sides.call import Answered
+from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import PARTS
-from opproof.harness.check.trial.facts import Facts
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.arrays import Array

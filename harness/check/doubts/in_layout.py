@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.sides.call import Answered, Reply
-from opproof.harness.check.trial.facts import Facts
+from opproof.harness.check.sides.facts import Facts
 from opproof.vocabulary.arrays import Array
 
 #: Of the largest element. Rounding that depends on where inputs lie is far below, in 16 bits too.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.check.trial.float8 import compare
+from opproof.harness.check.float8 import compare
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape
 from opproof.harness.truth.torch.evaluate import Question, Truth, amplitudes_of, evaluated, key_of

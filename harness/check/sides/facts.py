@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from opproof.harness.check.float8 import is_float8
 from opproof.harness.check.sides.call import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
-from opproof.harness.check.trial.float8 import is_float8
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
@@ -60,13 +60,15 @@ def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: 
             differentiable(t.kind) and not t.buffer and not t.marks and i not in after for i, t in enumerate(tensors)
         ),
     )
-    if gradients and any(asked.needs):
-        asked = _but_of_constants(reference, asked, own, layout)
     if gradients and any(asked.needs) and any(g is not None for g in asked.cotangents):
         reply = reference.native(asked)
         if reply.error or reply.declined or reply.failed:  # of some input it may have none, as of running statistics
             asked = replace(asked, needs=_differentiated(reference, asked))
             reply = reference.native(asked) if any(asked.needs) else reply
+        if (quiet := _but_of_constants(asked, own, layout)) is not None:
+            alike = reference.native(quiet)
+            if alike.gradients and _nans(alike) == _nans(reply):
+                asked, reply = quiet, alike
         needs = tuple(d is not None for d in reply.gradients)
         if not (reply.error or reply.declined or reply.failed) and any(needs) and not _through(reply, tensors, after):
             return Facts(replace(asked, tensors=tensors, needs=needs, layout=layout), reply, first.outputs)
@@ -112,27 +114,24 @@ def _differentiated(reference: Native, asked: Request) -> tuple[bool, ...]:
     return tuple(not (r.error or r.declined or r.failed) for r in alone)
 
 
-def _but_of_constants(reference: Native, asked: Request, own: Sequence[Answered], layout: str) -> Request:
-    """The request with a cotangent of 0 wherever the reference answers -inf, if its gradients are numbers as before.
+def _but_of_constants(asked: Request, own: Sequence[Answered], layout: str) -> Request | None:
+    """The request with a cotangent of 0 wherever the reference answers -inf; None where it does so nowhere.
 
     What a sampler or a mask sets to -inf is a constant. Autograd sends its cotangent on through the normalisation all
-    the same, where a kernel's backward does not look at it; nobody who follows has a gradient there but 0.
+    the same, where a kernel's backward does not look at it; nobody who follows has a gradient there but 0. It may not
+    make NaN of a gradient, as of a logarithm at 0.
     """
     constant = [np.isneginf(y.values) for y in own]
     if not any(c.any() for c in constant):
-        return asked
+        return None
     if layout == "broadcast":
         constant = [np.broadcast_to(c.any(0), c.shape) if c.ndim else c for c in constant]
     masked = (g if g is None else np.where(c, 0, g) for g, c in zip(asked.cotangents, constant, strict=False))
-    quiet = replace(asked, cotangents=(*masked, *asked.cotangents[len(own) :]))
-    before, now = (_nans(reference.native(request)) for request in (asked, quiet))
-    return quiet if now is not None and now == before else asked
+    return replace(asked, cotangents=(*masked, *asked.cotangents[len(own) :]))
 
 
-def _nans(reply: Reply) -> int | None:
-    """How many there are among the gradients; None where none came."""
-    if reply.error or reply.declined or reply.failed:
-        return None
+def _nans(reply: Reply) -> int:
+    """How many there are among the gradients."""
     return sum(int(np.isnan(d.values).sum()) for d in reply.gradients if d is not None)
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.sides.call import Call, Reply, Request, flat, perform
+from opproof.harness.check.sides.facts import Facts, facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import as_call, in_dtype, in_float64
 from opproof.harness.check.tensors import Tensor, kind_of
-from opproof.harness.check.trial.facts import Facts, facts
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.tried import Tried
 from opproof.harness.judge.bound import C, compare

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from opproof.harness.check.sides.call import Answered, Reply, alike
+from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import kind_of
-from opproof.harness.check.trial.facts import Facts
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.dtypes import DTYPES, round_to

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.doubts.trivial import no_evidence
+from opproof.harness.check.float8 import compare
 from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import kind_of
-from opproof.harness.check.trial.facts import Facts
-from opproof.harness.check.trial.float8 import compare
 from opproof.harness.check.trial.gradients import misgiven
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import for_equal

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.harness.check.sides.call import Reply, alike
+from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
-from opproof.harness.check.trial.facts import Facts
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict

@@ -61,16 +61,16 @@ def every_variant(
         for variant in same:
             said = _of_sizes(reference, first, variant, manner)
             one = said or _made_for(tried(reference, ask, variant, manner), alone=not found)
-            if one.truth is None or not one.truth.flips or not fails(one):
+            if one.truth is None or not one.truth.flips or not _fails(one):
                 break
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
         errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
-        if errors_first or sum(map(fails, found)) >= FAILING:
+        if errors_first or sum(map(_fails, found)) >= FAILING:
             break
-    if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(fails, found)):
+    if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(_fails, found)):
         found[0] = unrepeated(found[0], ask, time.monotonic() - start)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
@@ -116,5 +116,5 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     return Tried(variant, None, None, Reply(), {}, why) if why else None
 
 
-def fails(tried: Tried) -> bool:
+def _fails(tried: Tried) -> bool:
     return any(j.verdict in FAILED for j in tried.judgements.values())

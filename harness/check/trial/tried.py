@@ -17,9 +17,9 @@ from opproof.harness.check.doubts.unsaved import unsaved
 from opproof.harness.check.doubts.unsettled import unsettled
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.sides.call import Reply, alike
+from opproof.harness.check.sides.facts import Facts, facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.tensors import CONTIGUOUS, kind_of
-from opproof.harness.check.trial.facts import Facts, facts
 from opproof.harness.check.trial.faults import fault
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
 from opproof.harness.check.trial.manner import Manner
