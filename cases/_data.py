@@ -28,8 +28,10 @@ from opproof.cases._fills import (
     GROWING,
     NOT_FINITE,
     OF_ONE,
+    PAST_EXP,
     PIECE,
     PIECEWISE,
+    PIVOTS,
     REPORTS,
     Bits,
     Floats,
@@ -37,13 +39,26 @@ from opproof.cases._fills import (
     normal,
 )
 from opproof.cases._stored import is_stored, stored
-from opproof.cases._uneven import OPPOSED, PADDED, SPECIAL_PAIRS, SPREAD, opposed, padded, special_pairs
+from opproof.cases._uneven import (
+    FACTORS,
+    PADDED,
+    SPECIAL_PAIRS,
+    SPREAD,
+    TRUTHS,
+    by_position,
+    padded,
+    special_pairs,
+    truths,
+)
 from opproof.cases._whole import WHOLE_FILLS, confined
 from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.meant import meant
 from opproof.vocabulary.whole import Whole
+
+#: Fills that draw masks in their own way.
+_MASKS = {PADDED: padded, TRUTHS: truths}
 
 
 class _Key(ISeedSequence):
@@ -116,8 +131,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if isinstance(constraint, Whole) and not dtype.whole:
         constraint = constraint.allowed
     if isinstance(constraint, range):
-        masks = case.fill == PADDED and constraint == range(2)
-        return padded(bits, shape) if masks else _integers(bits, shape, constraint)
+        masks = _MASKS.get(case.fill) if constraint == range(2) else None
+        return masks(bits, shape) if masks else _integers(bits, shape, constraint)
     if dtype.whole and not callable(constraint):
         return _whole(case, shape, constraint, bits)
     if callable(constraint):
@@ -132,7 +147,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = np.resize(np.array(REPORTS[fill]), shape)
     elif fill in FILLS:
         values = FILLS[fill](bits, shape, dtype)
-        values = opposed(values, [n for n, _ in case.tensors].index(name)) if fill == OPPOSED else values
+        if fill in FACTORS:
+            values = by_position(fill, values, [n for n, _ in case.tensors].index(name))
         if fill == SPECIAL_PAIRS:
             values = special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))
     elif fill in WHOLE_FILLS:
@@ -146,7 +162,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join(known)}{hint}")
     if _alone(case, shape) and fill in _MODERATE:
         values = _MODERATE[fill](values)
-    if constraint is not None and fill not in NOT_FINITE and not is_every(fill):
+    if constraint is not None and fill not in NOT_FINITE and fill != PIVOTS and not is_every(fill):
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
 
@@ -163,10 +179,15 @@ def _whole(case: Case, shape: Shape, constraint: Any, bits: Bits) -> Floats:
     return _array(confined(values, constraint, dtype), shape)
 
 
+#: What a fill of OF_ONE is about, where not about the first tensor: masks that are added, steps of time.
+_ABOUT = {"far": ("attn_mask", "mask"), PAST_EXP: ("dt",)}
+
+
 def _one(case: Case) -> str:
     """The tensor that a fill of OF_ONE is about."""
-    if case.fill == "far" and (added := {"mask", "attn_mask"} & set(case.shapes)):
-        return min(added)
+    for name in _ABOUT.get(case.fill, ()):
+        if name in case.shapes:
+            return name
     return next((name for name, shape in case.shapes.items() if shape), case.tensors[0][0])
 
 

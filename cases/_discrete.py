@@ -79,7 +79,14 @@ def classes() -> list[str]:
         ("4099,", ""),
     )
     rows = [join(f"x={shape}", layout, "fill=special") for shape, layout in shapes]
-    return [*rows, "x=21x7;fill=special-rows", "x=22x5;fill=special-rows", "x=256x256;fill=every", _MANY]
+    return [
+        *rows,
+        "x=21x7;fill=special-rows",
+        "x=22x5;fill=special-rows",
+        "x=12x131;fill=limits",
+        "x=256x256;fill=every",
+        _MANY,
+    ]
 
 
 def bits(*, shared: bool = True) -> list[str]:

@@ -12,7 +12,7 @@ from opproof.cases import _limits
 from opproof.cases._case import Shape
 from opproof.cases._every import is_every
 from opproof.cases._stored import is_stored
-from opproof.cases._uneven import OPPOSED, PADDED, SPECIAL_PAIRS, SPREAD, spread
+from opproof.cases._uneven import FACTORS, PADDED, SPECIAL_PAIRS, SPREAD, TRUTHS, spread
 from opproof.vocabulary.dtypes import Dtype
 
 Floats = NDArray[np.float64]
@@ -25,6 +25,9 @@ EVERY_BYTE = "every-byte"
 PAST_EXP = "past-exp"
 #: Positive numbers, cotangents too: long sums only grow, and in 16 bits they stop growing.
 GROWING = "growing"
+
+#: The fill of matrices whose elimination has to swap rows.
+PIVOTS = "pivots"
 
 #: The fill of tensors whose domain has its ends: targets of 0 and 1, weights and moments of 0, gates that are shut.
 BRINK = "brink"
@@ -145,8 +148,12 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "edges": lambda b, s, d: _every(b, s, choice(b, s, _GRID), 2, normal(b, s, d)),
     "meet": normal,
     "lone": _limits.lone(normal),
-    OPPOSED: normal,
+    **dict.fromkeys(FACTORS, normal),
     PADDED: normal,
+    TRUTHS: normal,
+    "squares": _limits.squares(normal),
+    "limits": _limits.limits,
+    PIVOTS: _limits.pivots(normal),
     SPREAD: spread(normal),
     SPECIAL_PAIRS: normal,
     BRINK: _with_zeros,
@@ -160,7 +167,7 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 }
 
 #: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
-NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS})
+NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS, "limits"})
 
 #: By fill the dtypes of which no gradient is asked for: past exp a forward saves about 100, whose rounding alone is as
 #: large as the gradient in bf16.
@@ -174,7 +181,7 @@ ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
     | {"far", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least"}
-    | {"branches", "edges", "meet", "lone", BRINK}
+    | {"branches", "edges", "meet", "lone", "squares", BRINK}
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.

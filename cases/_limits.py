@@ -115,6 +115,42 @@ def least(normal: Fill) -> Fill:
     return drawn
 
 
+def squares(normal: Fill) -> Fill:
+    """Numbers whose squares are past the largest number, are 0 or subnormal, or neither, one after the other."""
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        most, least = int(0.58 * dtype.max_exponent), int(0.62 * dtype.max_exponent - 1)
+        sizes = np.array([2.0**most, 2.0**-least, 1.0])
+        values = normal(bits, shape, dtype)
+        return values * sizes[np.arange(values.size) % len(sizes)].reshape(shape)
+
+    return drawn
+
+
+def limits(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """The largest numbers, the smallest ones, normal and subnormal, NaN, infinities, zeros, and ordinary ones."""
+    edges = (dtype.max, dtype.tiny, dtype.tiny - dtype.subnormal, dtype.subnormal, math.inf, 0.0, 1.5)
+    return _choice(bits, shape, (*edges, *(-edge for edge in edges), math.nan))
+
+
+def pivots(normal: Fill) -> Fill:
+    """Matrices of which the first column's largest element is not in the first row, but 0 or next to nothing."""
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        values = normal(bits, shape, dtype)
+        if not values.size or len(shape) < 2 or shape[-1] < 2:
+            return values
+        rows, columns = shape[-2:]
+        moved = values / 4 / columns + 3 * np.roll(np.eye(rows, columns), 1, axis=0)
+        diagonal = np.arange(min(rows, columns))
+        small = _choice(bits, (*shape[:-2], 1), (0.0, 2.0**-14))
+        small.flat[0] = 0
+        moved[..., diagonal, diagonal] = small
+        return moved
+
+    return drawn
+
+
 def infinite(normal: Fill) -> Fill:
     """Infinities of both signs beside ordinary numbers."""
 

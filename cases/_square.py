@@ -27,6 +27,8 @@ STANDARD = [
     "x=0x0",
     "x=0x3x3",
 ]
+#: What eliminates without swapping rows divides by 0 here.
+SWAPPED = ["x=9x5x5;fill=pivots", "x=6x2x2;fill=pivots", "x=33x33;fill=pivots;f32"]
 LAID = ["x=4x3x3;layout=cropped", "x=1x1;layout=offset"]
 LONG, LONGEST = lengths("!x={n}x1x1", "x={n}x2x2;f32")
 SHORT = {"x.last": Limit(0, "matrices are square, and a random one of 1000 rows takes seconds and loses digits")}

@@ -1,6 +1,9 @@
 """Fills whose numbers differ by tensor, by row or in size, as data do and as draws of one size do not.
 
 Opposed: every element of the first tensor above 0 and of the second below, scores of a product all far below 0.
+Agreed: every element of both above 0, scores all so far above 0 that their exponentials are past the largest float32.
+Steep: the second tensor up to 60, so that b log(a) comes near to where exponentials end, and no product with b is past it.
+Truths: masks that hold what is true beside 1: 2, -1, and what is 0 or below it in 8 bits.
 Padded: masks that leave out the first quarter, half or three quarters of a row, as sequences padded on the left.
 Spread: numbers of many sizes, cotangents too. Sums of them round, where those of numbers on one grid are exact.
 Special pairs: of two tensors of 81 numbers, each of SPECIALS in one meets each in the other. Where each is drawn alone,
@@ -19,17 +22,31 @@ from numpy.typing import NDArray
 Bits = Callable[[int], NDArray[np.uint64]]
 
 OPPOSED, PADDED, SPREAD, SPECIAL_PAIRS = "opposed", "padded", "spread", "special-pairs"
+AGREED, STEEP, TRUTHS = "agreed", "steep", "truths"
 #: What arithmetic of two numbers treats apart: NaN, infinities, zeros of both signs; and ordinary ones to meet them.
 SPECIALS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 2.5, -0.75)
-#: Of two numbers of about 1 this times as large, eight products add up to past what any kernel begins a maximum with.
-_FAR = 256.0
+#: By fill, times what the first tensor and the second are. Of two numbers of about 1 that are 256 times as large, eight
+#: products add up to past what any kernel begins a maximum with; of two that are 8 times as large, to some hundreds.
+FACTORS: dict[str, tuple[float, float]] = {OPPOSED: (256.0, -256.0), AGREED: (8.0, 8.0), STEEP: (1.0, 32.0)}
+_STEEPEST = 60.0
+#: What masks hold in turn: 256 and 65536 are 0 in 8 and in 16 bits, 255 is -1 in 8, 2 and 254 are even.
+_TRUE = (0, 1, 0, 2, 0, -1, 0, 255, 0, 254, 0, 256, 0, 65536)
 #: The binary digits over which sizes are spread.
 _OVER = 12
 
 
-def opposed(values: NDArray[np.float64], position: int) -> NDArray[np.float64]:
-    """`values` of the tensor in this position."""
-    return np.abs(values) * (_FAR, -_FAR)[position] if position < 2 else values
+def by_position(fill: str, values: NDArray[np.float64], position: int) -> NDArray[np.float64]:
+    """`values` of the tensor in this position, by a fill of FACTORS."""
+    if position > 1:
+        return values
+    times = (values if fill == STEEP else np.abs(values)) * FACTORS[fill][position]
+    return np.clip(times, -_STEEPEST, _STEEPEST) if fill == STEEP else times
+
+
+def truths(bits: Bits, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """A mask half of which is 0, the other half what is not: every number of _TRUE stands in it, if it has the room."""
+    turn = np.argsort(bits(math.prod(shape)), kind="stable") % len(_TRUE)
+    return np.array(_TRUE, np.int64)[turn].reshape(shape)
 
 
 def padded(bits: Bits, shape: tuple[int, ...]) -> NDArray[np.int64]:

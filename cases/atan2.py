@@ -9,6 +9,7 @@ SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
 STANDARD = [
     "a=9x33;b=9x33;fill=edges",
     "a=9x33;b=9x33;fill=meet",
+    "a=9x33;b=9x33;fill=squares",
     *(row for row in binary(drop=("extreme",)) if "@a" not in row),
     "a=3x127;b=3x127;fill=extreme",
     "a=4x33;b=4x33;fill=halves",

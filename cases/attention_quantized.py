@@ -30,6 +30,7 @@ STANDARD = [
     _row("q8_0", (4, 2), 4, 5, 32, "keep=4x5;layout=keep:transposed"),
     _row("q8_0", (4, 2), 4, 5, 32, "keep=4x5;layout=keep:sliced"),
     _row("q8_0", (4, 2), 3, 257, 32, "keep=3x257;fill=padded"),
+    _row("q8_0", (4, 2), 3, 37, 32, "keep=3x37;fill=truths"),
     _row("q8_0", (4, 2), 1, 256, 64),
     _row("q8_0", (2, 2), 4, 5, 32, "layout=key:gapped"),
     _row("q4_0", (2, 2), 4, 5, 64, "layout=query:sliced,value:gapped"),

@@ -10,6 +10,8 @@ STANDARD = [
     "weight=5x31;indices=3x4;mode=max",
     "weight=4x9;indices=6x5;mode=max;padding_idx=2",
     "weight=4x9;indices=6x5;padding_idx=1",
+    "weight=3x33;indices=9x4;padding_idx=0;layout=weight:transposed",
+    "weight=5x7;indices=33x3;padding_idx=4;layout=indices:transposed",
     "weight=4x9;indices=6x5;per_sample_weights=6x5;mode=sum;padding_idx=0",
     "weight=2x9;indices=9x2;padding_idx=1;mode=max",
     "weight=9x32;indices=6x2;layout=weight:offset",

@@ -5,7 +5,13 @@ from opproof.cases._long import long_binary
 from opproof.cases._rows import binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33"]
-STANDARD = [*binary(), "a=9x33;b=9x33;fill=meet", "a=9x33;b=9x33;fill=signs", "a=9x33;b=9x33;fill=edges"]
+STANDARD = [
+    *binary(),
+    "a=9x33;b=9x33;fill=meet",
+    "a=9x33;b=9x33;fill=signs",
+    "a=9x33;b=9x33;fill=edges",
+    "a=9x33;b=9x33;fill=squares",
+]
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

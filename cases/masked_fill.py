@@ -7,6 +7,8 @@ SMOKE = ["x=7x33;mask=7x33;value=-inf"]
 STANDARD = [
     "x=7x33;mask=7x33;value=-2.5;inplace=x",
     "x=3x2x65;mask=2x65;value=0.5;layout=x:transposed;inplace=x",
+    "x=7x33;mask=7x33;value=-1.5;fill=truths",
+    "x=5x4x33;mask=4x33;value=0.25;fill=truths;layout=mask:transposed",
     "x=7x33;mask=7x33;value=0.5;fill=masked",
     "x=2x3x9;mask=3x1;value=-inf;fill=masked",
     "x=7x33;mask=7x33;value=0.5;fill=masked-special",

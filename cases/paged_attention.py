@@ -25,6 +25,7 @@ STANDARD = [
     _row(4, 4, 2, 5, 3, 2, 9, 7, "layout=permuted"),
     _row(3, 4, 2, 6, 4, 3, 31, 5, "layout=sliced"),
     _row(3, 4, 2, 6, 4, 3, 16, 16, "fill=opposed;f32,bf16"),
+    _row(3, 4, 2, 6, 4, 3, 16, 16, "fill=agreed"),
     _row(2, 6, 3, 7, 3, 3, 8, 8, "layout=offset"),
     _row(3, 2, 2, 5, 4, 3, 7, 7, "layout=gapped"),
     _row(3, 4, 2, 5, 4, 3, 7, 6, "layout=key_cache:permuted"),

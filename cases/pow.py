@@ -9,6 +9,8 @@ _EXPONENTS = ("exponent=2.0", "exponent=3.0", "exponent=0.5", "exponent=-1.0", "
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3", "a=7x33;exponent=2.0"]
 STANDARD = [
     "a=9x33;b=9x33;fill=meet",
+    "a=9x33;b=9x33;fill=steep;f32,bf16",
+    "a=9x33;b=9x33;fill=steep;f64",
     *binary(drop=("extreme",)),
     *(f"a=5x9;{e}" for e in _EXPONENTS),
     "a=3x32;exponent=2.0;fill=zeros",

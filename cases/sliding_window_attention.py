@@ -37,6 +37,7 @@ STANDARD = [
     _qkv(2, 2, 2, 5, 7, 9, 7, f"scale={BETWEEN};left=3;f16,bf16"),
     "query=1x4x1x64;key=1x2x256x64;value=1x2x256x64",
     "query=2x4x3x16;key=2x2x37x16;value=2x2x37x16;fill=opposed;f32,bf16",
+    _qkv(2, 4, 2, 5, 37, 16, 16, "left=20;fill=agreed"),
 ]
 LAID = [
     _qkv(2, 4, 2, 3, 5, 6, 7, "left=2;layout=cropped"),

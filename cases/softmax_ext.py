@@ -55,6 +55,7 @@ STANDARD = [
     "x=2x3x17x3;mask=2x1x17x3;fill=special",
     "x=1x2x2x1031;mask=2x1031;max_bias=8.0;bf16",
     "x=3x5x257;fill=past-exp",
+    "x=2x3x5x33;keep=2x1x5x33;fill=truths",
     "x=2x5x3x5;sinks=5,",
 ]
 MIXED = mixed(

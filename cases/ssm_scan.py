@@ -47,6 +47,8 @@ STANDARD = [
     _row(2, 2, 4, 4, 2, 3, 5, "fill=negative"),
     _row(2, 2, 4, 4, 2, 3, 5, "fill=brink"),
     _row(2, 2, 4, 3, 1, 3, 5, "fill=positive"),
+    _row(2, 2, 4, 4, 2, 3, 5, "fill=past-exp", columns=1),
+    _row(2, 2, 3, 9, 1, 1, 5, "fill=past-exp"),
     _row(2, 2, 4, 4, 2, 3, 5, "needs=state,A", columns=1),
     _row(2, 2, 4, 4, 2, 3, 5, "needs=dt"),
     _row(2, 0, 4, 4, 2, 3, 5, columns=1),

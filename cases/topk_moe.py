@@ -25,6 +25,8 @@ STANDARD = [
     f"logits=271x5;k=4;scale={8 * BETWEEN};f16,bf16",
     "logits=9x32;k=4",
     "logits=5x257;k=9;fill=ties",
+    "logits=9x129;k=4;fill=past-exp",
+    "logits=9x33;k=3;renormalize=false;fill=past-exp",
 ]
 LAID = ["logits=1x1;k=1;renormalize=false;layout=offset"]
 ALIGNED = aligned(

@@ -38,6 +38,7 @@ STANDARD = [
     _qkv(3, 2, 2, 14, 17, 9, 7, "fill=zeros"),
     _qkv(3, 2, 2, 15, 17, 9, 7, f"scale={BETWEEN};f16,bf16"),
     "query=9x4x16;key=37x2x16;value=37x2x16;cu_seqlens_q=3,;cu_seqlens_k=3,;fill=opposed;f32,bf16",
+    _qkv(3, 4, 2, 9, 37, 16, 16, "fill=agreed"),
 ]
 LAID = [
     _qkv(3, 4, 2, 13, 15, 6, 7, "layout=cropped"),

@@ -8,6 +8,8 @@ STANDARD = [
     "condition=7x33;a=7x33;b=7x33;inplace=a",
     "condition=7x33;a=7x33;b=7x33;inplace=b",
     "condition=2x65;a=3x2x65;b=65,;layout=a:transposed;inplace=a",
+    "condition=7x33;a=7x33;b=7x33;fill=truths",
+    "condition=2x3x33;a=3x33;b=33,;fill=truths;layout=condition:transposed",
     "condition=7x33;a=7x33;b=7x33;fill=masked",
     "condition=7x33;a=7x33;b=7x33;fill=masked-special",
     "condition=9,;a=9,;b=9,",

@@ -1,8 +1,8 @@
 """atan2: the angle of the point (b, a), in [-π, π]; a is the ordinate.
 
 Shapes: a and b broadcast against each other; y has the broadcast shape.
-Gradient: with r² = a² + b², da = g b / r² and db = -g a / r², each summed
-over the axes along which its tensor was broadcast.
+Gradient: with r = √(a² + b²), da = g (b / r) / r and db = -g (a / r) / r, each summed over the axes along which its
+tensor was broadcast. The square of r is past the largest number where r is not.
 Kinks: the cut, a = 0 where b < 0 (a step of 2π).
 Source: ISO C atan2.
 PyTorch: torch.atan2. ONNX: none. ggml: none.
@@ -27,8 +27,8 @@ def forward(a: Array, b: Array) -> Array:
 
 
 def vjp(g: Array, y: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    r2 = a * a + b * b
-    return unbroadcast(g * b / r2, a.shape), unbroadcast(-g * a / r2, b.shape)
+    r = np.hypot(a, b)
+    return unbroadcast(g * (b / r) / r, a.shape), unbroadcast(-g * (a / r) / r, b.shape)
 
 
 def kinks(a: Array, b: Array) -> Array:

@@ -28,15 +28,21 @@ if TYPE_CHECKING:  # a posed case evaluates its outputs by the reference
 
 #: Passes of RUNS each in noise of its real size.
 PASSES = 4
+#: Binary exponents of float64, beyond which the square of a deviation is near the end of its range.
+FAR = 400
 #: Bytes of a noisy forward up to which it is kept for the gradients of the same case.
 KEPT = 2**26
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """Of one result: the mean square over the runs, and where wholes are looked at each run's, `sampled`."""
+    """Of one result: the mean square over the runs, and where wholes are looked at each run's, `sampled`.
+
+    Elements whose squares float64 does not hold are squared times `lift`.
+    """
 
     square: Array
+    lift: Array | None = None
     few: tuple[Array, ...] = ()
 
 
@@ -57,6 +63,20 @@ def deviations(posed: Posed, declared: str | None) -> list[Deviation | None]:
         more = [_deviation(result, whole=whole) for result in results]
         totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
     return [_mean(total, posed.runs) for total in totals]
+
+
+def flushed(posed: Posed) -> list[Array | None]:
+    """By how much results deviate, RMS, where each on the way is off by the least normal number; None: not noisy.
+
+    A kernel takes for zero what it holds in its own formula, products within a sum too, which is another part of what
+    is small than the reference's. Numbers that are spaced evenly below tiny / u are rounded by about tiny.
+    """
+    dtype = DTYPES[posed.case.dtype]
+    interior = compute_roundoff(dtype, None)
+    source, stored = _sources(posed.case, None, 0, RUNS)
+    totals = map(_deviation, _noisy(posed, replace(source, tiny=source.tiny / interior), stored))
+    real = max(interior, dtype.u) / DELTA
+    return [None if t is None else np.sqrt(t.square / RUNS) * real / (1 if t.lift is None else t.lift) for t in totals]
 
 
 def reached(posed: Posed, declared: str) -> list[tuple[Array, Array] | None]:
@@ -133,11 +153,21 @@ def _deviation(result: Any, *, whole: bool = False) -> Deviation | None:
     with np.errstate(all="ignore"):
         off = result.runs - result.exact
         few = tuple(sampled(run).copy() for run in off) if whole else ()
-        return Deviation(np.asarray(np.sum(np.square(off, out=off), axis=0)), few)
+        lift = _lift(result.exact)
+        if lift is not None:
+            off *= lift
+        return Deviation(np.asarray(np.sum(np.square(off, out=off), axis=0)), lift, few)
+
+
+def _lift(values: Array) -> Array | None:
+    """What brings float64 so small or large that its square is 0, subnormal or infinite to about 1; None: no such."""
+    exponent = np.frexp(values)[1]
+    far = (np.abs(exponent) > FAR) & np.isfinite(values)
+    return np.where(far, np.ldexp(1.0, -np.clip(exponent, -1000, 1000)), 1.0) if far.any() else None
 
 
 def _sum(a: Deviation | None, b: Deviation | None) -> Deviation | None:
-    return b if a is None or b is None else Deviation(a.square + b.square, a.few + b.few)
+    return b if a is None or b is None else replace(a, square=a.square + b.square, few=a.few + b.few)
 
 
 def _mean(total: Deviation | None, runs: int) -> Deviation | None:

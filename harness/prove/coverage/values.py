@@ -9,6 +9,7 @@ from opproof.cases import DTYPES_BY_DEFAULT, Case
 from opproof.cases._every import EVERY
 from opproof.cases._fills import BRINK, EVERY_BYTE, GROWING, PAST_EXP
 from opproof.cases._quant import BLOCKS, BYTES
+from opproof.cases._uneven import AGREED
 from opproof.harness.prove.coverage import ops as on
 from opproof.harness.prove.coverage.case import (
     Rule,
@@ -22,6 +23,17 @@ from opproof.harness.prove.coverage.case import (
 )
 from opproof.harness.prove.coverage.sizes import far_rows, long, past_tile
 from opproof.reference_ops import Op, Trait
+
+
+def _agreed(case: Case, op: Op) -> list[str]:
+    """The dtype of a case whose scores are all past what exponentials hold."""
+    del op
+    return [case.dtype] if case.fill == AGREED else []
+
+
+def _asks_truth(op: Op) -> bool:
+    """Whether it takes a mask of whole numbers that are no factors: 0 is false, and all others are true."""
+    return bool({"condition", "keep"} & set(op.tensors)) or op.name == "masked_fill"
 
 
 def _biased(op: Op) -> bool:
@@ -252,6 +264,10 @@ CONJUNCTIONS = (
     Rule("exact", "small integers, compared bit for bit", 0, on.multilinear, fill("exact", "signs")),
     Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, _biased, when(_masked)),
     Rule("opposed", "scores of a product all far below 0", 0, _scores, fill("opposed")),
+    Rule(
+        "agreed", "scores of a product all past what exponentials hold, in each dtype", 0, _scores, _agreed, _each_dtype
+    ),
+    Rule("truths", "masks that hold what is true beside 1", 0, _asks_truth, fill("truths")),
     Rule("padded", "rows that a mask leaves out from their beginning on", 0, on.masked, fill("padded")),
     Rule("partial, strided", "partial rope of strided tensors", 0, on.taking("n_dims"), when(_partial)),
     Rule(

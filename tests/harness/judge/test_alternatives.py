@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _ask import judged
 
 from opproof.cases import Case, cases_of
 from opproof.harness.judge.answer import Answer
@@ -49,6 +50,53 @@ def test_a_result_on_the_way_may_be_taken_for_zero():
     for way in ways:
         answer = Answer([None if d is None else np.asarray(d).astype(np.float32) for d in way])
         assert judge(posed, answer, Rules()).verdict == "PASS"
+
+
+class Flushed:
+    """Attention whose shares below the normal range are zero, and nothing else is; times `size` where it is small."""
+
+    name = "flushed"
+
+    def __init__(self, size=1.0):
+        self.size = size
+
+    def forward(self, op, inputs, params):
+        raise NotImplementedError
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        (q, k, v), (g,) = (x.astype(np.float64) for x in inputs[:3]), [c.astype(np.float64) for c in cotangents]
+        k, v = (np.repeat(x, 2, axis=1) for x in (k, v))
+        scores = q @ np.swapaxes(k, -1, -2) / 4
+        p = np.exp(scores - scores.max(-1, keepdims=True))
+        p = np.where(p < TINY, 0, p) / p.sum(-1, keepdims=True)
+        dp = g @ np.swapaxes(v, -1, -2)
+        ds = p * (dp - (p * dp).sum(-1, keepdims=True)) / 4
+        made = [ds @ k, _paired(np.swapaxes(ds, -1, -2) @ q), _paired(np.swapaxes(p, -1, -2) @ g)]
+        small = [np.abs(d) < 1000 * TINY for d in made]
+        wrong = [np.where(s, self.size * d, d).astype(np.float32) for s, d in zip(small, made, strict=True)]
+        return [*wrong, None, None, None]
+
+
+def _paired(d):
+    return d.reshape(d.shape[0], 2, 2, *d.shape[2:]).sum(2)
+
+
+AGREED = "scaled_dot_product_attention[query=2x4x3x16;key=2x2x37x16;value=2x2x37x16;enable_gqa=true;f32;fill=agreed"
+
+
+@pytest.mark.parametrize("seed", ["]", ";seed=3]"])
+def test_some_of_what_is_on_the_way_may_be_taken_for_zero(seed):
+    case = AGREED + seed
+    assert judged(Flushed(), case, "gradient").verdict == "PASS"
+    assert judged(Flushed(), case, "gradient", strict_subnormals=True).verdict == "WRONG_GRADIENT"
+    assert judged(Flushed(100.0), case, "gradient").verdict == "WRONG_GRADIENT"
+
+
+def test_sums_next_to_nothing_are_off_by_no_more_than_their_terms():
+    """Of two terms of some hundred of the smallest normal numbers none is flushed to make them ten of those off."""
+    x = np.array([[500 * TINY, TINY], [2.0, 3.0], [-0.5, 0.25]])
+    for off, verdict in [(0, "PASS"), (10, "WRONG_VALUE"), (100, "WRONG_VALUE")]:
+        assert answered("sum[x=3x2;dim=-1;f32]", [x], [(501 + off) * TINY, 5.0, -0.25]) == verdict
 
 
 def test_a_flushed_zero_has_the_sign_of_the_number():

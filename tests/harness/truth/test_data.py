@@ -244,7 +244,7 @@ def test_every_fill_is_what_it_says():
             "offset-1e4",
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
-        *("opposed", "padded", "spread", "special-pairs"),
+        *("opposed", "padded", "spread", "special-pairs", "agreed", "steep", "truths", "squares", "limits", "pivots"),
     }
 
 

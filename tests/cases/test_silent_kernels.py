@@ -1,0 +1,112 @@
+"""Kernels that are wrong where exponents end, squares overflow, masks hold 2, or elimination meets a zero: each fails."""
+
+import numpy as np
+import pytest
+from _ask import judged
+
+from opproof.cases import cases_of
+from opproof.harness.truth.data import inputs_of
+from opproof.reference_ops import load
+
+_F32 = np.float32
+
+
+def _sums(x, axis=-1):
+    return np.sum(x, axis=axis, keepdims=True)
+
+
+def _topk_moe(logits, *, k, gating, renormalize, scale):
+    """A softmax that does not take off the largest logit."""
+    shares = np.exp(logits)
+    shares = shares / _sums(shares)
+    ids = np.argsort(-logits, axis=-1, kind="stable")[:, :k]
+    weights = np.take_along_axis(shares, ids, -1)
+    return [(weights / _sums(weights) if renormalize else weights) * _F32(scale), ids]
+
+
+def _attention(query, key, value, *_, **__):
+    k, v = (np.repeat(x, query.shape[1] // x.shape[1], axis=1) for x in (key, value))
+    e = np.exp(np.minimum(query @ np.swapaxes(k, -1, -2) / np.sqrt(_F32(query.shape[-1])), 88))
+    return [e / _sums(e) @ v]
+
+
+def _ssm_scan(state, x, dt, A, B, C, ids):
+    """softplus as it is written, log(1 + exp(dt))."""
+    naive = np.where(np.exp(dt) == np.inf, np.inf, dt)
+    return load("ssm_scan").forward(state, x, naive, A, B, C, ids)
+
+
+def _mask(op, true):
+    def wrong(first, mask, *rest, **params):
+        kept = (first, true(mask), *rest) if op == "masked_fill" else (true(first), mask, *rest)
+        return [load(op).forward(*kept, **params)]
+
+    return wrong
+
+
+def _steep(a, b=None, *, exponent=None):
+    return [np.exp(np.clip(b * np.log(a), -40, 40))]
+
+
+def _eliminated(x):
+    """Elimination that swaps no rows."""
+    a, det = x.copy(), np.ones(x.shape[:-2], x.dtype)
+    for i in range(x.shape[-1]):
+        det = det * a[..., i, i]
+        factors = a[..., i + 1 :, i] / a[..., i : i + 1, i]
+        a[..., i + 1 :, :] -= factors[..., None] * a[..., i : i + 1, :]
+    return [det]
+
+
+#: Operator, the fill that shows it, the kernel.
+KERNELS = {
+    "shares that overflow": ("topk_moe", "past-exp", _topk_moe),
+    "scores cut at 88": ("scaled_dot_product_attention", "agreed", _attention),
+    "a softplus that overflows": ("ssm_scan", "past-exp", _ssm_scan),
+    "a condition that is 1": ("where", "truths", _mask("where", lambda m: m == 1)),
+    "the last bit of a condition": ("where", "truths", _mask("where", lambda m: m & 1)),
+    "a positive mask": ("masked_fill", "truths", _mask("masked_fill", lambda m: m > 0)),
+    "a mask of 8 bits": ("masked_fill", "truths", _mask("masked_fill", lambda m: m.astype(np.uint8))),
+    "a root of squares": ("hypot", "squares", lambda a, b: [np.sqrt(a * a + b * b)]),
+    "exponents cut at 40": ("pow", "steep", _steep),
+    "no pivot": ("det", "pivots", _eliminated),
+    "finite up to 2^127": ("isfinite", "limits", lambda x: [np.abs(x) < 2.0**127]),
+    "finite by a minimum": ("isfinite", "limits", lambda x: [(np.abs(x) >= np.finfo(_F32).tiny) & np.isfinite(x)]),
+}
+
+
+class Kernel:
+    name = "kernel"
+
+    def __init__(self, forward):
+        self.wrong = forward
+
+    def forward(self, op, inputs, params):
+        with np.errstate(all="ignore"):
+            return self.wrong(*inputs, **params)
+
+
+@pytest.mark.parametrize(("op", "fill", "kernel"), KERNELS.values(), ids=KERNELS)
+def test_a_kernel_fails_where_it_is_wrong(op, fill, kernel):
+    rows = [case for case in cases_of(op) if case.fill == fill and case.dtype == "f32"]
+    assert rows
+    for case in rows:
+        assert judged(Kernel(kernel), str(case), "forward").verdict == "WRONG_VALUE", case
+
+
+def test_the_gradient_of_an_angle_whose_square_overflows_is_wrong():
+    class Angle(Kernel):
+        def vjp(self, op, inputs, params, cotangents, needs):
+            (a, b), (g,) = inputs, cotangents
+            with np.errstate(all="ignore"):
+                return [g * b / (a * a + b * b), -g * a / (a * a + b * b)]
+
+    case = "atan2[a=9x33;b=9x33;f32;fill=squares]"
+    assert judged(Angle(lambda a, b: [np.arctan2(a, b)]), case, "gradient").verdict == "WRONG_GRADIENT"
+
+
+def test_masks_hold_every_true_number_and_as_many_zeros():
+    case = next(case for case in cases_of("where") if case.fill == "truths")
+    drawn = inputs_of(case, load("where"))["condition"]
+    assert {*np.unique(drawn)} == {0, 1, 2, -1, 254, 255, 256, 65536}
+    assert 0.4 < np.mean(drawn == 0) < 0.6
