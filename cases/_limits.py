@@ -122,7 +122,8 @@ def squares(normal: Fill) -> Fill:
         most, least = int(0.58 * dtype.max_exponent), int(0.62 * dtype.max_exponent - 1)
         sizes = np.array([2.0**most, 2.0**-least, 1.0])
         values = normal(bits, shape, dtype)
-        return values * sizes[np.arange(values.size) % len(sizes)].reshape(shape)
+        turns: Floats = sizes[np.arange(values.size) % len(sizes)].reshape(shape)
+        return values * turns
 
     return drawn
 

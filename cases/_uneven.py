@@ -2,7 +2,7 @@
 
 Opposed: every element of the first tensor above 0 and of the second below, scores of a product all far below 0.
 Agreed: every element of both above 0, scores all so far above 0 that their exponentials are past the largest float32.
-Steep: the second tensor up to 60, so that b log(a) comes near to where exponentials end, and no product with b is past it.
+Steep: the second tensor up to 60, so that b log(a) comes near to where exponentials end, and not past it.
 Truths: masks that hold what is true beside 1: 2, -1, and what is 0 or below it in 8 bits.
 Padded: masks that leave out the first quarter, half or three quarters of a row, as sequences padded on the left.
 Spread: numbers of many sizes, cotangents too. Sums of them round, where those of numbers on one grid are exact.

@@ -1,4 +1,4 @@
-"""Kernels that are wrong where exponents end, squares overflow, masks hold 2, or elimination meets a zero: each fails."""
+"""Kernels that are wrong where exponents end, squares overflow, masks hold 2, or elimination meets a zero fail."""
 
 import numpy as np
 import pytest

@@ -140,6 +140,14 @@ def ends(case: Case, op: Op) -> list[str]:
     return [name for name in case.shapes if isinstance(drawn.get(name), Closed)]
 
 
+def truths(op: Op) -> list[str]:
+    """Masks of whole numbers that are asked whether they are 0, and come back in no result."""
+    if op.domain is None:
+        return []
+    domains = [op.domain(case.shapes, **{**op.params, **case.kwargs}) for case in cases_of(op.name, "smoke")]
+    return sorted({name for found in domains for name, drawn in found.items() if drawn == range(2)} - {*op.outputs})
+
+
 def compared(op: Op) -> bool:
     """Whether it compares two tensors, or takes one from the other."""
     of_two = op.tensors == ("a", "b") and Trait.BROADCASTS in op.traits and not op.multilinear

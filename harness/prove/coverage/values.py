@@ -31,11 +31,6 @@ def _agreed(case: Case, op: Op) -> list[str]:
     return [case.dtype] if case.fill == AGREED else []
 
 
-def _asks_truth(op: Op) -> bool:
-    """Whether it takes a mask of whole numbers that are no factors: 0 is false, and all others are true."""
-    return bool({"condition", "keep"} & set(op.tensors)) or op.name == "masked_fill"
-
-
 def _biased(op: Op) -> bool:
     """Whether it takes a mask, and ALiBi's slopes."""
     return on.masked(op) and "max_bias" in op.params
@@ -264,10 +259,6 @@ CONJUNCTIONS = (
     Rule("exact", "small integers, compared bit for bit", 0, on.multilinear, fill("exact", "signs")),
     Rule("mask, batch, ALiBi", "a mask with a batch and ALiBi", 0, _biased, when(_masked)),
     Rule("opposed", "scores of a product all far below 0", 0, _scores, fill("opposed")),
-    Rule(
-        "agreed", "scores of a product all past what exponentials hold, in each dtype", 0, _scores, _agreed, _each_dtype
-    ),
-    Rule("truths", "masks that hold what is true beside 1", 0, _asks_truth, fill("truths")),
     Rule("padded", "rows that a mask leaves out from their beginning on", 0, on.masked, fill("padded")),
     Rule("partial, strided", "partial rope of strided tensors", 0, on.taking("n_dims"), when(_partial)),
     Rule(
@@ -280,4 +271,8 @@ CONJUNCTIONS = (
         on.being(Trait.BROADCASTS),
         when(lambda case: broadcasts(case) and strided(case)),
     ),
+    Rule(
+        "agreed", "scores of a product all past what exponentials hold, in each dtype", 0, _scores, _agreed, _each_dtype
+    ),
+    Rule("truths", "masks that hold what is true beside 1", 0, lambda op: bool(on.truths(op)), fill("truths")),
 )
