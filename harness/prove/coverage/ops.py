@@ -144,8 +144,9 @@ def truths(op: Op) -> list[str]:
     """Masks of whole numbers that are asked whether they are 0, and come back in no result."""
     if op.domain is None:
         return []
-    domains = [op.domain(case.shapes, **{**op.params, **case.kwargs}) for case in cases_of(op.name, "smoke")]
-    return sorted({name for found in domains for name, drawn in found.items() if drawn == range(2)} - {*op.outputs})
+    domains = [op.domain(case.shapes, **{**op.params, **case.kwargs}) for case in cases_of(op.name, "standard")]
+    others = {name for found in domains for name, drawn in found.items() if drawn != range(2)}  # such as places
+    return sorted({name for found in domains for name in found} - others - {*op.outputs})
 
 
 def compared(op: Op) -> bool:
