@@ -10,6 +10,7 @@ from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
 from opproof.harness.truth.torch.evaluate import Question
 from opproof.harness.truth.torch.kinks import Between, between
+from opproof.reports._text import plural
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -27,7 +28,10 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
     failing = [j for j in again if not j.comparison.right]
     if failing or any(j.figures.fault() for j in again):
         return {**judgements, Mode.GRADIENT: replace(wrong, tensors=tuple(again)) if failing else wrong}
-    passed = replace(measured(again, []), message="at kinks it lies between the derivatives on either side")
+    pairs = zip(again, wrong.tensors, strict=True)
+    count = sum(int((a.comparison.passed & ~b.comparison.passed).sum()) for a, b in pairs)
+    said = f"{plural(count, 'element')} at kinks: between the derivatives on either side"
+    passed = replace(measured(again, []), message=said)
     return {**judgements, Mode.GRADIENT: passed}
 
 

@@ -13,12 +13,18 @@ from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
 
 
+#: Comparisons of numbers: of equals that are computed alike both are taken for one, of a sum and a threshold not.
+_COMPARES = frozenset("lt le gt ge searchsorted bucketize".split())
+
+
 def unsettled(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:
     """Why what is wrong at a variant says nothing of the candidate; empty where it does."""
     if _of_nothing(variant, judgements):
         return "the candidate answers NaN where it is left nothing to reduce"
     if _of_equals(variant, known, judgements):
         return "which of equal elements are taken decides, and the candidate takes others"
+    if variant.name == TIES and _COMPARES & known.flips and judgements[Mode.FORWARD].verdict in WRONG:
+        return "the reference compares numbers that are equal but for their rounding, which decides"
     return ""
 
 

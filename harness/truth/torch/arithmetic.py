@@ -84,7 +84,7 @@ class Arithmetic:
     way: Way = Way.PLAIN
     scattered: bool = False  # every rounding draws a sign, so that nothing cancels
     saturates: bool = False  # whether something did that is flat far out
-    flips: int = 0
+    flips: set[str] = field(default_factory=set)  # operations whose decisions noise takes otherwise
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
@@ -101,14 +101,15 @@ class Arithmetic:
     def decided(self, name: str, made: Callable[[], Any]) -> Any:
         """A result of the exact evaluation that later code may change in place: a tensor, a tuple of them, a number.
 
-        Where noise would decide otherwise, an honest candidate may too: `flips` counts such decisions.
+        Where noise would decide otherwise, an honest candidate may too: `flips` names such operations.
         """
         if self.exact:
             return copied(self.tape.kept(name, lambda: copied(made())))
         kept = self.tape.kept(name, made)
         if name not in _UNSTEADY and self.torch.is_tensor(kept):
             other = made()
-            self.flips += int(other.shape != kept.shape or not self.torch.equal(other, kept))
+            if other.shape != kept.shape or not self.torch.equal(other, kept):
+                self.flips.add(name)
         return copied(kept)
 
     def random(self, name: str, made: Callable[[], Any]) -> Any:

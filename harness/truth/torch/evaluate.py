@@ -54,7 +54,7 @@ class Truth:
     outputs: tuple[Expected, ...]
     gradients: tuple[Expected | None, ...]  # by input
     promoted: tuple[str, ...]  # lines at which the reference left float64
-    flips: int = 0  # decisions that noise would take otherwise: a candidate may, without being wrong
+    flips: frozenset[str] = frozenset()  # operations that noise decides: a candidate may otherwise, without being wrong
     taken: tuple[str, ...] = ()  # lines at which it took numbers out of tensors
     open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
@@ -92,7 +92,7 @@ class Deviations:
 
     squares: list[Any]  # their sum
     few: list[list[Array]]  # those of some elements, by run; of floats of fewer digits than float32
-    flips: int  # decisions that noise took otherwise
+    flips: frozenset[str]  # operations whose decisions noise took otherwise
 
 
 def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN) -> Deviations:
@@ -103,18 +103,18 @@ def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int,
     squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in values]
     few: list[list[Array]] = [[] for _ in values]
     narrow = [k in DTYPES and is_narrow(v, DTYPES[k]) for v, k in zip(values, question.results, strict=True)]
-    flips = 0
+    flips = set[str]()
     for run in range(runs):
         noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
         found = evaluated(noise, question, unit)
-        flips += noise.flips
+        flips |= noise.flips
         with np.errstate(all="ignore"):
             squares = [
                 s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
             ]
             for kept, x, y in compress(zip(few, values, found, strict=True), narrow):
                 kept.append(sampled(y) - sampled(x))
-    return Deviations(squares, few, flips)
+    return Deviations(squares, few, frozenset(flips))
 
 
 def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:

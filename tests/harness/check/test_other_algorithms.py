@@ -206,6 +206,31 @@ def test_equal_elements_that_decide():
     assert wrong.failures
 
 
+def nth(x, u):
+    """The first place at which shares add up to u."""
+    shares = x.exp() / x.exp().sum(-1, keepdim=True)
+    return (shares.cumsum(-1) < u).sum(-1), shares
+
+
+def nth_by_weights(x, u, off=0):
+    e = x.exp()
+    return (e.cumsum(-1) < u * e.sum(-1, keepdim=True)).sum(-1) + off, e / e.sum(-1, keepdim=True)
+
+
+def test_a_threshold_that_a_sum_of_equals_meets():
+    given = {"like": nth, "inputs": lambda seed, dtype: _draws(seed, dtype), "dtype": "f32", "raises": False}
+    report = opproof.check(nth_by_weights, **given)
+    assert report.ok, report
+    assert opproof.check(lambda x, u: nth_by_weights(x, u, 1), **given).failures.keys() == {"WRONG_VALUE"}
+
+
+def _draws(seed, dtype):
+    """Weights of which a row is 1 and the thresholds quarters, as ties make them."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(8, 12, generator=generator)
+    return [x.to(dtype), (torch.randint(1, 4, (8, 1), generator=generator) / 4).to(dtype)]
+
+
 def test_which_of_equal_numbers_is_taken():
     """The largest of each row is there twice, whatever halves make of the others."""
 
