@@ -130,7 +130,7 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
         patterns, regions = (PATTERNS, tensors) if said else ((), [])
         found = [s for label, pattern in patterns for w in small if (s := _sentence(label, pattern, w))]
         found += [lost for w in small if (lost := digits.perhaps(w))]
-        found += [f"only {r.said} of {w.what} are wrong" for w in regions for r in where.as_good(w)]
+        found += [where.said(w, r) for w in regions for r in where.as_good(w)]
     return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from math import lgamma, log
 
 import numpy as np
@@ -16,18 +17,47 @@ from opproof.vocabulary.dtypes import DTYPES
 
 #: How much of a place is wrong at least, of what could show it: a loop that forgets a place forgets all of it.
 _FORGOTTEN = 0.75
+#: Labels of regions that a value bounds; how much of one is wrong at least.
+_OF_VALUES, _WRONG = ("large", "half"), 0.5
+#: How much of all elements such a region is at most, also where everything beyond the bound is wrong.
+_MOST, _MOST_WHOLE = 0.7, 0.9
 #: Elements up to which regions are held all at once, to count them.
 _SMALL = 2**14
 
 
 def only_there(w: Wrong) -> tuple[str, str] | None:
-    """The region that the wrong elements fill best, all of them inside it, beyond chance."""
+    """The region that the wrong elements fill best, all of them inside it, beyond chance.
+
+    Of some that are NaN where a number is expected: they have one cause, which the other wrong elements may not share.
+    """
+    found, lost = _fullest(w), _lost(w)
+    if lost.any() and (found is None or found[0] < 1):
+        found = _fullest(replace(w, failing=lost, units=np.where(lost, w.units, 0))) or found
+    return None if found is None else (found[1].label, said(w, found[1]))
+
+
+def said(w: Wrong, region: Region) -> str:
+    """That the wrong elements are there alone; where there is NaN for numbers, that the NaN is."""
+    lost = _lost(w)
+    if not lost.any() or (lost & ~region.mask).any():
+        return f"only {region.said} of {w.what} are wrong"
+    return f"only {region.said} of {w.what} are NaN" + ("" if lost[w.failing].all() else "; others are wrong numbers")
+
+
+def _lost(w: Wrong) -> Mask:
+    """Where there is NaN and a number is expected."""
+    if w.expected.dtype.kind != "f":
+        return np.zeros(w.failing.shape, dtype=bool)
+    return np.asarray(w.failing & np.isnan(w.got) & np.isfinite(w.expected))
+
+
+def _fullest(w: Wrong) -> tuple[float, Region] | None:
     found = _best(w, known(w))
     if found is None or found[0] < 1:  # a place that holds right elements too may be a value that fits better
         value = _best(w, thresholds(w))
         if value is not None and (found is None or value[0] == 1):
             found = value
-    return None if found is None else (found[1].label, f"only {found[1].said} of {w.what} are wrong")
+    return found
 
 
 def as_good(w: Wrong) -> list[Region]:
@@ -60,7 +90,7 @@ def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
         bits = _evidence(region, w.failing, telling) - cost
         if region.cost and filled < 1:  # where it begins is then a choice too
             bits -= log(w.failing.size) / log(2)
-        enough = filled >= _enough(region)
+        enough = filled >= _enough(region) and _is_told_by(w, region)
         if enough and bits >= _least(region, filled, unlike) and (best is None or filled > best[0]):
             best = filled, region
     return best
@@ -71,6 +101,22 @@ def _enough(region: Region) -> float:
     if region.label in PLACES:
         return _FORGOTTEN
     return 0.5 if region.cost or region.label == "half" else 0.2
+
+
+def _is_told_by(w: Wrong, region: Region) -> bool:
+    """Whether a bound says where an error is: few right elements lie beyond it, also of those too small to show one."""
+    if region.label not in _OF_VALUES:
+        return True
+    wrong, right = int((w.failing & region.mask).sum()), int((_right(w) & region.mask).sum())
+    return wrong >= _WRONG * (wrong + right) and bool(region.mask.mean() <= (_MOST if right else _MOST_WHOLE))
+
+
+def _right(w: Wrong) -> Mask:
+    """Numbers that are right to the digits of the dtype, and not only as far as their condition allows."""
+    right = ~w.failing & ~_constant(w)
+    if w.expected.dtype.kind == "f":
+        right &= np.abs(w.got - w.expected) <= C * DTYPES[w.dtype].u * np.abs(w.expected)
+    return np.asarray(right)
 
 
 def _least(region: Region, filled: float, unlike: bool) -> float:

@@ -94,3 +94,46 @@ def test_from_one_number_to_another():
     said = told(Changed(change), "relu[x=7x33;f32]")
     assert said.startswith("only the elements where -0.4")
     assert "≤ x ≤ -0.0" in said
+
+
+def off_where(mask, by):
+    return Changed(lambda found, inputs: [np.where(mask(inputs[0]), by(found[0]), found[0]).astype(found[0].dtype)])
+
+
+def some(x):
+    """A quarter, chosen by nothing that has to do with their values."""
+    return np.random.default_rng(5).random(x.shape) < 0.25
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (lambda x: x <= -1, "only the elements where x ≤ -1.0"),
+        (lambda x: (x <= -1) & some(x), ""),  # three of four beyond the bound are right
+        (lambda x: x >= -2, ""),  # nearly everything
+    ],
+)
+def test_a_bound_is_named_where_most_beyond_it_is_wrong_and_it_is_not_nearly_all(mask, said):
+    found = told(off_where(mask, lambda y: y + 0.1 + y * y), "sin[x=7x33;f32]")
+    assert found.startswith(said)
+    assert bool(said) == bool(found)
+
+
+def test_right_elements_too_small_to_show_an_error_count():
+    """Of numbers below zero the smallest would hide an error of 2^-17; where most of them are, zero is no bound."""
+    said = told(off_where(lambda x: x < -1e-3, lambda y: y * (1 + 2**-17)), "square[x=256x256;f32;fill=every]")
+    assert "where x < 0" not in said
+
+
+def test_nan_for_numbers_is_told_before_what_else_is_wrong():
+    """A root of a negative number; that others are off, here and there, has another cause."""
+
+    def change(found, inputs):
+        y = np.where(some(inputs[0]), found[0] + 1, found[0])
+        return [np.where(inputs[0] < -1, np.nan, y).astype(found[0].dtype)]
+
+    said = told(Changed(change), "sin[x=7x33;f32]")
+    assert said.startswith("only the elements where x ≤ -1.0")
+    assert said.endswith(" of y are NaN; others are wrong numbers")
+    alone = told(off_where(lambda x: x < -1, lambda y: y * np.nan), "sin[x=7x33;f32]")
+    assert alone.endswith(" of y are NaN")
