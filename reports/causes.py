@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from opproof.reports._kinds import severity, share
 from opproof.reports._record import Result
 from opproof.reports._text import line, plural, short_names
+from opproof.reports.advice import sound
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.verdicts import Verdict
 
@@ -47,7 +48,7 @@ class Cause:
 def causes(failed: Iterable[Result]) -> list[Cause]:
     """The causes of failures, the worst first: one that does harm, then that of the most records."""
     groups: dict[tuple[str, ...], list[Result]] = {}
-    for r in failed:
+    for r in sound(list(failed)):
         groups.setdefault((r.backend, r.op, str(r.mode), str(r.verdict)), []).append(r)
     return sorted((cause for some in groups.values() for cause in _explained(some)), key=_badness)
 

@@ -11,6 +11,7 @@ from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.tried import Tried
 from opproof.harness.check.wish import Wish
 from opproof.reports import Result
+from opproof.reports.advice import sound
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Failures that are diagnosed.
@@ -55,6 +56,6 @@ def summary(
     promoted = first.truth.promoted if first.truth is not None else ()
     eager = errors(reference, first) if wish.eager else {}
     return Report(
-        candidate, name, tuple(results), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager,
+        candidate, name, tuple(sound(results)), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager,
         named, wish.again,
     )  # fmt: skip

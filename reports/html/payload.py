@@ -15,6 +15,7 @@ from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import failures
 from opproof.reports._text import plural, short_names
+from opproof.reports.advice import sound
 from opproof.reports.causes import causes
 from opproof.reports.changes.record import TITLES, WORSE, Change, Changes
 from opproof.reports.changes.text import sentence
@@ -65,6 +66,7 @@ def encode(
     changes: Changes | None,
 ) -> str:
     """JSON that may stand in a script element: it holds no `<`."""
+    results = sound(results)
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     strings, cases = _Texts([""]), _Texts()  # the empty text is _NOTHING
     ops = _Texts(sorted({r.op for r in results}))

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from opproof.reports import Result
+from opproof.reports.advice import sound
 from opproof.reports.causes import causes, heading
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
@@ -62,3 +65,33 @@ def test_operator_mode_verdict_and_backend_part_causes_and_the_worst_is_first():
     assert [len(c.records) for c in found] == [1, 2, 1, 1, 1]
     assert found[0].smallest.verdict == Verdict.CRASH  # which does harm, however few they are
     assert heading(found[1], ["mine", "yours"]) == "conv2d gradient on mine, WRONG_GRADIENT: 2 records, f32 f16"
+
+
+STORED = 'passes if its intermediates are stored in bf16: declare it (compute -> "storage"), or accumulate in float32'
+NARROW = replace(FAIL, case=FAIL.case.replace("f32", "bf16"), dtype="bf16", diagnosis=STORED, also=(BIAS,))
+
+
+@pytest.mark.parametrize(
+    "advice", [STORED, "looks like bf16 arithmetic: the errors of the gradient of bias are 0.94 units of it"]
+)
+def test_a_precision_is_not_advised_where_a_wider_dtype_is_wrong_too(advice):
+    narrow = replace(NARROW, diagnosis=advice)
+    (cause,) = causes([FAIL, narrow])
+    assert cause.explanation == BIAS
+    assert all(r.diagnosis == BIAS for r in cause.records)
+    unexplained = causes([FAIL, replace(narrow, also=())])
+    assert sorted(c.explanation for c in unexplained) == ["", BIAS]
+
+
+@pytest.mark.parametrize(
+    "wider",
+    [
+        replace(FAIL, op="conv1d"),
+        replace(FAIL, mode=Mode.FORWARD, verdict=Verdict.WRONG_VALUE),
+        replace(FAIL, verdict=Verdict.PASS),
+        replace(FAIL, known="a ledger knows it"),
+        replace(NARROW, dtype="f16"),
+    ],
+)
+def test_a_precision_is_advised_where_no_wider_dtype_of_the_operator_and_mode_is_wrong(wider):
+    assert sound([wider, NARROW]) == [wider, NARROW]

@@ -5,7 +5,11 @@ import pytest
 from _ask import attempted
 from _rounding_backend import Kernels, rounded, truncated
 
+from opproof.backends.numpy import create
 from opproof.harness.diagnose.diagnosis import diagnose
+from opproof.harness.run.record import record
+from opproof.harness.run.task import Task
+from opproof.reports.advice import sound
 
 NORM = "rms_norm[x=33x65;weight=65,;bf16]"
 SENTENCE = 'passes if its intermediates are stored in bf16: declare it (compute -> "storage"), or accumulate in float32'
@@ -65,3 +69,22 @@ def test_other_dtypes_are_told_nothing():
     made = attempted(Kernels(lambda y: rounded(y).astype(np.float32)), NORM.replace("bf16", "f32"))
     assert made.judgement.verdict == "WRONG_VALUE"
     assert "declare it" not in diagnose(made.posed, made.answer, made.judgement, made.rules)
+
+
+class BiasedVariance:
+    """The numpy backend; the running variance has the variance of all n, not that of samples."""
+
+    def forward(self, op, inputs, params):
+        return create().forward(op, inputs, {**params, "unbiased": False})
+
+
+BATCH = "batch_norm_training[x=2x3x5x7;running_mean=3,;running_var=3,;weight=3,;bias=3,;momentum=0.75;{}]"
+
+
+def test_what_float32_has_wrong_too_is_no_precision():
+    """Of 70 elements a variance that is 1 / 70 too small passes as what lies between the steps, rounded to bf16."""
+    made = [(c, attempted(BiasedVariance(), c)) for c in map(BATCH.format, ("f32", "bf16;layout=offset"))]
+    wide, narrow = (record(Task("made here", case, "forward"), m) for case, m in made)
+    assert narrow.diagnosis == SENTENCE
+    assert sound([wide, narrow])[1].diagnosis == ""
+    assert sound([narrow]) == [narrow]
