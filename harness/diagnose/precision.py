@@ -9,7 +9,7 @@ import numpy as np
 
 from opproof.harness.diagnose import smooth
 from opproof.harness.diagnose.wrong import MOST, Wrong
-from opproof.harness.judge.bound import compare
+from opproof.harness.judge.bound import C, compare
 from opproof.harness.truth.reference import Expected, expected_of
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
@@ -25,6 +25,9 @@ _FEWEST, _NEAR = 4, 4
 _EIGHTHS = [d for d in DTYPES.values() if d.kind is Kind.FLOAT8]
 #: Root mean square of errors, in units of what honest rounding makes, that still looks like rounding.
 _WIDEST = 2.0
+#: Units of the precision, of what is expected as a whole, that errors have at most, and the median of the wrong ones
+#: beside the root mean square at least: a few large errors are no arithmetic's.
+_LARGEST_ERROR, _USUAL = C, 0.1
 #: Exponents (of significands from 1/2 to 1) below which numbers are subnormal.
 _LEAST = {"f32": -125, "f16": -13, "tf32": -125, "bf16": -125}
 
@@ -117,9 +120,20 @@ def size_of_errors(w: Wrong) -> str | None:
             continue
         compared = compare(w.got, expected, w.dtype)
         spread = float(np.sqrt(np.mean(np.square(compared.units))))
-        if compared.passed.all() and 0.02 <= spread <= (1 if few else _WIDEST):
+        usual = float(np.median(compared.units[w.failing]))
+        alike = usual >= _USUAL * spread and _rms(error) <= _LARGEST_ERROR * _unit(name) * _rms(w.expected)
+        if compared.passed.all() and alike and 0.02 <= spread <= (1 if few else _WIDEST):
             return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"
     return None
+
+
+def _rms(v: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(v))))
+
+
+def _unit(name: str) -> float:
+    """The unit roundoff of a precision, as it is told."""
+    return 2.0 ** -_DIGITS.get(name.split(maxsplit=1)[0], 53)
 
 
 def _systematic(w: Wrong) -> bool:
