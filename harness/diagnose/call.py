@@ -53,6 +53,8 @@ def _only(g: Array, axes: Sequence[int], end: int) -> Array:
 
 
 def input_ignored(w: Wrong) -> str | None:
+    if not w.numbers.any():
+        return None
     several = sum(v is not None for v in w.inputs) > 1
     for i, v in enumerate(w.inputs):
         if v is None or not (v.dtype.kind == "f" or _of_truths(v)):
@@ -79,7 +81,7 @@ def _of_truths(v: Array) -> bool:
 
 def terms_dropped(w: Wrong) -> str | None:
     """The first or last slices of an input (or the cotangent) do not enter a sum."""
-    if not w.got[w.failing].any():
+    if not w.got[w.numbers].any():
         return None  # zeros are a region's, not a sum's
     for place, v in tensors(w):
         for axis in range(v.ndim) if v.dtype.kind == "f" else ():

@@ -14,7 +14,7 @@ from opproof.vocabulary.modes import Mode
 
 def left_out(w: Wrong) -> str | None:
     """Right without the last, or the first, of what lies along an axis: cut off from all inputs that have it."""
-    if w.mode is not Mode.FORWARD or not w.got[w.failing].any() or not few(w):
+    if w.mode is not Mode.FORWARD or not w.got[w.numbers].any() or not few(w):
         return None
     for axes in _shared(w):
         size = next(v.shape[a] for a, v in zip(axes, w.inputs, strict=True) if a is not None and v is not None)

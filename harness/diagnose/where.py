@@ -30,7 +30,7 @@ def only_there(w: Wrong) -> tuple[str, str] | None:
 
     Of some that are NaN where a number is expected: they have one cause, which the other wrong elements may not share.
     """
-    found, lost = _fullest(w), _lost(w)
+    found, lost = _fullest(w), w.lost
     if lost.any() and (found is None or found[0] < 1):
         found = _fullest(replace(w, failing=lost, units=np.where(lost, w.units, 0))) or found
     return None if found is None else (found[1].label, said(w, found[1]))
@@ -38,17 +38,10 @@ def only_there(w: Wrong) -> tuple[str, str] | None:
 
 def said(w: Wrong, region: Region) -> str:
     """That the wrong elements are there alone; where there is NaN for numbers, that the NaN is."""
-    lost = _lost(w)
+    lost = w.lost
     if not lost.any() or (lost & ~region.mask).any():
         return f"only {region.said} of {w.what} are wrong"
     return f"only {region.said} of {w.what} are NaN" + ("" if lost[w.failing].all() else "; others are wrong numbers")
-
-
-def _lost(w: Wrong) -> Mask:
-    """Where there is NaN and a number is expected."""
-    if w.expected.dtype.kind != "f":
-        return np.zeros(w.failing.shape, dtype=bool)
-    return np.asarray(w.failing & np.isnan(w.got) & np.isfinite(w.expected))
 
 
 def _fullest(w: Wrong) -> tuple[float, Region] | None:

@@ -84,6 +84,18 @@ class Wrong:
         """Of every output; none in forward mode."""
         return self.posed.cotangents
 
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """Wrong elements that are NaN where a number is expected."""
+        if self.expected.dtype.kind != "f":
+            return np.zeros(self.got.shape, dtype=bool)
+        return np.asarray(self.failing & np.isnan(self.got) & np.isfinite(self.expected))
+
+    @property
+    def numbers(self) -> NDArray[np.bool_]:
+        """Wrong elements that are not: a call with other numbers is told by them, for many such calls make NaN."""
+        return np.asarray(self.failing & ~self.lost)
+
     def fits(
         self,
         candidate: Array | None,

@@ -413,3 +413,48 @@ def test_truth_values_are_not_those_of_a_formula():
     assert "is that of bitwise_or, not of bitwise_and" in told(
         Changed(lambda found, inputs: [np.bitwise_or(*inputs)]), "bitwise_and[a=66,;b=66,;f32]"
     )
+
+
+@pytest.mark.parametrize(
+    ("case", "mode"),
+    [
+        ("softmax[x=7x33;dim=-1;f32]", F),
+        ("softmax[x=7x33;dim=-1;f32]", G),
+        ("matmul[a=7x33;b=33x5;f32]", F),
+        ("layer_norm[x=7x33;normalized_shape=(33);f32]", F),
+        ("scaled_dot_product_attention[query=4x4x5x8;key=4x4x7x8;value=4x4x7x8;f32]", F),
+    ],
+)
+def test_nan_is_told_as_nan_not_as_what_does_not_enter(case, mode):
+    """Rows of minus infinity would make NaN of it too, as much else would."""
+
+    def last(value):
+        def change(y, x):
+            y = y.copy()
+            y[-1:] = value
+            return y
+
+        return near(change)
+
+    said = told(last(np.nan), case, mode)
+    assert "enter" not in said
+    assert "ignored" not in said
+    assert said.startswith("only the elements of the last slice along axis 0 of ")
+    assert said.endswith(" are NaN")
+
+
+class LastForgotten:
+    """The numpy backend; the last slice of the first input is taken for zeros."""
+
+    def forward(self, op, inputs, params):
+        x = inputs[0].copy()
+        x[..., -1] = 0
+        y = create().forward(op, [x, *inputs[1:]], params)[0].copy()
+        y[0] = np.nan
+        return [y]
+
+
+def test_what_does_not_enter_is_told_where_all_numbers_say_so():
+    """A row of NaN is not of it."""
+    assert "enter" not in told(LastForgotten(), "matmul[a=7x33;b=33x5;f32]")
+    assert "does not enter y" in told(planted("last term dropped"), "matmul[a=7x33;b=33x5;f32]")
