@@ -23,6 +23,9 @@ _HARMFUL = (Verdict.OUT_OF_BOUNDS, Verdict.CRASH, Verdict.INPUT_CHANGED)
 
 #: Numbers that say which case it was, not what is wrong: a threshold, a factor, an index.
 _NUMBER = re.compile(r"(?<!multiple of )(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
+#: Shapes, and lists of numbers: (), (3,), (2, 3, 5), 2x3x5, axes 2, 3.
+_SHAPE = re.compile(r"(?<!\w)\((?:#(?:, ?#)*,?)?\)|(?<![\w.])(?:\d+(?:x\d+)+|0d)(?!\w)")
+_AXES = re.compile(r"\bax(?:is|es) #(?:(?:, ?#)* and #|(?:, ?#)+)?(?!\w)")
 _EXTENTS = re.compile(r"=(\d+(?:x\d+)+|\d+,|0d)(?=[;\]])")
 
 
@@ -73,8 +76,16 @@ def _texts(result: Result) -> dict[str, str]:
     """What explains a record, by what of it is not the case's own, the most telling first."""
     found: dict[str, str] = {}
     for text in (_explanation(result), *result.also):
-        found.setdefault(_NUMBER.sub("#", text), text)
+        found.setdefault(_pattern(text, result), text)
     return found
+
+
+def _pattern(text: str, result: Result) -> str:
+    """What a text says of every case alike: without its numbers, shapes and axes, and the record's own dtype."""
+    same = text.replace(result.case, "#") if result.case else text
+    same = re.sub(rf"(?<!\w){re.escape(result.dtype)}(?!\w)", "its dtype", same) if result.dtype else same
+    same = _NUMBER.sub("#", same)
+    return _AXES.sub("axes", _SHAPE.sub("#", same))
 
 
 def heading(cause: Cause, backends: Sequence[str] = ()) -> str:

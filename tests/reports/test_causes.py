@@ -33,6 +33,32 @@ def test_numbers_of_a_case_do_not_part_a_cause():
     assert len(causes([replace(FAIL, diagnosis=t) for t in named])) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "cases"),
+    [
+        ("gradient of target is None, expected shape {}", ["()", "(3,)", "(1, 1025)", "(2, 3, 4, 7)"]),
+        ("expected x of 2x3, got {}", ["0d", "3x7", "2x3x4x7"]),
+        ("y is that of stride={}, its default", ["2", "(1, 1)", "(1, 2, 1)"]),
+        (
+            "only the elements of the first and last slices along {} of y are wrong",
+            ["axis 0", "axes 2, 3", "axes 1, 2"],
+        ),
+        ("{} failed", ["conv2d[x=1x1x3x3;weight=1x1x1x1;bias=1,;f16]", "conv2d[x=2x3x7x9;weight=4x3x3x3;bias=4,;f32]"]),
+    ],
+)
+def test_shapes_of_a_case_do_not_part_a_cause(text, cases):
+    made = [replace(FAIL, case=c if "[" in c else FAIL.case, diagnosis="", message=text.format(c)) for c in cases]
+    assert len({str(c.records) for c in causes(made)}) == 1
+
+
+def test_the_dtype_of_a_case_does_not_part_a_cause_but_another_does():
+    stored = "passes if its intermediates are stored in {}: declare it"
+    narrow = [replace(SMALL, dtype=d, diagnosis=stored.format(d)) for d in ("f16", "bf16")]
+    assert len(causes(narrow)) == 1
+    looks = "looks like {} arithmetic: y is rounded to {}"
+    assert len(causes([replace(FAIL, diagnosis=looks.format(d, d)) for d in ("f16", "bf16")])) == 2
+
+
 def test_what_explains_all_records_wins():
     axis, strides = "as if it were over axis 0", "the strides of x are ignored"
     transposed = replace(FAIL, case=FAIL.case.replace("f32", "f32;layout=transposed"), diagnosis=strides, also=(axis,))
