@@ -8,11 +8,11 @@ from math import log2
 import numpy as np
 
 from opproof.cases._every import is_every
+from opproof.harness.diagnose.named import slices
 from opproof.harness.diagnose.places import along, places
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
-from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
@@ -52,27 +52,11 @@ def _values(w: Wrong) -> Iterator[Region]:
         whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / DTYPES[w.dtype].u)
         yield from _spread(w, "kinks", f"where {name} is an integer", whole)
         yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
-    yield from _named(w)
+    yield from slices(w)
     if len(arrays) >= 2:
         (a, x), (b, y) = arrays[:2]
         if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):
             yield from _spread(w, "kinks", f"where {a} = {b}", x == y)
-
-
-def _named(w: Wrong) -> Iterator[Region]:
-    """Slices along the axis that an input of integers has indices of: those it names more than once, once, never."""
-    for name, index in zip(w.names, w.inputs, strict=True):
-        dim = w.params.get("dim", 0)
-        if index is None or index.dtype.kind not in "iu" or not isinstance(dim, int) or not w.got.ndim:
-            continue
-        axis = dim % w.got.ndim
-        n = w.got.shape[axis]
-        if Trait.INDEXED not in w.op.traits or not index.size or index.min() < 0 or index.max() >= n:
-            continue
-        count = np.bincount(index.reshape(-1).astype(np.int64), minlength=n)
-        for said, chosen in (("more than once", count > 1), ("once", count == 1), ("never", count == 0)):
-            mask = chosen[along(w.got.shape, axis)]
-            yield Region("special", f"the slices along axis {axis} that {name} names {said}", mask)
 
 
 def _ties(v: Array) -> Mask:

@@ -8,6 +8,7 @@ from math import lgamma, log
 
 import numpy as np
 
+from opproof.harness.diagnose.named import comparable, slicewise
 from opproof.harness.diagnose.places import PLACES
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
 from opproof.harness.diagnose.regions import known, thresholds
@@ -72,19 +73,22 @@ def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
     best: tuple[float, Region] | None = None
     doubtful = w.failing | (w.units > (3 if DTYPES[w.dtype].digits < 24 else C / 2))
     unlike = bool((~np.isfinite(w.got) & np.isfinite(w.expected))[w.failing].all())
-    telling = _telling(w)
+    telling, alike = _telling(w), comparable(w)
     tried, price = _priced(w, regions)
     for region in tried:
-        inside = region.mask & telling
-        if not 0 < inside.sum() < telling.sum() or (doubtful & ~region.mask).any():
+        shown = telling & alike if region.label in PLACES else telling
+        inside = region.mask & shown
+        if not 0 < inside.sum() < shown.sum() or (doubtful & ~region.mask).any():
             continue
         filled = float(w.failing[inside].mean())
         cost = price if region.cost == CHOSEN else region.cost
-        bits = _evidence(region, w.failing, telling) - cost
+        axes = slicewise(w, region, shown) if region.label in PLACES else None
+        bits = _evidence(w.failing, region, shown, region.axis if axes is None else axes) - cost
         if region.cost and filled < 1:  # where it begins is then a choice too
             bits -= log(w.failing.size) / log(2)
         enough = filled >= _enough(region) and _is_told_by(w, region)
-        if enough and bits >= _least(region, filled, unlike) and (best is None or filled > best[0]):
+        least = _least(region, filled, unlike) if axes is None else _least_of_slices(region, filled)
+        if enough and bits >= least and (best is None or filled > best[0]):
             best = filled, region
     return best
 
@@ -121,6 +125,11 @@ def _least(region: Region, filled: float, unlike: bool) -> float:
     return 7.0 if filled == 1 and not region.cost else BITS
 
 
+def _least_of_slices(region: Region, filled: float) -> float:
+    """The same of slices of a table, of which few are named; one in three is told where it is the first or the last."""
+    return 1.5 if filled == 1 and region.label in ("first", "last") else BITS
+
+
 def _telling(w: Wrong) -> Mask:
     """Elements in which such an error would have shown: no infinity, nor what is too small for a relative error."""
     if w.expected.dtype.kind != "f":
@@ -147,11 +156,11 @@ def _priced(w: Wrong, regions: Iterator[Region]) -> tuple[Iterable[Region], floa
     return tried, log(max(len({r.mask.tobytes() for r in tried if r.cost == CHOSEN}), 1)) / log(2)
 
 
-def _evidence(region: Region, failing: Mask, telling: Mask) -> float:
+def _evidence(failing: Mask, region: Region, telling: Mask, axes: int | tuple[int, ...] | None) -> float:
     """-log2 of the chance that as many elements (or slices), drawn at random, all lie inside."""
     mask = region.mask & telling
-    if region.axis is not None:
-        mask, failing, telling = (np.any(m, axis=region.axis, keepdims=True) for m in (mask, failing, telling))
+    if axes is not None:
+        mask, failing, telling = (np.any(m, axis=axes, keepdims=True) for m in (mask, failing, telling))
     inside, wrong = int(mask.sum()), int(failing.sum())
     return log2_choose(int(telling.sum()), wrong) - log2_choose(inside, wrong)
 

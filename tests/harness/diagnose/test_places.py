@@ -137,3 +137,46 @@ def test_nan_for_numbers_is_told_before_what_else_is_wrong():
     assert said.endswith(" of y are NaN; others are wrong numbers")
     alone = told(off_where(lambda x: x < -1, lambda y: y * np.nan), "sin[x=7x33;f32]")
     assert alone.endswith(" of y are NaN")
+
+
+def rows_off(chosen):
+    """Rows of the first result that are off by a fifth: those of the index that `chosen` says, of those it names."""
+
+    def change(found, inputs):
+        index = next(v for v in inputs if v is not None and v.dtype.kind in "iu").reshape(-1)
+        y, named = found[0].copy(), np.unique(index)
+        y[named[chosen(named)]] *= 1.2
+        return [y, *found[1:]]
+
+    return Changed(change)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "case"),
+    [
+        (lambda named: named % 2 == 1, "embedding[weight=9x32;indices=2x3x2;f32;layout=weight:offset]"),
+        (lambda named: named % 2 == 0, "embedding[weight=6x33;indices=7,;f16;layout=weight:transposed]"),
+        (lambda named: named >= 4, "embedding[weight=7x33;indices=5,;f32]"),
+        (lambda named: named >= 64, "embedding[weight=130x9;indices=4,;f32]"),
+    ],
+)
+def test_of_a_table_of_which_few_rows_are_named_no_pattern_of_rows_is_told(chosen, case):
+    said = told(rows_off(chosen), case, G)
+    assert "index along axis" not in said
+    assert "past" not in said
+    assert "from" not in said
+
+
+def test_of_a_table_of_which_many_rows_are_named_a_pattern_is_told():
+    said = told(rows_off(lambda named: named % 2 == 1), "embedding[weight=66x5;indices=257,;f32]", G)
+    assert said == "only the elements with an odd index along axis 0 of the gradient of weight are wrong"
+
+
+def test_rows_of_another_tensor_are_not_those_an_index_names():
+    """ids names experts, rows of b; y has a row for each token."""
+
+    def change(found, inputs):
+        often = np.bincount(inputs[2].reshape(-1), minlength=9) > 1
+        return [found[0] * np.where(often, np.float32(1.2), np.float32(1)).reshape(9, 1, 1)]
+
+    assert "ids names" not in told(Changed(change), "add_id[a=9x3x32;b=7x32;ids=9x3;f32]")
