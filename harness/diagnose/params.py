@@ -49,17 +49,36 @@ def swapped(w: Wrong) -> str | None:
 
 
 def ignored(w: Wrong) -> str | None:
-    """A parameter has its default whatever was asked for, or no effect at all."""
+    """A parameter has its default whatever was asked for, or no effect at all; of two explanations both are named."""
     given = {n: v for n, v in w.params.items() if n not in _AXES}
     for name, now in given.items():
-        for value, why in without(w.op.params[name], now):
-            if not same(value, now) and w.explained(params={**w.params, name: value}):
-                instead = f"{name}={format_param(value)}{why}"
-                return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
+        instead = _instead(w, name, now)
+        if instead:
+            return _ignored(w, name, now, ", or of ".join(instead if len(instead) == 2 else instead[:1]))
     several = {n: w.op.params[n] for n, v in given.items() if _has_default(w.op, n) and not same(w.op.params[n], v)}
     if len(several) > 1 and w.explained(params={**w.params, **several}):
         return f"the parameters {' and '.join(several)} are ignored: {w.what} is that of their defaults"
     return None
+
+
+def each_ignored(w: Wrong) -> list[str]:
+    """Of values that explain it each by itself: of 1e-05, the default, and 0 another record tells one."""
+    given = [(n, v) for n, v in w.params.items() if n not in _AXES]
+    return [_ignored(w, name, now, text) for name, now in given for text in _instead(w, name, now)]
+
+
+def _ignored(w: Wrong, name: str, now: Any, instead: str) -> str:
+    return f"the parameter {name}={format_param(now)} is ignored: {w.what} is that of {instead}"
+
+
+def _instead(w: Wrong, name: str, now: Any) -> list[str]:
+    """What a parameter is as where it is ignored, as it is said, of every value that explains the error."""
+    found: dict[str, str] = {}
+    for value, why in without(w.op.params[name], now):
+        text = f"{name}={format_param(value)}"
+        if not same(value, now) and text not in found and w.explained(params={**w.params, name: value}):
+            found[text] = text + why
+    return list(found.values())
 
 
 def other_value(w: Wrong) -> str | None:

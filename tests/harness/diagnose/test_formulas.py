@@ -7,6 +7,7 @@ from test_patterns import Changed, told
 
 from opproof.backends.numpy import create
 from opproof.harness.diagnose import smooth
+from opproof.harness.diagnose.diagnosis import diagnose, others
 from opproof.harness.diagnose.wrong import wrongs
 
 F, G = "forward", "gradient"
@@ -163,3 +164,36 @@ def test_one_number_declares_nothing():
         "dot[a=97,;b=97,;bf16;fill=positive]",
     )
     assert "declare it" not in said
+
+
+class Eps:
+    """The numpy backend with another eps than it is asked for."""
+
+    def __init__(self, eps):
+        self.eps = eps
+
+    def forward(self, op, inputs, params):
+        return create().forward(op, inputs, {**params, "eps": self.eps})
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        return create().vjp(op, inputs, {**params, "eps": self.eps}, cotangents, needs)
+
+
+@pytest.mark.parametrize("mode", ["forward", "gradient"])
+def test_no_eps_and_the_default_one_are_both_named_where_neither_tells(mode):
+    what = "y" if mode == "forward" else "the gradient of x"
+    either, wide = f"{what} is that of eps=1e-05, its default, or of eps=0.0", "x=2x6x5;num_groups=3;f32;fill=small"
+    narrow = "group_norm[x=2x6x7x5;weight=6,;num_groups=3;eps=0.1;f16]"
+    made = attempted(Eps(0.0), narrow, mode)
+    said = diagnose(made.posed, made.answer, made.judgement, made.rules)
+    assert said == f"the parameter eps=0.1 is ignored: {either}"
+    beside = others(made.posed, made.answer, made.judgement, said)
+    for one in ("eps=0.0", "eps=1e-05, its default"):
+        assert f"the parameter eps=0.1 is ignored: {what} is that of {one}" in beside
+    alone = told(Eps(0.0), f"group_norm[{wide}]", mode)
+    assert alone == f"the parameter eps=1e-05 is ignored: {what} is that of eps=0.0"
+
+
+def test_the_default_eps_alone_is_named_where_it_tells():
+    case = "layer_norm[x=7x33;normalized_shape=(33);eps=0.1;f32;fill=small]"
+    assert told(Eps(1e-5), case).endswith(" is that of eps=1e-05, its default")
