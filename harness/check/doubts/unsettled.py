@@ -12,7 +12,6 @@ from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
 
-
 #: Comparisons of numbers: of equals that are computed alike both are taken for one, of a sum and a threshold not.
 _COMPARES = frozenset("lt le gt ge searchsorted bucketize".split())
 

@@ -218,7 +218,7 @@ def nth_by_weights(x, u, off=0):
 
 
 def test_a_threshold_that_a_sum_of_equals_meets():
-    given = {"like": nth, "inputs": lambda seed, dtype: _draws(seed, dtype), "dtype": "f32", "raises": False}
+    given = {"like": nth, "inputs": _draws, "dtype": "f32", "raises": False}
     report = opproof.check(nth_by_weights, **given)
     assert report.ok, report
     assert opproof.check(lambda x, u: nth_by_weights(x, u, 1), **given).failures.keys() == {"WRONG_VALUE"}
