@@ -23,6 +23,8 @@ _HARMFUL = (Verdict.OUT_OF_BOUNDS, Verdict.CRASH, Verdict.INPUT_CHANGED)
 
 #: Numbers that say which case it was, not what is wrong: a threshold, a factor, an index.
 _NUMBER = re.compile(r"(?<!multiple of )(?<![\w.])-?\d+(\.\d+)?(e[+-]?\d+)?%?(?!\w)|\binf\b|\bnan\b")
+#: The id of a case.
+_CASE = re.compile(r"\b[a-z]\w*\[\w+=[^\]]*\]")
 #: Shapes, and lists of numbers: (), (3,), (2, 3, 5), 2x3x5, axes 2, 3.
 _SHAPE = re.compile(r"(?<!\w)\((?:#(?:, ?#)*,?)?\)|(?<![\w.])(?:\d+(?:x\d+)+|0d)(?!\w)")
 _AXES = re.compile(r"\bax(?:is|es) #(?:(?:, ?#)* and #|(?:, ?#)+)?(?!\w)")
@@ -82,7 +84,7 @@ def _texts(result: Result) -> dict[str, str]:
 
 def _pattern(text: str, result: Result) -> str:
     """What a text says of every case alike: without its numbers, shapes and axes, and the record's own dtype."""
-    same = text.replace(result.case, "#") if result.case else text
+    same = _CASE.sub("#", text)
     same = re.sub(rf"(?<!\w){re.escape(result.dtype)}(?!\w)", "its dtype", same) if result.dtype else same
     same = _NUMBER.sub("#", same)
     return _AXES.sub("axes", _SHAPE.sub("#", same))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.calls import STALE, same_bits
 from opproof.harness.run.hosts.host import Host
+from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import described, start
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.question import Settled
 from opproof.harness.run.record import measured, record, settled, with_verdict
-from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, culprits
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.spoilt import before
+from opproof.harness.run.suspects import DAMAGE, Guilty, Harm, Suspect, called, culprits
+from opproof.harness.run.task import Task, op_of, repro
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
@@ -126,6 +129,8 @@ class Desk:
         look = _Look(first) if seat.host.about.once else self._second_look(task, first, used=count > 0)
         last = look.attempt
         if look.unlike is not None:
+            if look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
+                return [*amended, self._spoilt(task, look.unlike, seat, count)]
             harm = Harm(look.unlike.judgement.verdict, look.unlike.judgement.message)
             guilty = self._traced(task.backend, seat.history[:count], task, harm)
             if not guilty:
@@ -136,6 +141,30 @@ class Desk:
                 else:
                     amended += _charged(one, harm)
         return [*amended, record(task, last, in_process=seat.host.in_process)]
+
+    def _spoilt(self, task: Task, kept: Attempt, seat: _Seat, count: int) -> Result:
+        """The record of an answer that earlier calls spoil, with the command that calls them before it."""
+        self._traces += 1
+        found = None
+        if self._traces <= _TRACES:
+            found = before(seat.history[:count], lambda some: self._is_wrong_after(task, some))
+        said = self._untraced if found is None else found.said
+        judgement = kept.judgement
+        last = with_verdict(kept, judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
+        made = record(task, last, in_process=seat.host.in_process)
+        return made if found is None else replace(made, repro=repro(task, *found.tasks))
+
+    def _is_wrong_after(self, task: Task, some: Sequence[Suspect]) -> bool:
+        """Whether the task is wrong in a fresh host after calls of `some`."""
+        self._leave(task.backend)
+        seat = self._seat(task.backend)
+        try:
+            for one in some:
+                called(seat.host, one.task, self.limits.timeout, one.verdict)
+        except (HostFault, Settled):
+            self._leave(task.backend)
+            return False
+        return self._attempt(seat, task).judgement.verdict in WRONG
 
     def _attempt(self, seat: _Seat, task: Task, *, soft: bool = False, alone: bool = False) -> Attempt:
         op = op_of(_op(task), task.ops)

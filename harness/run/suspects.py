@@ -122,21 +122,21 @@ def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: fl
     """The harm that comes of these calls, or soon after them."""
     try:
         for suspect in suspects:
-            _call(host, suspect.task, timeout, suspect.verdict)
+            called(host, suspect.task, timeout, suspect.verdict)
         ends = time.monotonic() + watch
         while time.monotonic() < ends:
             if not host.alive:
                 raise host.fault()
             time.sleep(0.01)
         host.late()
-        _call(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
+        called(host, suspects[-1].task, timeout, suspects[-1].verdict)  # it may have become deaf
     except (HostFault, Settled) as seen:
         return Harm(seen.verdict, seen.message)
     return None
 
 
-def _call(host: Host, task: Task, timeout: float, known: Verdict) -> None:
-    """Raises HostFault, and Settled for damage that is not `known` of this task."""
+def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
+    """Call a task's case once, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:

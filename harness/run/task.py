@@ -47,9 +47,14 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
     return load(name)
 
 
-def repro(task: Task) -> str:
-    """The command that runs this task alone; known before it starts."""
-    parts = ["opproof", "run", "-b", shlex.quote(task.backend), "--mode", task.mode, "--case", shlex.quote(task.case)]
+def repro(task: Task, *before: Task) -> str:
+    """The command that runs this task alone, or after those `before` it; known before it starts."""
+    parts = ["opproof", "run", "-b", shlex.quote(task.backend)]
+    if {t.mode for t in before} <= {task.mode}:
+        parts += ["--mode", task.mode]
+    for case in dict.fromkeys(t.case for t in (*before, task)):
+        parts += ["--case", shlex.quote(case)]
+    parts += ["-j", "1"] * bool(before)
     for folder in task.ops:
         parts += ["--ops", shlex.quote(folder)]
     if task.strict_subnormals:

@@ -153,3 +153,43 @@ def test_who_has_done_harm_before_is_asked_when_searches_are_used_up(tmp_path, m
     assert failed == ({"relu"} if known else {"neg"})
     if not known:
         assert "seen once: who did it was not looked for, after 0 such searches in this run" in last[order[1]].message
+
+
+STALE = """
+import numpy as np
+
+version, kept = "1", np.zeros(0, np.float32)
+
+
+def forward(op, inputs, params):
+    \"\"\"neg in memory that is kept from the largest call so far, whose rest is added to what follows.\"\"\"
+    global kept
+    (x,) = inputs
+    if op != "neg":
+        return abs(x)
+    if kept.size < x.size:
+        kept = np.zeros(x.size, np.float32)
+    kept[: x.size] = -x.ravel()
+    return (kept[: x.size] + kept[x.size :].sum()).reshape(x.shape)
+"""
+
+
+def test_what_an_earlier_case_spoils_is_repeated_with_it(tmp_path):
+    backend = tmp_path / "stale.py"
+    backend.write_text(STALE)
+    large, small = "neg[x=7x33;f32]", "neg[x=5x9;f32]"
+
+    def records(*cases):
+        desk = Desk(Limits(1, 20.0, 2**30))
+        try:
+            return {r.case: r for case in cases for r in desk.results([Task(str(backend), case, "forward")])}
+        finally:
+            desk.close()
+
+    found = records("abs[x=7x33;f32]", large, "abs[x=7x34;f32]", "abs[x=7x35;f32]", small)
+    assert [case for case, r in found.items() if r.verdict != "PASS"] == [small]
+    assert found[small].verdict == "NOT_REPEATABLE"
+    assert found[small].message.endswith(f"; wrong in a fresh process after {large}")
+    assert f"--case '{large}' --case '{small}' -j 1" in found[small].repro
+    assert records(large, small)[small].verdict == "NOT_REPEATABLE"
+    assert records(small)[small].verdict == "PASS"
