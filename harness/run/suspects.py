@@ -136,7 +136,7 @@ def _replayed(host: Host, suspects: Sequence[Suspect], watch: float, timeout: fl
 
 
 def called(host: Host, task: Task, timeout: float, known: Verdict) -> None:
-    """Call a task's case once, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
+    """Call a task's case, and judge nothing. Raises HostFault, and Settled for damage that is not `known` of it."""
     case = Case.parse(task.case)
     op = op_of(case.op, task.ops)
     try:
