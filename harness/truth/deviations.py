@@ -153,21 +153,29 @@ def _deviation(result: Any, *, whole: bool = False) -> Deviation | None:
     with np.errstate(all="ignore"):
         off = result.runs - result.exact
         few = tuple(sampled(run).copy() for run in off) if whole else ()
-        lift = _lift(result.exact)
+        lift = _lift(off)
         if lift is not None:
             off *= lift
         return Deviation(np.asarray(np.sum(np.square(off, out=off), axis=0)), lift, few)
 
 
-def _lift(values: Array) -> Array | None:
-    """What brings float64 so small or large that its square is 0, subnormal or infinite to about 1; None: no such."""
-    exponent = np.frexp(values)[1]
-    far = (np.abs(exponent) > FAR) & np.isfinite(values)
+def _lift(off: Array) -> Array | None:
+    """What brings deviations so small or large that float64 does not hold their squares to about 1; None: no such."""
+    most = np.max(np.abs(off), axis=0)
+    exponent = np.frexp(most)[1]
+    far = (np.abs(exponent) > FAR) & np.isfinite(most)
     return np.where(far, np.ldexp(1.0, -np.clip(exponent, -1000, 1000)), 1.0) if far.any() else None
 
 
 def _sum(a: Deviation | None, b: Deviation | None) -> Deviation | None:
-    return b if a is None or b is None else replace(a, square=a.square + b.square, few=a.few + b.few)
+    if a is None or b is None:
+        return b
+    if a.lift is None and b.lift is None:
+        return Deviation(a.square + b.square, None, a.few + b.few)
+    lifts = [np.asarray(1.0 if d.lift is None else d.lift) for d in (a, b)]
+    least = np.broadcast_to(np.minimum(*lifts), a.square.shape)  # of the larger deviation
+    squares = [d.square * np.square(least / lift) for d, lift in zip((a, b), lifts, strict=True)]
+    return Deviation(squares[0] + squares[1], least, a.few + b.few)
 
 
 def _mean(total: Deviation | None, runs: int) -> Deviation | None:
