@@ -10,6 +10,7 @@ import numpy as np
 from opproof.cases._every import is_every
 from opproof.harness.diagnose.named import slices
 from opproof.harness.diagnose.places import along, places
+from opproof.harness.diagnose.ranges import out_of_range, truths
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
@@ -53,6 +54,8 @@ def _values(w: Wrong) -> Iterator[Region]:
         yield from _spread(w, "kinks", f"where {name} is an integer", whole)
         yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
     yield from slices(w)
+    yield from out_of_range(w, arrays)
+    yield from truths(w)
     if len(arrays) >= 2:
         (a, x), (b, y) = arrays[:2]
         if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):

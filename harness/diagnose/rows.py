@@ -68,7 +68,9 @@ def _one_for_all(w: Wrong, factor: Array, axis: int, used: Mask) -> bool:
 
 
 def shifts(w: Wrong) -> str | None:
-    """Every row the expected one plus its own constant."""
+    """Every row the expected one plus its own constant; where infinities came for numbers, that would be half of it."""
+    if (w.failing & ~np.isfinite(w.got)).any():
+        return None
     for axis, used in _axes(w):
         size = np.where(used, np.abs(w.got) + np.abs(w.expected), np.inf)  # of the least the error is rounded least
         shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
