@@ -7,8 +7,6 @@ import os
 import shutil
 import tempfile
 
-from opproof.harness.cores import cores
-
 # Worker processes of several tests run at once; each keeps to one thread.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -19,8 +17,3 @@ atexit.register(shutil.rmtree, os.environ["OPPROOF_CACHE"], ignore_errors=True)
 
 # The tests' faulty backends are made of the references, which hosts refuse to backends otherwise.
 os.environ["OPPROOF_REFERENCES"] = "allowed"
-
-
-def pytest_xdist_auto_num_workers(config) -> int:
-    """Three workers for two cores: nearly half of their time tests wait for processes of their own."""
-    return max(2, 3 * cores() // 2)
