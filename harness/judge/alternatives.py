@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.judge.bound import Comparison, compare, fails
-from opproof.harness.truth.deviations import flushed
+from opproof.harness.truth.deviations import lost_by_flushing
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.reference import Expected
+from opproof.harness.truth.roundoff import least_normal
 from opproof.reference_ops import Op, Trait
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind
@@ -72,16 +73,16 @@ def _partly_flushed(
     """
     if posed.op.reference is not None or Trait.POINTWISE in posed.op.traits or posed.together < posed.runs:
         return comparisons
-    dtype = DTYPES["f64" if posed.case.dtype == "f64" else "f32"]
+    near = NEAR * least_normal(DTYPES[posed.case.dtype])
     small = [
-        None if c is None or a is None or e is None else _wrong_and_small(c, a, e, NEAR * dtype.tiny)
+        None if c is None or a is None or e is None else _wrong_and_small(c, a, e, near)
         for c, a, e in zip(comparisons, arrays, expected, strict=True)
     ]
     if not any(s is not None and s.any() for s in small):
         return comparisons
     return [
         c if c is None or a is None or e is None or s is None or lost is None else _within(c, a, e, s, MOST_LOST * lost)
-        for c, a, e, s, lost in zip(comparisons, arrays, expected, small, flushed(posed), strict=True)
+        for c, a, e, s, lost in zip(comparisons, arrays, expected, small, lost_by_flushing(posed), strict=True)
     ]
 
 

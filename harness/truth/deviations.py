@@ -15,7 +15,7 @@ from opproof.harness.truth.noise.array import Noisy, Source
 from opproof.harness.truth.noise.orthogonal import MOST, Counting, Orthogonal, runs_for
 from opproof.harness.truth.noise.pool import Pooled
 from opproof.harness.truth.quiet import quiet
-from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff
+from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, compute_roundoff, least_normal
 from opproof.harness.truth.slope import sampled, varies
 from opproof.reference_ops import Trait, gradients_of
 from opproof.vocabulary.arrays import Array
@@ -28,21 +28,17 @@ if TYPE_CHECKING:  # a posed case evaluates its outputs by the reference
 
 #: Passes of RUNS each in noise of its real size.
 PASSES = 4
-#: Binary exponents of float64, beyond which the square of a deviation is near the end of its range.
-FAR = 400
+#: Beyond it, and below its reciprocal, the square of a deviation comes near the ends of float64.
+FAR = 2.0**400
 #: Bytes of a noisy forward up to which it is kept for the gradients of the same case.
 KEPT = 2**26
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """Of one result: the mean square over the runs, and where wholes are looked at each run's, `sampled`.
+    """Of one result: the root mean square over the runs, and where wholes are looked at each run's, `sampled`."""
 
-    Elements whose squares float64 does not hold are squared times `lift`.
-    """
-
-    square: Array
-    lift: Array | None = None
+    root: Array
     few: tuple[Array, ...] = ()
 
 
@@ -65,7 +61,7 @@ def deviations(posed: Posed, declared: str | None) -> list[Deviation | None]:
     return [_mean(total, posed.runs) for total in totals]
 
 
-def flushed(posed: Posed) -> list[Array | None]:
+def lost_by_flushing(posed: Posed) -> list[Array | None]:
     """By how much results deviate, RMS, where each on the way is off by the least normal number; None: not noisy.
 
     A kernel takes for zero what it holds in its own formula, products within a sum too, which is another part of what
@@ -74,9 +70,9 @@ def flushed(posed: Posed) -> list[Array | None]:
     dtype = DTYPES[posed.case.dtype]
     interior = compute_roundoff(dtype, None)
     source, stored = _sources(posed.case, None, 0, RUNS)
-    totals = map(_deviation, _noisy(posed, replace(source, tiny=source.tiny / interior), stored))
+    totals = map(_deviation, _noisy(posed, replace(source, tiny=least_normal(dtype) / interior), stored))
     real = max(interior, dtype.u) / DELTA
-    return [None if t is None else np.sqrt(t.square / RUNS) * real / (1 if t.lift is None else t.lift) for t in totals]
+    return [None if d is None else d.root * real for d in (_mean(total, RUNS) for total in totals)]
 
 
 def reached(posed: Posed, declared: str) -> list[tuple[Array, Array] | None]:
@@ -147,39 +143,25 @@ def _varies(posed: Posed) -> bool:
 
 
 def _deviation(result: Any, *, whole: bool = False) -> Deviation | None:
-    """The sum over runs of squared deviations; None of what is not noisy."""
+    """The root of the sum over runs of squared deviations; None of what is not noisy."""
     if not isinstance(result, Noisy):
         return None
     with np.errstate(all="ignore"):
         off = result.runs - result.exact
         few = tuple(sampled(run).copy() for run in off) if whole else ()
-        lift = _lift(off)
-        if lift is not None:
-            off *= lift
-        return Deviation(np.asarray(np.sum(np.square(off, out=off), axis=0)), lift, few)
-
-
-def _lift(off: Array) -> Array | None:
-    """What brings deviations so small or large that float64 does not hold their squares to about 1; None: no such."""
-    most = np.max(np.abs(off), axis=0)
-    exponent = np.frexp(most)[1]
-    far = (np.abs(exponent) > FAR) & np.isfinite(most)
-    return np.where(far, np.ldexp(1.0, -np.clip(exponent, -1000, 1000)), 1.0) if far.any() else None
+        root = np.asarray(np.sqrt(np.sum(np.square(off, out=off), axis=0)))
+        lost = ~((root > 1 / FAR) & (root < FAR))
+        if lost.any():
+            root[lost] = np.hypot.reduce(result.runs[:, lost] - result.exact[lost], axis=0)
+        return Deviation(root, few)
 
 
 def _sum(a: Deviation | None, b: Deviation | None) -> Deviation | None:
-    if a is None or b is None:
-        return b
-    if a.lift is None and b.lift is None:
-        return Deviation(a.square + b.square, None, a.few + b.few)
-    lifts = [np.asarray(1.0 if d.lift is None else d.lift) for d in (a, b)]
-    least = np.broadcast_to(np.minimum(*lifts), a.square.shape)  # of the larger deviation
-    squares = [d.square * np.square(least / lift) for d, lift in zip((a, b), lifts, strict=True)]
-    return Deviation(squares[0] + squares[1], least, a.few + b.few)
+    return b if a is None or b is None else Deviation(np.hypot(a.root, b.root), a.few + b.few)
 
 
 def _mean(total: Deviation | None, runs: int) -> Deviation | None:
-    return None if total is None else replace(total, square=total.square / runs)
+    return None if total is None else replace(total, root=total.root / np.sqrt(runs))
 
 
 def _orthogonal(posed: Posed, declared: str | None) -> tuple[Source, float] | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from opproof.harness.truth import reference
+from opproof.harness.truth.roundoff import least_normal
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
@@ -73,7 +74,7 @@ def _zeroed(values: Array, tiny: float) -> Array:
 def answers(posed: Posed) -> Iterator[Sequence[Array | None]]:
     """Outputs, or gradients, with numbers below the normal range taken for zero: read, computed, or both."""
     kind = DTYPES[posed.case.dtype]
-    interior = kind.tiny if kind.name == "f64" else DTYPES["f32"].tiny
+    interior = least_normal(kind)
     own = [DTYPES[posed.case.dtype_of(name)].tiny for name in posed.names] if posed.case.mixed else repeat(kind.tiny)
     read = posed.given(inputs=tuple(None if x is None else _read(x, tiny) for x, tiny in zip(posed.inputs, own)))  # noqa: B905
     pairs = zip(read.inputs, posed.inputs, strict=True)

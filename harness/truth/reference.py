@@ -189,8 +189,7 @@ def _scaled(
     dtype = DTYPES[posed.case.dtype]
     real = max(compute_roundoff(dtype, declared), dtype.u) / DELTA
     with np.errstate(all="ignore"):
-        scale = np.sqrt(off.square) * (real / kind.u)
-        scale = scale if off.lift is None else scale / off.lift
+        scale = off.root * (real / kind.u)
     scale = _coarse(np.where(np.isfinite(scale), scale, 0.0))
     each = Trait.POINTWISE in posed.op.traits
     whole = leaning = stored = None

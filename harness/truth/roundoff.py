@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opproof.vocabulary.dtypes import Dtype
+from opproof.vocabulary.dtypes import DTYPES, Dtype
 
 #: Noisy runs per case, and the amplitude of the larger of the two roundings.
 RUNS = 16
@@ -31,3 +31,8 @@ def compute_roundoff(dtype: Dtype, declared: str | None) -> float:
     if declared is not None:
         return max(COMPUTE_U[declared], dtype.u if dtype.name in ("f64", "f32") else 0)
     return min(dtype.u, COMPUTE_U["f32"])
+
+
+def least_normal(dtype: Dtype) -> float:
+    """The least normal number of interior operations, which are float32's for all but float64."""
+    return dtype.tiny if dtype.name == "f64" else DTYPES["f32"].tiny
