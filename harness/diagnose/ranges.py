@@ -22,7 +22,8 @@ def out_of_range(w: Wrong, arrays: Sequence[tuple[str, Array]]) -> Iterator[Regi
     names = " and ".join(name for name, _ in arrays)
     for kind in dict.fromkeys((w.dtype, "f32")):
         most, least = (np.sqrt(getattr(DTYPES[kind], end)) for end in ("max", "tiny"))
-        above, below = largest > most, (largest < least) & (largest > 0)
+        above = (largest > most) & np.isfinite(largest)  # of an infinity no square is what overflows
+        below = (largest < least) & (largest > 0)
         for said, mask in (
             (f"past {most:.1e}, whose squares overflow in {kind}", above),
             (f"past {most:.1e} or below {least:.1e}, whose squares {kind} does not hold", above | below),
