@@ -6,7 +6,7 @@ the wrong ones are every second, or past the 64th, is then told by how many of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ class Named:
         return np.broadcast_to(along, shape)
 
 
-def named(w: Wrong) -> Iterator[Named]:
+def tables(w: Wrong) -> Iterator[Named]:
     """For every input of indices the axis of the wrong tensor that has as many slices as the indices may name."""
     if Trait.INDEXED not in w.op.traits or w.op.domain is None or not w.got.ndim:
         return
@@ -60,24 +60,24 @@ def _of_lanes(index: tuple[int, ...], shape: tuple[int, ...], axis: int, along: 
 
 def slices(w: Wrong) -> Iterator[Region]:
     """Those that an input names more than once, once, never."""
-    for n in named(w):
+    for n in tables(w):
         for said, chosen in (("more than once", n.count > 1), ("once", n.count == 1), ("never", n.count == 0)):
             mask = n.mask(chosen, w.got.shape)
             yield Region("special", f"the slices along axis {n.axis} that {n.name} names {said}", mask)
 
 
-def comparable(w: Wrong) -> Mask:
+def comparable(w: Wrong, named: Sequence[Named]) -> Mask:
     """Elements of the narrowest such set of slices that holds all the wrong ones."""
     alike: Mask = np.ones(w.got.shape, dtype=bool)
-    for n in named(w):
+    for n in named:
         sets = [n.mask(chosen, w.got.shape) for chosen in (n.count > 1, n.count == 1, n.count > 0, n.count == 0)]
         alike = alike & next((s for s in sets if not (w.failing & ~s).any()), alike)
     return alike
 
 
-def slicewise(w: Wrong, region: Region, shown: Mask) -> tuple[int, ...] | None:
+def slicewise(w: Wrong, named: Sequence[Named], region: Region, shown: Mask) -> tuple[int, ...] | None:
     """Axes to look along where each slice is evidence once: where the region or the error is of whole ones."""
-    for n in named(w):
+    for n in named:
         others = tuple(a for a in range(w.got.ndim) if a != n.axis)
         wrong, right = w.failing.any(axis=others), (shown & ~w.failing).any(axis=others)
         of_slices = np.array_equal(region.mask.all(axis=others), region.mask.any(axis=others))

@@ -11,6 +11,7 @@ from opproof.harness.diagnose import smooth
 from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.truth.reference import Expected, expected_of
+from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Kind, round_to
 from opproof.vocabulary.modes import Mode
@@ -120,8 +121,9 @@ def size_of_errors(w: Wrong) -> str | None:
             continue
         compared = compare(w.got, expected, w.dtype)
         spread = float(np.sqrt(np.mean(np.square(compared.units))))
+        unit = compute_roundoff(DTYPES[w.case.dtype], declared)
         usual = float(np.median(compared.units[w.failing]))
-        alike = usual >= _USUAL * spread and _rms(error) <= _LARGEST_ERROR * _unit(name) * _rms(w.expected)
+        alike = usual >= _USUAL * spread and _rms(error) <= _LARGEST_ERROR * unit * _rms(w.expected)
         if compared.passed.all() and alike and 0.02 <= spread <= (1 if few else _WIDEST):
             return f"looks like {name} arithmetic: the errors of {w.what} are {spread:.2g} units of it"
     return None
@@ -129,11 +131,6 @@ def size_of_errors(w: Wrong) -> str | None:
 
 def _rms(v: Array) -> float:
     return float(np.sqrt(np.mean(np.square(v))))
-
-
-def _unit(name: str) -> float:
-    """The unit roundoff of a precision, as it is told."""
-    return 2.0 ** -_DIGITS.get(name.split(maxsplit=1)[0], 53)
 
 
 def _systematic(w: Wrong) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from opproof.cases._uneven import TRUTHS
-from opproof.harness.diagnose.region import Region
+from opproof.harness.diagnose.region import Region, broadcasts
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
@@ -16,7 +16,7 @@ from opproof.vocabulary.dtypes import DTYPES
 def out_of_range(w: Wrong, arrays: Sequence[tuple[str, Array]]) -> Iterator[Region]:
     """Elements of which the squares are past the largest number of a dtype, or below its smallest normal one."""
     shape = w.got.shape
-    if not arrays or any(_shape(v, shape) != shape for _, v in arrays):
+    if not arrays or not all(broadcasts(v.shape, shape) for _, v in arrays):
         return
     largest: Array = np.max([np.broadcast_to(np.abs(v), shape) for _, v in arrays], axis=0)
     names = " and ".join(name for name, _ in arrays)
@@ -34,7 +34,7 @@ def out_of_range(w: Wrong, arrays: Sequence[tuple[str, Array]]) -> Iterator[Regi
 def truths(w: Wrong) -> Iterator[Region]:
     """Elements where a mask is true, and is not 1."""
     for name, v in zip(w.names, w.inputs, strict=True) if w.case.fill == TRUTHS else ():
-        if v is None or v.dtype.kind not in "iu" or _shape(v, w.got.shape) != w.got.shape:
+        if v is None or v.dtype.kind not in "iu" or not broadcasts(v.shape, w.got.shape):
             continue
         for said, mask in (
             ("neither 0 nor 1", (v != 0) & (v != 1)),
@@ -44,11 +44,3 @@ def truths(w: Wrong) -> Iterator[Region]:
             ("a multiple of 256 and not 0", (v != 0) & (v % 256 == 0)),
         ):
             yield Region("special", f"the elements where {name} is {said}", np.broadcast_to(mask, w.got.shape))
-
-
-def _shape(v: Array, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The shape of `v` broadcast to `shape`, None where that is none."""
-    try:
-        return np.broadcast_shapes(v.shape, shape)
-    except ValueError:
-        return None

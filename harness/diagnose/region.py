@@ -23,3 +23,8 @@ class Region:
     cost: float = 0.0  # bits, for being one of several that the data chose from
     axis: int | None = None  # of the slices of which the region consists
     double: bool = False  # it is told as two places at once, each of which is a region too
+
+
+def broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether a mask of this shape broadcasts to that of the wrong tensor."""
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1], strict=False))

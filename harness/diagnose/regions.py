@@ -11,7 +11,7 @@ from opproof.cases._every import is_every
 from opproof.harness.diagnose.named import slices
 from opproof.harness.diagnose.places import along, places
 from opproof.harness.diagnose.ranges import out_of_range, truths
-from opproof.harness.diagnose.region import CHOSEN, Mask, Region
+from opproof.harness.diagnose.region import CHOSEN, Mask, Region, broadcasts
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.harness.truth.data import distances
 from opproof.vocabulary.arrays import Array
@@ -58,7 +58,7 @@ def _values(w: Wrong) -> Iterator[Region]:
     yield from truths(w)
     if len(arrays) >= 2:
         (a, x), (b, y) = arrays[:2]
-        if _broadcasts(x.shape, w.got.shape) and _broadcasts(y.shape, w.got.shape):
+        if broadcasts(x.shape, w.got.shape) and broadcasts(y.shape, w.got.shape):
             yield from _spread(w, "kinks", f"where {a} = {b}", x == y)
 
 
@@ -77,7 +77,7 @@ def _ties(v: Array) -> Mask:
 def _spread(w: Wrong, label: str, said: str, mask: Mask) -> Iterator[Region]:
     """The region of a mask over an input: element by element, or the slices that hold one."""
     shape = w.got.shape
-    if _broadcasts(mask.shape, shape):
+    if broadcasts(mask.shape, shape):
         yield Region(label, f"the elements {said}", np.broadcast_to(mask, shape))
     for axis in range(0 if _in_order(w) else mask.ndim):
         kept = np.any(mask, axis=axis, keepdims=True)
@@ -124,7 +124,7 @@ def thresholds(w: Wrong) -> Iterator[Region]:
 
 def _interval(w: Wrong, name: str, v: Array) -> Iterator[Region]:
     """From one number to another: as where a bound is a little off."""
-    if not _broadcasts(v.shape, w.got.shape):
+    if not broadcasts(v.shape, w.got.shape):
         return
     key = np.broadcast_to(v, w.got.shape)
     least, most = (float(end) for end in (key[w.failing].min(), key[w.failing].max()))
@@ -140,7 +140,7 @@ def _infinite(said: str, number: float) -> str:
 def keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:
     """`key` per element of the wrong tensor, or the largest of a slice along an axis."""
     shape = w.got.shape
-    if _broadcasts(key.shape, shape):
+    if broadcasts(key.shape, shape):
         yield np.broadcast_to(key, shape), None
     for axis in range(key.ndim):
         if key.shape[axis] == 0:
@@ -150,10 +150,6 @@ def keys(w: Wrong, key: Array) -> Iterator[tuple[Array, int | None]]:
             yield np.broadcast_to(kept, shape), axis
         elif kept.shape == shape or np.squeeze(kept, axis).shape == shape:
             yield kept.reshape(shape), None
-
-
-def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
-    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1], strict=False))
 
 
 def floats(w: Wrong) -> list[tuple[str, Array]]:

@@ -8,7 +8,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from opproof.harness.diagnose.named import comparable, slicewise
+from opproof.harness.diagnose.named import comparable, slicewise, tables
 from opproof.harness.diagnose.places import PLACES
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
 from opproof.harness.diagnose.regions import known, thresholds
@@ -73,7 +73,8 @@ def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
     best: tuple[float, Region] | None = None
     doubtful = w.failing | (w.units > (3 if DTYPES[w.dtype].digits < 24 else C / 2))
     unlike = bool((~np.isfinite(w.got) & np.isfinite(w.expected))[w.failing].all())
-    telling, alike = _telling(w), comparable(w)
+    named, right = list(tables(w)), _right(w)
+    telling, alike = _telling(w), comparable(w, named)
     tried, price = _priced(w, regions)
     for region in tried:
         shown = telling & alike if region.label in PLACES else telling
@@ -82,11 +83,11 @@ def _best(w: Wrong, regions: Iterator[Region]) -> tuple[float, Region] | None:
             continue
         filled = float(w.failing[inside].mean())
         cost = price if region.cost == CHOSEN else region.cost
-        axes = slicewise(w, region, shown) if region.label in PLACES else None
+        axes = slicewise(w, named, region, shown) if region.label in PLACES else None
         bits = _evidence(w.failing, region, shown, region.axis if axes is None else axes) - cost
         if region.cost and filled < 1:  # where it begins is then a choice too
             bits -= log(w.failing.size) / log(2)
-        enough = filled >= _enough(region) and _is_told_by(w, region)
+        enough = filled >= _enough(region) and _is_told_by(w, right, region)
         least = _least(region, filled, unlike) if axes is None else _least_of_slices(region, filled)
         if enough and bits >= least and (best is None or filled > best[0]):
             best = filled, region
@@ -100,12 +101,12 @@ def _enough(region: Region) -> float:
     return 0.5 if region.cost or region.label == "half" else 0.2
 
 
-def _is_told_by(w: Wrong, region: Region) -> bool:
+def _is_told_by(w: Wrong, right: Mask, region: Region) -> bool:
     """Whether a bound says where an error is: few right elements lie beyond it, also of those too small to show one."""
     if region.label not in _OF_VALUES:
         return True
-    wrong, right = int((w.failing & region.mask).sum()), int((_right(w) & region.mask).sum())
-    return wrong >= _WRONG * (wrong + right) and bool(region.mask.mean() <= (_MOST if right else _MOST_WHOLE))
+    wrong, beside = int((w.failing & region.mask).sum()), int((right & region.mask).sum())
+    return wrong >= _WRONG * (wrong + beside) and bool(region.mask.mean() <= (_MOST if beside else _MOST_WHOLE))
 
 
 def _right(w: Wrong) -> Mask:
