@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from opproof.harness.run.suspects import MOST, Suspect
+from opproof.harness.run.suspects import Suspect, stretches
 from opproof.harness.run.task import Task
 
 #: Whether a task is wrong in a fresh host after calls of these, in their order.
@@ -33,16 +33,16 @@ class Before:
 
 def before(history: Sequence[Suspect], wrong: Wrong) -> Before | None:
     """What of `history` makes it wrong again; None where nothing does."""
-    innocent, count = len(history), 1
-    while innocent > 0 and len(history) - innocent < MOST:
-        start = max(0, len(history) - count)
+    for start, innocent in stretches(len(history)):
         if wrong(history[start:]):
-            break
-        innocent, count = start, 4 * count
-    else:
-        return None
+            return _narrowed(history, start, innocent, wrong)
+    return None
+
+
+def _narrowed(history: Sequence[Suspect], start: int, innocent: int, wrong: Wrong) -> Before:
+    """From `start` on it is wrong; from `innocent` on it is not."""
     while innocent - start > 1:
         middle = (start + innocent) // 2
         start, innocent = (middle, innocent) if wrong(history[middle:]) else (start, middle)
-    alone = history[start : start + 1]
-    return Before(tuple(s.task for s in (alone if wrong(alone) else history[start:])))
+    some = history[start:]
+    return Before(tuple(s.task for s in (some[:1] if len(some) > 1 and wrong(some[:1]) else some)))

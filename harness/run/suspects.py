@@ -10,7 +10,7 @@ spoilt one host, one by a timer and one by a thread: harm of another kind than w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from opproof.cases import Case
@@ -87,13 +87,19 @@ def culprits(
     if own and own[0].harm.verdict is met:
         return own
     stop = len(history) if own else len(series)  # who does harm by itself hides what others do
-    innocent, count = len(history), 1
-    while innocent > 0 and len(series) - innocent < MOST:
-        start = max(0, len(history) - count)
+    for start, innocent in stretches(len(history)):
         if seen := again(start, stop):
             return own + _narrowed(series, start, innocent, stop, seen, again)
-        innocent, count = start, 4 * count
     return own
+
+
+def stretches(count: int) -> Iterator[tuple[int, int]]:
+    """Of so many calls where to begin, the last ones first and more each time, and from where on nothing has shown."""
+    innocent, some = count, 1
+    while innocent > 0 and count - innocent < MOST:
+        start = max(0, count - some)
+        yield start, innocent
+        innocent, some = start, 4 * some
 
 
 def _narrowed(
