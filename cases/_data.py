@@ -40,7 +40,7 @@ from opproof.cases._fills import (
 )
 from opproof.cases._stored import is_stored, stored
 from opproof.cases._uneven import (
-    FACTORS,
+    BY_POSITION,
     PADDED,
     SPECIAL_PAIRS,
     SPREAD,
@@ -147,7 +147,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = np.resize(np.array(REPORTS[fill]), shape)
     elif fill in FILLS:
         values = FILLS[fill](bits, shape, dtype)
-        if fill in FACTORS:
+        if fill in BY_POSITION:
             values = by_position(fill, values, [n for n, _ in case.tensors].index(name))
         if fill == SPECIAL_PAIRS:
             values = special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))

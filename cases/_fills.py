@@ -12,7 +12,7 @@ from opproof.cases import _limits
 from opproof.cases._case import Shape
 from opproof.cases._every import is_every
 from opproof.cases._stored import is_stored
-from opproof.cases._uneven import FACTORS, PADDED, SPECIAL_PAIRS, SPREAD, TRUTHS, spread
+from opproof.cases._uneven import BY_POSITION, PADDED, SPECIAL_PAIRS, SPREAD, TRUTHS, spread
 from opproof.vocabulary.dtypes import Dtype
 
 Floats = NDArray[np.float64]
@@ -148,7 +148,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "edges": lambda b, s, d: _every(b, s, choice(b, s, _GRID), 2, normal(b, s, d)),
     "meet": normal,
     "lone": _limits.lone(normal),
-    **dict.fromkeys(FACTORS, normal),
+    **dict.fromkeys(BY_POSITION, normal),
     PADDED: normal,
     TRUTHS: normal,
     "squares": _limits.squares(normal),

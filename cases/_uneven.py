@@ -25,10 +25,13 @@ OPPOSED, PADDED, SPREAD, SPECIAL_PAIRS = "opposed", "padded", "spread", "special
 AGREED, STEEP, TRUTHS = "agreed", "steep", "truths"
 #: What arithmetic of two numbers treats apart: NaN, infinities, zeros of both signs; and ordinary ones to meet them.
 SPECIALS = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 2.5, -0.75)
-#: By fill, times what the first tensor and the second are. Of two numbers of about 1 that are 256 times as large, eight
-#: products add up to past what any kernel begins a maximum with; of two that are 8 times as large, to some hundreds.
-FACTORS: dict[str, tuple[float, float]] = {OPPOSED: (256.0, -256.0), AGREED: (8.0, 8.0), STEEP: (1.0, 32.0)}
-_STEEPEST = 60.0
+#: By fill what becomes of the first tensor and of the second. Of two numbers of about 1 that are 256 times as large,
+#: eight products add up to past what any kernel begins a maximum with; of two that are 8 times as large, to hundreds.
+BY_POSITION: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    OPPOSED: (lambda v: 256 * np.abs(v), lambda v: -256 * np.abs(v)),
+    AGREED: (lambda v: 8 * np.abs(v), lambda v: 8 * np.abs(v)),
+    STEEP: (lambda v: v, lambda v: np.clip(32 * v, -60, 60)),
+}
 #: What masks hold in turn: 256 and 65536 are 0 in 8 and in 16 bits, 255 is -1 in 8, 2 and 254 are even.
 _TRUE = (0, 1, 0, 2, 0, -1, 0, 255, 0, 254, 0, 256, 0, 65536)
 #: The binary digits over which sizes are spread.
@@ -36,11 +39,9 @@ _OVER = 12
 
 
 def by_position(fill: str, values: NDArray[np.float64], position: int) -> NDArray[np.float64]:
-    """`values` of the tensor in this position, by a fill of FACTORS."""
-    if position > 1:
-        return values
-    times = (values if fill == STEEP else np.abs(values)) * FACTORS[fill][position]
-    return np.clip(times, -_STEEPEST, _STEEPEST) if fill == STEEP else times
+    """`values` of the tensor in this position, by a fill of BY_POSITION."""
+    made: NDArray[np.float64] = BY_POSITION[fill][position](values) if position < 2 else values
+    return made
 
 
 def truths(bits: Bits, shape: tuple[int, ...]) -> NDArray[np.int64]:

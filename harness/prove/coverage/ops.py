@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from opproof.cases import Case, cases_of
 from opproof.harness.prove.coverage.sizes import INDICES
@@ -136,15 +137,19 @@ def closed(op: Op) -> list[str]:
 
 def ends(case: Case, op: Op) -> list[str]:
     """Tensors of the case whose domain has its ends."""
-    drawn = op.domain(case.shapes, **{**op.params, **case.kwargs}) if op.domain else {}
+    drawn = _domain(case, op)
     return [name for name in case.shapes if isinstance(drawn.get(name), Closed)]
+
+
+def _domain(case: Case, op: Op) -> Mapping[str, Any]:
+    return op.domain(case.shapes, **{**op.params, **case.kwargs}) if op.domain else {}
 
 
 def truths(op: Op) -> list[str]:
     """Masks of whole numbers that are asked whether they are 0, and come back in no result."""
     if op.domain is None:
         return []
-    domains = [op.domain(case.shapes, **{**op.params, **case.kwargs}) for case in cases_of(op.name, "standard")]
+    domains = [_domain(case, op) for case in cases_of(op.name, "standard")]
     others = {name for found in domains for name, drawn in found.items() if drawn != range(2)}  # such as places
     return sorted({name for found in domains for name in found} - others - {*op.outputs})
 

@@ -25,12 +25,6 @@ from opproof.harness.prove.coverage.sizes import far_rows, long, past_tile
 from opproof.reference_ops import Op, Trait
 
 
-def _agreed(case: Case, op: Op) -> list[str]:
-    """The dtype of a case whose scores are all past what exponentials hold."""
-    del op
-    return [case.dtype] if case.fill == AGREED else []
-
-
 def _biased(op: Op) -> bool:
     """Whether it takes a mask, and ALiBi's slopes."""
     return on.masked(op) and "max_bias" in op.params
@@ -272,7 +266,10 @@ CONJUNCTIONS = (
         when(lambda case: broadcasts(case) and strided(case)),
     ),
     Rule(
-        "agreed", "scores of a product all past what exponentials hold, in each dtype", 0, _scores, _agreed, _each_dtype
+        *("agreed", "scores of a product all past what exponentials hold, in each dtype", 0),
+        _scores,
+        lambda case, op: [case.dtype] if case.fill == AGREED else [],  # noqa: ARG005
+        _each_dtype,
     ),
     Rule("truths", "masks that hold what is true beside 1", 0, lambda op: bool(on.truths(op)), fill("truths")),
 )
