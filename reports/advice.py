@@ -22,7 +22,9 @@ _ADVICE = re.compile(r"passes if its (intermediates|sums) are |looks like \w+ ar
 def sound(results: Sequence[Result]) -> list[Result]:
     """The records; those of 16 bits without such advice, where wider ones of backend, operator and mode are wrong."""
     wrong = {_group(r) for r in results if r.verdict in WRONG and _wide(r) and not r.known}
-    return [_withdrawn(r) if wrong and not _wide(r) and _group(r) in wrong else r for r in results]
+    if not wrong:
+        return [*results]
+    return [_withdrawn(r) if (r.diagnosis or r.also) and not _wide(r) and _group(r) in wrong else r for r in results]
 
 
 def _group(result: Result) -> tuple[str, str, str]:
@@ -36,8 +38,8 @@ def _wide(result: Result) -> bool:
 
 def _withdrawn(result: Result) -> Result:
     """The record without advice; another pattern that fits is then what is said."""
-    said = [result.diagnosis, *result.also]
-    kept = [text for text in said if text and not _ADVICE.match(text)]
-    if len(kept) == sum(map(bool, said)):
+    said = [text for text in (result.diagnosis, *result.also) if text]
+    kept = [text for text in said if not _ADVICE.match(text)]
+    if kept == said:
         return result
     return replace(result, diagnosis=kept[0] if kept else "", also=tuple(kept[1:]))
