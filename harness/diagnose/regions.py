@@ -49,9 +49,10 @@ def _values(w: Wrong) -> Iterator[Region]:
     for name, v in arrays:
         yield from _spread(w, "kinks", f"where {name} = 0", v == 0)
         yield from _spread(w, "kinks", f"where {name} lies half-way between integers", np.abs(v) % 1 == 0.5)
-        # From 1 / 2u on all numbers of the dtype are integers: what is wrong there is so by their size.
-        whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / DTYPES[w.dtype].u)
-        yield from _spread(w, "kinks", f"where {name} is an integer", whole)
+        if u := DTYPES[w.dtype].u:
+            # From 1 / 2u on all numbers of the dtype are integers: what is wrong there is so by their size.
+            whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / u)
+            yield from _spread(w, "kinks", f"where {name} is an integer", whole)
         yield from _spread(w, "kinks", f"at ties of {name}", _ties(v))
     yield from slices(w)
     yield from out_of_range(w, arrays)

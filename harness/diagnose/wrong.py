@@ -125,9 +125,14 @@ class Wrong:
                 return True
         return False
 
+    @property
+    def whole(self) -> bool:
+        """Whether its elements are truth values or whole numbers: nothing rounds them, and they are met or not."""
+        return self.expected.dtype.kind != "f" or DTYPES[self.dtype].whole
+
     def tolerance(self, candidate: Array, units: float, through: Array | float = 0.0) -> Array:
         """How far from `candidate` an honest computation of it may be."""
-        if self.expected.dtype.kind != "f":
+        if self.whole:
             return np.zeros(self.got.shape)
         kind = DTYPES[self.dtype]
         usual = np.median(self.scale) if self.scale.size else 0.0
@@ -136,7 +141,7 @@ class Wrong:
         return np.where(np.isfinite(tolerance), tolerance, floor_of(kind))
 
     def _bits(self, candidate: Array, tolerance: Array) -> Array:
-        if self.expected.dtype.kind != "f":
+        if self.whole:
             return np.where(self.failing, 1.0 if self.expected.dtype.kind == "b" else 3.0, 0.0)
         error, left = (np.log2(np.maximum(np.abs(self.got - v) / tolerance, 1.0)) for v in (self.expected, candidate))
         unlike = 2.0 if np.isfinite(self.got).any() else 0.0  # NaN everywhere tells nothing

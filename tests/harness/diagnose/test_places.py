@@ -6,6 +6,7 @@ from _ask import attempted
 from test_patterns import Changed, near, told
 
 from opproof.harness.diagnose.diagnosis import diagnose, others
+from opproof.vocabulary.dtypes import DECLARED
 
 F, G = "forward", "gradient"
 
@@ -40,6 +41,15 @@ def missing(index):
 )
 def test_a_place_is_named(index, case, place):
     assert told(missing(index), case) == f"only {place} of y are wrong"
+
+
+def test_a_place_is_named_of_whole_numbers_and_is_told_beside():
+    backend = missing(np.s_[:, 9])
+    backend.dtypes = DECLARED
+    made = attempted(backend, "add[a=7x33;b=7x33;i32]")
+    said = diagnose(made.posed, made.answer, made.judgement)
+    assert said == "only the elements of slice 9 along axis 1 of y are wrong"
+    assert others(made.posed, made.answer, made.judgement, said) == ()
 
 
 def test_edges_are_named():
