@@ -6,6 +6,9 @@ import numpy as np
 
 from opproof.harness.diagnose import swapped
 from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.judge.bound import C, floor_of
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
 
 
 def zeros(w: Wrong) -> str | None:
@@ -59,15 +62,27 @@ def sign(w: Wrong) -> str | None:
 
 
 def constant_added(w: Wrong) -> str | None:
-    finite = (
-        np.isfinite(w.got) & np.isfinite(w.expected) if w.expected.dtype.kind == "f" else np.ones(w.got.shape, bool)
-    )
-    if w.expected.dtype.kind == "b" or not finite.any():
+    """One constant added to all elements: the right ones are so large beside it that it does not show in them.
+
+    It is taken from the wrong element of the least scale, which is rounded least, and must be that of every wrong
+    one to that one's own rounding: errors that are merely of one size, as of digits lost, are not.
+    """
+    floats = w.expected.dtype.kind == "f"
+    used = w.failing & np.isfinite(w.got) & np.isfinite(w.expected) if floats else w.failing
+    if w.expected.dtype.kind == "b" or not used.any() or np.ptp(np.sign(w.got[used] - w.expected[used])) != 0:
         return None
-    if w.failing.mean() < 0.5:
-        return None
-    usual = float(np.median(np.asarray(w.got - w.expected, dtype=np.float64)[finite & w.failing]))
-    for shift in (float(f"{usual:.2g}"), usual):
-        if shift != 0 and w.fits((w.expected + shift).astype(w.expected.dtype), free=1, through=w.expected):
-            return f"every element of {w.what} is {abs(shift):.6g} too {'large' if shift > 0 else 'small'}"
+    error, size = (np.asarray(v, dtype=np.float64)[used] for v in (w.got - w.expected, w.scale + np.abs(w.expected)))
+    usual, least = float(np.median(error)), float(error[np.argmin(size)])
+    for shift in (float(f"{usual:.2g}"), float(f"{least:.3g}"), usual, least):
+        candidate = (w.expected + shift).astype(w.expected.dtype)
+        if shift != 0 and _of_all(w, error - shift, size, shift) and w.fits(candidate, free=1, through=w.expected):
+            return f"a constant is added to {w.what}: {shift:.6g}"
     return None
+
+
+def _of_all(w: Wrong, left: Array, size: Array, shift: float) -> bool:
+    """Whether what a constant leaves of the wrong elements' errors is rounding: of each itself, and of the constant."""
+    kind = DTYPES[w.dtype]
+    units = C if kind.digits >= 24 else 3.0
+    reach = units * kind.u * (size + abs(shift)) + floor_of(kind)
+    return bool((np.abs(left) <= (0 if w.whole else reach)).all())

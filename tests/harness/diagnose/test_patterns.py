@@ -48,7 +48,7 @@ HELD = (
     ("defect", "case", "mode", "sentence"),
     [
         # What was added to is what was stored, and so rounded twice.
-        ("plus a half", "grid_sample[x=1x65x3x4;grid=1x3x2x2;bf16]", F, "every element of y is 0.5 too large"),
+        ("plus a half", "grid_sample[x=1x65x3x4;grid=1x3x2x2;bf16]", F, "a constant is added to y: 0.5"),
         # Where one number is expected everywhere, that one number is there says nothing.
         ("halved", "fill[x=1x1025;value=2.5;f16]", F, "every element of y is 1/2 × the expected value"),
         # Half of an infinity is one.
