@@ -17,6 +17,7 @@ import numpy as np
 from opproof.harness.diagnose import (
     call,
     cancelled,
+    codes,
     digits,
     epsilon,
     factor,
@@ -34,8 +35,10 @@ from opproof.harness.diagnose import (
     swapped,
     terms,
     undeclared,
+    unsigned,
     values,
     where,
+    whole,
 )
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.judge.answer import Answer
@@ -53,6 +56,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("stale", scaled.stale),
     ("sign", scaled.sign),
     ("cotangent ignored", call.cotangent_ignored),
+    ("sign", whole.sign_lost),
     ("copy", scaled.copy),
     ("offset ignored", moved.offset_ignored),
     ("stride ignored", moved.stride_ignored),
@@ -77,6 +81,13 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("input ignored", call.input_ignored),
     ("input ignored", swapped.one_for_another),
     ("factor", factor.times_tensor),
+    ("halves", codes.halves),
+    ("wrapped", codes.wrapped),
+    ("wrapped", whole.wrapped),
+    ("saturated", whole.saturated),
+    ("unsigned", unsigned.misread),
+    ("one off", whole.off_by_one),
+    ("constant added", whole.constant_added),
     ("constant added", scaled.constant_added),
     ("other operator", call.other_operator),
     ("other values", values.changed_values),

@@ -67,15 +67,14 @@ def constant_added(w: Wrong) -> str | None:
     It is taken from the wrong element of the least scale, which is rounded least, and must be that of every wrong
     one to that one's own rounding: errors that are merely of one size, as of digits lost, are not.
     """
-    floats = w.expected.dtype.kind == "f"
-    used = w.failing & np.isfinite(w.got) & np.isfinite(w.expected) if floats else w.failing
-    if w.expected.dtype.kind == "b" or not used.any() or np.ptp(np.sign(w.got[used] - w.expected[used])) != 0:
+    used = w.failing & np.isfinite(w.got) & np.isfinite(w.expected)
+    if w.whole or not used.any() or np.ptp(np.sign(w.got[used] - w.expected[used])) != 0:
         return None
-    error, size = (np.asarray(v, dtype=np.float64)[used] for v in (w.got - w.expected, w.scale + np.abs(w.expected)))
+    error, size = (w.got - w.expected)[used], (w.scale + np.abs(w.expected))[used]
     usual, least = float(np.median(error)), float(error[np.argmin(size)])
     for shift in (float(f"{usual:.2g}"), float(f"{least:.3g}"), usual, least):
-        candidate = (w.expected + shift).astype(w.expected.dtype)
-        if shift != 0 and _of_all(w, error - shift, size, shift) and w.fits(candidate, free=1, through=w.expected):
+        of_all = shift != 0 and _of_all(w, error - shift, size, shift)
+        if of_all and w.fits(w.expected + shift, free=1, through=w.expected):
             return f"a constant is added to {w.what}: {shift:.6g}"
     return None
 
@@ -85,4 +84,4 @@ def _of_all(w: Wrong, left: Array, size: Array, shift: float) -> bool:
     kind = DTYPES[w.dtype]
     units = C if kind.digits >= 24 else 3.0
     reach = units * kind.u * (size + abs(shift)) + floor_of(kind)
-    return bool((np.abs(left) <= (0 if w.whole else reach)).all())
+    return bool((np.abs(left) <= reach).all())
