@@ -1,16 +1,16 @@
-"""Right for another call: without an input, with another cotangent, terms left out, another operator."""
+"""Right for another call: without an input, with another cotangent, another operator."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from opproof.harness.diagnose.tensors import changed, few, tensors
+from opproof.harness.diagnose.tensors import few
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op, load, names
 from opproof.vocabulary.arrays import Array
@@ -77,34 +77,6 @@ def input_ignored(w: Wrong) -> str | None:
 
 def _of_truths(v: Array) -> bool:
     return bool(v.dtype.kind in "iub" and v.size and v.min() >= 0 and v.max() <= 1)
-
-
-def terms_dropped(w: Wrong) -> str | None:
-    """The first or last slices of an input (or the cotangent) do not enter a sum."""
-    if not w.got[w.numbers].any():
-        return None  # zeros are a region's, not a sum's
-    for place, v in tensors(w):
-        for axis in range(v.ndim) if v.dtype.kind == "f" else ():
-            for dropped, said in _ends(v.shape[axis]):
-                for neutral in (0.0, -np.inf):
-                    other = v.copy()
-                    np.moveaxis(other, axis, 0)[dropped] = neutral
-                    if w.explained(**changed(w, place, other)):
-                        verb = "do" if said.endswith("s") else "does"
-                        return f"the {said} along axis {axis} of {place.name} {verb} not enter {w.what}"
-    return None
-
-
-def _ends(n: int) -> Iterator[tuple[slice, str]]:
-    """Slices that loops forget: the last, the first, and those past the last multiple of a vector width."""
-    if n < 2:
-        return
-    yield slice(n - 1, n), "last slice"
-    yield slice(0, 1), "first slice"
-    for width in (64, 32, 16, 8, 4):
-        rest = n % width
-        if 1 < rest < n:
-            yield slice(n - rest, n), f"last {rest} slices"
 
 
 def other_operator(w: Wrong) -> str | None:

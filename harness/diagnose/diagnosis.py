@@ -103,8 +103,8 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("first everywhere", moved.first_everywhere),
     ("misread input", misread.moved),
     ("direction", misread.direction),
-    ("terms dropped", call.terms_dropped),
-    ("terms dropped", terms.left_out),
+    ("terms dropped", terms.left_out_of_one),
+    ("terms dropped", terms.left_out_of_all),
     ("precision", precision.held),
     ("nan", nans.explained),
     ("overflow", overflow.large),
@@ -140,7 +140,7 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
         small = [w for w in tensors if w.got.size <= _SMALL]
         patterns, regions = (PATTERNS, tensors) if said else ((), [])
         found = [s for label, pattern in patterns for w in small if (s := _sentence(label, pattern, w))]
-        found += [s for w in small if "ignored" in said for s in params.each_ignored(w)]
+        found += [s for w in small if said for s in params.each_ignored(w)]
         found += [lost for w in small if (lost := digits.perhaps(w))]
         found += [where.said(w, r) for w in regions for r in where.as_good(w)]
     return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from opproof.harness.diagnose.regions import floats, keys
+from opproof.harness.diagnose.regions import floats
+from opproof.harness.diagnose.thresholds import keys
 from opproof.harness.diagnose.wrong import MOST, Wrong
 from opproof.vocabulary.dtypes import DTYPES
 

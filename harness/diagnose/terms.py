@@ -1,4 +1,4 @@
-"""Terms left out of a sum along an axis that several inputs have: keys and values of attention, k of a product."""
+"""Terms left out of a sum: slices of one input, or of all that have an axis, as keys and values of attention."""
 
 from __future__ import annotations
 
@@ -6,23 +6,44 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from opproof.harness.diagnose.tensors import few
+from opproof.harness.diagnose.tensors import changed, few, tensors
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 
 
-def left_out(w: Wrong) -> str | None:
+def left_out_of_all(w: Wrong) -> str | None:
     """Right without the last, or the first, of what lies along an axis: cut off from all inputs that have it."""
     if w.mode is not Mode.FORWARD or not w.got[w.numbers].any() or not few(w):
         return None
     for axes in _shared(w):
         size = next(v.shape[a] for a, v in zip(axes, w.inputs, strict=True) if a is not None and v is not None)
-        for kept, cut in _ends(size):
+        for dropped, width in _ends(size):
+            kept = np.delete(np.arange(size), dropped)
             inputs = [v if v is None or a is None else v.take(kept, a) for v, a in zip(w.inputs, axes, strict=True)]
             y = w.again(inputs=inputs)
             if y is not None and w.fits(y):
-                return f"{cut.format(' and '.join(_named(w, axes)))} not enter {w.what}"
+                one, along = "the last element" if dropped.start else "the first element", " and ".join(_named(w, axes))
+                what = one if width is None else f"the elements past {dropped.start} (the last multiple of {width})"
+                return f"{what} along {along} {'does' if width is None else 'do'} not enter {w.what}"
+    return None
+
+
+def left_out_of_one(w: Wrong) -> str | None:
+    """The first or last slices of an input (or the cotangent) do not enter a sum."""
+    if not w.got[w.numbers].any():
+        return None  # zeros are a region's, not a sum's
+    for place, v in tensors(w):
+        for axis in range(v.ndim) if v.dtype.kind == "f" else ():
+            for dropped, width in _ends(v.shape[axis]):
+                for neutral in (0.0, -np.inf):
+                    other = v.copy()
+                    np.moveaxis(other, axis, 0)[dropped] = neutral
+                    if w.explained(**changed(w, place, other)):
+                        one = "the last slice" if dropped.start else "the first slice"
+                        what = one if width is None else f"the last {dropped.stop - dropped.start} slices"
+                        does = "does" if width is None else "do"
+                        return f"{what} along axis {axis} of {place.name} {does} not enter {w.what}"
     return None
 
 
@@ -48,15 +69,12 @@ def _axis(v: Array | None, size: int, at: int) -> int | None:
     return axes[at] if axes else None
 
 
-def _ends(n: int) -> Iterator[tuple[Array, str]]:
-    """What is left without the last or the first element, or those past the last multiple of a vector width.
-
-    And what is missing then, along axes that are to be put in.
-    """
-    index = np.arange(n)
-    yield index[:-1], "the last element along {} does"
-    yield index[1:], "the first element along {} does"
+def _ends(n: int) -> Iterator[tuple[slice, int | None]]:
+    """Slices that loops forget: the last, the first, and those past the last multiple of a vector width, and which."""
+    if n < 2:
+        return
+    yield slice(n - 1, n), None
+    yield slice(0, 1), None
     for width in (64, 32, 16, 8, 4):
         if 1 < n % width < n:
-            end = n - n % width
-            yield index[:end], f"the elements past {end} (the last multiple of {width}) along {{}} do"
+            yield slice(n - n % width, n), width

@@ -11,7 +11,8 @@ import numpy as np
 from opproof.harness.diagnose.named import comparable, slicewise, tables
 from opproof.harness.diagnose.places import PLACES
 from opproof.harness.diagnose.region import CHOSEN, Mask, Region
-from opproof.harness.diagnose.regions import known, thresholds
+from opproof.harness.diagnose.regions import known
+from opproof.harness.diagnose.thresholds import thresholds
 from opproof.harness.diagnose.wrong import BITS, Wrong
 from opproof.harness.judge.bound import C
 from opproof.vocabulary.dtypes import DTYPES
