@@ -28,7 +28,7 @@ from pathlib import Path
 
 import psutil
 
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import Selection, cases, tasks
 from opproof.harness.run.pool import Pool

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
 

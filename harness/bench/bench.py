@@ -20,7 +20,7 @@ from opproof.harness.bench.measure import Effort, measure
 from opproof.harness.bench.process import Blocks, Fault, Worker
 from opproof.harness.bench.stored import calls_of
 from opproof.harness.cores import cores
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.question import Settled, wanted_of

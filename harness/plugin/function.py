@@ -25,7 +25,7 @@ import numpy as np
 from opproof.backends.loaded import Loaded, settle
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
 from opproof.harness.run.attempt import attempt
-from opproof.harness.run.desk import as_told_by_itself
+from opproof.harness.run.desk.looks import as_told_by_itself
 from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.plan import Selection, cases, operators, tasks
 from opproof.harness.run.record import record

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from opproof.backends.host import keeper
 from opproof.harness.run.cache import place
 from opproof.harness.run.cluster import keys
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import adopt, end, withdraw

@@ -20,7 +20,7 @@ from opproof.backends.host import keeper
 from opproof.harness.run import judges
 from opproof.harness.run.bundles import SECONDS, Bundles, Case
 from opproof.harness.run.cache.place import Place
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.fork_server import context
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import end, withdrawn

@@ -26,19 +26,19 @@ def run(*backends, **selection):
 def test_float32_of_both():
     """In one run, for which what is expected is worked out once: numpy passes everything, torch what it is known to.
 
-    A quarter of the cases, for which two cores have time; all of them are what `opproof run` is for.
+    An eighth of the cases, for which two cores have time; all of them are what `opproof run` is for.
     """
     pytest.importorskip("torch")
-    results = run("numpy", "torch", dtypes=("f32",), shard="1/4")
+    results = run("numpy", "torch", dtypes=("f32",), shard="1/8")
     assert {r.verdict for r in results["numpy"]} == {"PASS"}, [r.case for r in results["numpy"] if r.verdict != "PASS"]
     drawn = [r for r in results["numpy"] if "fill=every" not in r.case]  # of all numbers, one is near the bound
     assert max(r.units for r in drawn if r.units is not None) < 8
-    assert sum(r.verdict == "PASS" for r in results["torch"]) > 4000
+    assert sum(r.verdict == "PASS" for r in results["torch"]) > 2000
 
 
-@pytest.mark.parametrize(("dtype", "shard", "least"), [("f16", "1/6", 1500), ("bf16", "3/6", 1500), ("f64", "", 300)])
+@pytest.mark.parametrize(("dtype", "shard", "least"), [("f16", "1/12", 750), ("bf16", "5/12", 750), ("f64", "", 300)])
 def test_torch_fails_nothing_unexpected(dtype, shard, least):
-    """In 16 bits a sixth each, for which two cores have time; the whole level is what `opproof run -b torch` is for."""
+    """In 16 bits a twelfth each, for which two cores have time; the whole level is what `opproof run -b torch` is for."""
     pytest.importorskip("torch")
     results = run("torch", dtypes=(dtype,), shard=shard)
     assert sum(r.verdict == "PASS" for r in results["torch"]) > least

@@ -4,8 +4,8 @@ import os
 import subprocess
 import sys
 
-from opproof.harness.run import desk
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk import seats
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.hosts import placed
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import settled
@@ -28,7 +28,7 @@ def forward(op, inputs, params):
 
 def test_starts_that_hang_are_not_repeated_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(placed, "LOADING", 1.5)
-    monkeypatch.setattr(desk, "_LONG", 1.0)
+    monkeypatch.setattr(seats, "_LONG", 1.0)
     file = tmp_path / "backend.py"
     file.write_text(BACKEND, encoding="utf-8")
     at = Desk(Limits(1, 10.0, 2**30))

@@ -16,7 +16,7 @@ from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.truth import kinks, reference
 from opproof.reference_ops import load

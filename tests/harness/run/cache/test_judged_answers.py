@@ -14,7 +14,7 @@ from opproof.harness.run.cache.judged import MOST, judged
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
-from opproof.harness.run.desk import Desk
+from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
 from opproof.harness.truth.posed import pose

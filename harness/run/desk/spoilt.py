@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from opproof.harness.run.suspects import Suspect, stretches
+from opproof.harness.run.desk.suspects import Suspect, stretches
 from opproof.harness.run.task import Task
 
 #: Whether a task is wrong in a fresh host after calls of these, in their order.

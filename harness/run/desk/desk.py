@@ -1,0 +1,95 @@
+"""A judge at work: one host for each backend, a second look where the first leaves a doubt, records.
+
+A host that died, hung or outgrew its limit is replaced; the case after it starts in a fresh one. What looks like the
+fault of a case in a host that other cases used before is looked at again in a fresh one (looks.py). Where it does not
+show again, an earlier case may have left behind what did it: then that one is charged, and else the case at hand
+(blame.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opproof.cases import Case
+from opproof.harness.judge.judgement import Rules
+from opproof.harness.run.attempt import rules_of, support_of
+from opproof.harness.run.cache.place import Place
+from opproof.harness.run.cache.question import Questions
+from opproof.harness.run.cache.store import Store
+from opproof.harness.run.desk.blame import Blame
+from opproof.harness.run.desk.looks import Look, Looks
+from opproof.harness.run.desk.seats import Seats, op_name
+from opproof.harness.run.hosts.start import described
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.record import record, settled
+from opproof.harness.run.task import Task, op_of
+from opproof.reports import Result
+from opproof.vocabulary.errors import BackendError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+
+class Desk:
+    """Everything that a judge keeps from one task to the next."""
+
+    def __init__(self, limits: Limits, cache: Place | None = None) -> None:
+        """`cache` is not for a backend in this process, which could read there what is expected."""
+        self.limits = limits
+        self._store = None if cache is None or limits.in_process else Store(cache)
+        self._seats = Seats(limits)
+        self._looks, self._blame = Looks(self._seats), Blame(self._seats)
+
+    def describe(self, spec: str) -> dict[str, str]:
+        """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
+        return described(spec, self._seats.seat(spec).host)
+
+    def rules(self, task: Task) -> Rules:
+        """By which answers to a task are judged. Raises BackendError, HostFault, and Settled where it declines."""
+        host, op = self._seats.seat(task.backend).host, op_of(op_name(task), task.ops)
+        return rules_of(task, support_of(host, Case.parse(task.case), op, Mode(task.mode)))
+
+    def results(self, tasks: Iterable[Task]) -> list[Result]:
+        """The records of tasks of one case, and those of earlier tasks that turn out to be others than they were."""
+        self._seats.questions = Questions(self._store)
+        records: list[Result] = []
+        misshapen = False
+        for task in tasks:
+            try:
+                if misshapen and self._seats.seat(task.backend).host.about.differentiates:
+                    reason = "not asked: the forward's output has another shape"
+                    records.append(settled(task, Verdict.INCONCLUSIVE, reason))
+                    continue
+                records += self._records(task)
+            except BackendError as error:  # it could be loaded once
+                records.append(settled(task, Verdict.CRASH, str(error)))
+            except OSError as error:
+                reason = f"no host could be started: {error.strerror}"
+                records.append(settled(task, Verdict.HARNESS_ERROR, reason))
+            misshapen = records[-1].verdict is Verdict.WRONG_SHAPE and task.mode == "forward"
+        self._seats.questions.keep()
+        return records
+
+    def keep(self) -> None:
+        """Write what is to be kept of the cases so far into the cache, for other judges too: once for several cases."""
+        if self._store is not None:
+            self._store.write()
+
+    def close(self) -> None:
+        """End all hosts."""
+        self._seats.close()
+        if self._store is not None:
+            self._store.close()
+
+    def _records(self, task: Task) -> list[Result]:
+        amended = self._blame.of_a_death(task.backend)
+        seat = self._seats.seat(task.backend)
+        earlier, once = len(seat.history), seat.host.about.once
+        first = self._seats.attempt(task)
+        look = Look(first) if once else self._looks.second(task, first, used=earlier > 0)
+        last, history = look.attempt, seat.history[:earlier]
+        if look.unlike is not None:
+            if look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
+                return [*amended, self._blame.of_another_answer(task, look.unlike, history)]
+            last, charged = self._blame.of_harm(task, look.unlike, last, history)
+            amended += charged
+        return [*amended, record(task, last, in_process=seat.host.in_process)]
