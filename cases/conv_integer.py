@@ -27,7 +27,7 @@ _ROWS = [
     "x=1x4128x2x2;weight=2x4128x1x2",
     "x=2x3x5x4;weight=4x3x2x3;layout=cropped",
     "x=1x1x1x1;weight=3x1x1x1;layout=x:offset",
-    "x=2x1x3x4;weight=1x1x1x1;weight_zero_point=1,;layout=offset",
+    "x=2x1x3x4;weight=1x1x2x2;weight_zero_point=1,;layout=offset",
 ]
 SMOKE = ["x=2x3x7x9;weight=4x3x3x3;x_zero_point=0d;weight_zero_point=0d;padding=1;type=i8;weight_type=i8;f32"]
 STANDARD = [
@@ -35,6 +35,7 @@ STANDARD = [
     *in_all_types("x=2x4x9x7;weight=6x2x3x2;x_zero_point=0d;weight_zero_point=0d;stride=2;groups=2", _TYPE),
     *in_all_types("x=1x16x9x7;weight=16x16x3x3", _TYPE),
     *in_all_types("x=1x3x17x11;weight=10x3x3x3;x_zero_point=0d;fill=every-byte", _TYPE),
+    *in_all_types("x=1x257x4x3;weight=2x257x3x3;fill=every-byte", _TYPE),
     *of_types(_ROWS, _TYPE),
 ]
 ATTRIBUTES = of_types((f"{row};x_zero_point=0d" for row in windows()), _TYPE)

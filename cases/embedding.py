@@ -36,6 +36,8 @@ STANDARD = [
     "weight=3x5;indices=4099,;f16,bf16",
     "weight=4x9;indices=6x5;padding_idx=2",
     "weight=4x9;indices=31,;padding_idx=0;layout=weight:transposed",
+    "weight=4x7;indices=33,;padding_idx=-1",
+    "weight=5x3;indices=4x6;padding_idx=-4",
     "weight=3x65;indices=2x3x4;padding_idx=2;layout=indices:transposed",
     "weight=4099x17;indices=66,",
     "weight=3x5;indices=4099,;fill=growing;f16,bf16",

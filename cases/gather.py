@@ -15,6 +15,7 @@ STANDARD = [
     "x=2x3x65;index=2x7x65;dim=1;layout=transposed",
     "x=2x3x4x7;index=2x3x5x7;dim=2;layout=permuted",
     "x=4x3x4x7;index=6x2x3x4;dim=-4",
+    "x=4x9x4;index=4x5x3;dim=-2",
     "x=3x33;index=2x17;dim=1;layout=x:sliced",
     "x=3x33;index=3x16;dim=1;layout=index:sliced",
     "x=4x65;index=4x31;dim=1;layout=x:gapped,index:offset",

@@ -28,7 +28,7 @@ _ROWS = [
     "a=2x768;b=768x3",
     "a=2x3x4x5;b=2x3x5x6;layout=cropped",
     "a=1x1;b=1x3;layout=a:offset",
-    "a=3x1;b=1x1;b_zero_point=1,;layout=offset",
+    "a=3x7;b=7x1;b_zero_point=1,;layout=offset",
 ]
 SMOKE = ["a=7x33;b=33x5;a_zero_point=0d;b_zero_point=0d;type=i8;b_type=i8;f32"]
 STANDARD = [
@@ -37,6 +37,7 @@ STANDARD = [
     *in_all_types("a=5x64;b=64x16", _TYPE),
     *in_all_types("a=16x31;b=31x17;a_zero_point=0d;b_zero_point=0d;fill=every-byte", _TYPE),
     *in_all_types("a=2x4128;b=4128x3;a_zero_point=0d;b_zero_point=0d", _TYPE),
+    *in_all_types("a=2x4128;b=4128x3;fill=every-byte", _TYPE),
     *of_types(_ROWS, _TYPE),
     "a=9x33;b=33x9;b_zero_point=9,;type=u8;b_type=i8;f32",
 ]

@@ -18,6 +18,7 @@ STANDARD = [
     "x=2x3x65;index=2x7x65;src=2x7x65;dim=1;layout=transposed",
     "x=2x3x4x7;index=2x3x5x7;src=2x3x5x7;dim=2;layout=permuted",
     "x=4x3x4x7;index=6x2x3x4;src=6x2x3x4;dim=-4",
+    "x=4x9x4;index=4x5x3;src=4x5x3;dim=-2",
     "x=3x33;index=2x17;src=2x17;dim=1;layout=x:sliced",
     "x=3x33;index=3x16;src=3x16;dim=1;layout=index:sliced,src:gapped",
     "x=5x63;index=5x9;src=5x9;dim=1;layout=x:broadcast",

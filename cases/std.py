@@ -28,6 +28,7 @@ STANDARD = [
     "x=5x8;dim=0;fill=zeros",
     "x=5x11;dim=-1;fill=small;f32,bf16",
     "x=4x1;dim=-1;correction=0",
+    "x=4x1;dim=-1",
     "x=1031x5;dim=-1",
     "x=33x2062;dim=-1;fill=extreme;bf16",
     "x=263x257;dim=None;f32",

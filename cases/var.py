@@ -17,6 +17,7 @@ STANDARD = [
     "x=5x31;dim=0;correction=0",
     "x=2x3x4x7;dim=(1,3);correction=2",
     "x=4x1;dim=-1;correction=0",
+    "x=4x1;dim=-1",
     "x=15x5;dim=-1;correction=0;keepdim=true;layout=gapped",
     *SEVERAL,
     "x=33x2;dim=-1;fill=ties",

@@ -76,6 +76,10 @@ def shifts(w: Wrong) -> str | None:
         shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
         candidate = np.where(used, w.expected + shift, _otherwise(w))
         fits = w.fits(candidate, free=shift.size, through=w.expected)
+        wrong = w.failing.any(axis=axis, keepdims=True)
+        one = float(np.median(shift[wrong]))
+        if fits and w.fits(np.where(used & wrong, w.expected + one, _otherwise(w)), free=1, through=w.expected):
+            return f"the wrong rows of {w.what} along axis {axis} are off by one constant, {one:.6g}"
         if fits and not _rounding(w, shift / np.median(np.abs(w.expected[used]))):
             between = _range(w, shift, axis, used)
             return f"every row of {w.what} along axis {axis} is off by a constant of its own, {between}"

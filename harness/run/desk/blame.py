@@ -5,6 +5,7 @@ Searches cost processes, so a run has only so many; afterwards only operators wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,8 +19,8 @@ from opproof.reports import Result
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
-#: How often harm is traced back.
-_TRACES = 16
+#: How often harm is traced back; how often an answer of one operator and mode that others spoil: it has one cause.
+_TRACES, _OF_ONE = 16, 4
 
 
 class Blame:
@@ -29,14 +30,18 @@ class Blame:
         self._seats = seats
         self._traces = 0
         self._guilty: set[str] = set()  # operators whose cases have done harm
+        self._spoilt: Counter[tuple[str, str, str]] = Counter()  # answers that others spoil
 
     def of_another_answer(self, task: Task, kept: Attempt, history: Sequence[Suspect]) -> Result:
         """The record of an answer that calls of `history` spoil, with the command that calls them before it."""
-        self._traces += 1
-        found = None
-        if self._traces <= _TRACES:
-            found = before(history, lambda some: self._seats.is_wrong_after(task, some))
-        said = self._untraced if found is None else found.said
+        kind, found = (task.backend, op_name(task), task.mode), None
+        self._spoilt[kind] += 1
+        said = f"who did it was not looked for, after {_OF_ONE} such searches for {op_name(task)}"
+        if self._spoilt[kind] <= _OF_ONE:
+            self._traces += 1
+            if self._traces <= _TRACES:
+                found = before(history, lambda some: self._seats.is_wrong_after(task, some))
+            said = self._untraced if found is None else found.said
         judgement = kept.judgement
         last = with_verdict(kept, judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
         made = record(task, last)
