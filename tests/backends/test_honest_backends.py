@@ -38,7 +38,7 @@ def test_float32_of_both():
 
 @pytest.mark.parametrize(("dtype", "shard", "least"), [("f16", "1/12", 750), ("bf16", "5/12", 750), ("f64", "", 300)])
 def test_torch_fails_nothing_unexpected(dtype, shard, least):
-    """In 16 bits a twelfth each, for which two cores have time; the whole level is what `opproof run -b torch` is for."""
+    """In 16 bits a twelfth each, as two cores have time for; the whole level is what `opproof run -b torch` is for."""
     pytest.importorskip("torch")
     results = run("torch", dtypes=(dtype,), shard=shard)
     assert sum(r.verdict == "PASS" for r in results["torch"]) > least

@@ -99,7 +99,8 @@ def test_rows_that_are_off_by_one_constant_have_none_of_their_own():
     def shifted(found, inputs):
         return [(found[0] + 79.0625 * (inputs[0][:, :1] > 0)).astype(found[0].dtype)]
 
-    assert told(Changed(shifted), "sin[x=7x33;f32]") == "the wrong rows of y along axis 1 are off by one constant, 79.0625"
+    said = told(Changed(shifted), "sin[x=7x33;f32]")
+    assert said == "the wrong rows of y along axis 1 are off by one constant, 79.0625"
 
 
 def test_channels_that_get_the_weight_of_another():
