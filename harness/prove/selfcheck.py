@@ -113,7 +113,8 @@ def _checks(case: Case, op: Op, torch: Any) -> Iterator[Disagreement]:
     yield from _slices(posed)
     if twin and any(needs) and not op.twin_errs(str(case)):
         yield from _autograd(posed, torch)
-    if case.fill in _MILD:
+    undefined = all(y.size and not np.isfinite(y).any() for y in posed.outputs)  # 0 / 0, which has no differences
+    if case.fill in _MILD and not undefined:
         yield from _finite(posed, gradients)
         if op.analytic:
             yield from _complex(posed, gradients)
