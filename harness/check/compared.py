@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -10,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
+from opproof.harness.check.questions.arguments import otherwise
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
@@ -18,7 +18,16 @@ from opproof.harness.check.sides.call import Pull, Reply, Request, perform
 from opproof.harness.check.sides.isolated import Located, isolated
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.reference import Ask, Reference
-from opproof.harness.check.sides.subject import Form, as_call, in_dtype, is_module, name_of, owned_by, state_of
+from opproof.harness.check.sides.subject import (
+    Arguments,
+    Form,
+    as_call,
+    in_dtype,
+    is_module,
+    name_of,
+    owned_by,
+    state_of,
+)
 from opproof.harness.check.summary import summary
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.derivatives import derived
@@ -42,10 +51,10 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))
 
-    @functools.cache  # several variants and rounds ask for the same draws
-    def drawn(seed: int) -> tuple[Tensor, ...]:
+    def draw(seed: int) -> tuple[Arguments, tuple[Tensor, ...]]:
         moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
-        return (*given_inputs.given(inputs, names, wish.dtype, seed)[1], *moved)
+        given, tensors, _ = given_inputs.given(inputs, names, wish.dtype, seed)
+        return given, (*tensors, *moved)
 
     if is_module(candidate) and not is_module(like):
         raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
@@ -54,10 +63,12 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
     name, other_name = name_of(like), name_of(candidate)
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
-    pairs = [(drawn(seed), drawn(seed + 1)) for seed in range(wish.seed, wish.seed + 2 * AGAIN, 2)]
+    draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
+    pairs = [(draws[seed][1], draws[seed + 1][1]) for seed in list(draws)[::2]]
+    others = otherwise(draws) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     with asking as ask:
-        found = every_variant(reference, ask, pairs, kept, by_shape, wish, own=callable(inputs))
+        found = every_variant(reference, ask, pairs, kept, by_shape, wish, own=callable(inputs), otherwise=others)
     told = wish.neighbours and wish.only is None
     same = (*(unvaried(pairs) if callable(inputs) else ()), *as_drawn(pairs, kept)) if told else ()
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
@@ -78,7 +89,7 @@ def _further(
     for i, first in enumerate(found):
         if i and time.monotonic() - start > wish.seconds:
             break
-        for mode in wish.modes if not first.declined else ():
+        for mode in wish.modes if not first.declined and first.variant.rest is None else ():
             # PyTorch's forward mode writes tangents in place, which it refuses where elements share their memory.
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
@@ -105,6 +116,7 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
 
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        return perform(as_call(in_dtype(candidate, request.tensors), reference.form), request, pull, kept)
+        form = reference.form.with_rest(request.rest)
+        return perform(as_call(in_dtype(candidate, request.tensors), form), request, pull, kept)
 
     return ask

@@ -20,13 +20,20 @@ AGAIN = 3
 
 
 def variants_of(
-    pairs: Sequence[Pair], kept: Sequence[Sequence[Property]], by_shape: bool, others: Sequence[Size]
+    pairs: Sequence[Pair],
+    kept: Sequence[Sequence[Property]],
+    by_shape: bool,
+    others: Sequence[Size],
+    otherwise: Sequence[Variant],
 ) -> tuple[tuple[Variant, ...], ...]:
-    """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws."""
+    """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
+
+    `otherwise`: draws with other arguments beside tensors.
+    """
     first, *rest = zip(*(variants(*pair, kept, resized=by_shape) for pair in pairs), strict=True)
     made = [_sized(pairs, size, kept) for size in others]
     ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
-    return (first, *made[:ragged], *rest, *made[ragged:])
+    return (first, *((v,) for v in otherwise), *made[:ragged], *rest, *made[ragged:])
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
@@ -58,7 +65,7 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     are not in turn: what meets there is of one draw.
     """
     turned = (*some[i % AGAIN :], *some[: i % AGAIN])
-    swapped = i % 2 and some[0].name != TIES
+    swapped = i % 2 and some[0].name != TIES and some[0].rest is None
     return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Variant:
     other: tuple[Tensor, ...]
     group: str = ""  # of which one is enough: the first that the reference takes
     unless: str = ""  # the group of which it is not needed either
+    rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
 
 
 #: Of each tensor what it has in every draw, and keeps.

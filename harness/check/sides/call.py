@@ -32,6 +32,7 @@ class Request:
     seed: int = 0
     device: str = "cpu"
     layout: str = CONTIGUOUS  # of the cotangents
+    rest: tuple[Any, ...] | None = None  # what the arguments are beside tensors, where it is not as given
 
 
 @dataclass(frozen=True)

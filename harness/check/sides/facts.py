@@ -32,15 +32,17 @@ class Facts:
         return (*(f"y{i}" for i in range(own)), *(f"{given[i].name} after the call" for i in after))
 
 
-def facts(reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool) -> Facts | str:
-    """The facts, or why the reference does not accept these tensors."""
+def facts(
+    reference: Native, tensors: tuple[Tensor, ...], seed: int, gradients: bool, rest: tuple[Any, ...] | None = None
+) -> Facts | str:
+    """The facts, or why the reference does not accept these tensors; `rest`: other arguments beside them."""
     plain = tuple(replace(t, layout=CONTIGUOUS) for t in tensors)
-    first = reference.native(Request(plain, seed=seed))
+    first = reference.native(Request(plain, seed=seed, rest=rest))
     if first.error:
         return first.error
     after = first.changed
     tensors = tuple(_written(t) if i in after else t for i, t in enumerate(tensors))
-    request = Request(plain, after=after, seed=seed)
+    request = Request(plain, after=after, seed=seed, rest=rest)
     if after:
         first = reference.native(request)
     if first.draws and any(t.layout != CONTIGUOUS for t in tensors):

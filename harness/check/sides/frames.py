@@ -46,7 +46,7 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
-              "device": request.device, "layout": request.layout}  # fmt: skip
+              "device": request.device, "layout": request.layout, "rest": request.rest}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -59,7 +59,9 @@ def request_in(stream: IO[bytes]) -> Request:
         for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
-    return Request(tensors, tuple(arrays[count:]), needs, after, header["seed"], header["device"], header["layout"])
+    rest = None if header["rest"] is None else tuple(header["rest"])
+    named = {key: header[key] for key in ("seed", "device", "layout")}
+    return Request(tensors, tuple(arrays[count:]), needs, after, rest=rest, **named)
 
 
 def reply_out(stream: IO[bytes], reply: Reply) -> None:

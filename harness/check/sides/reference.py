@@ -54,7 +54,8 @@ class Reference:
 
     def _performed(self, request: Request) -> Reply:
         with forgetting(self.subject), recorded() as draws:
-            reply = perform(as_call(in_dtype(self.subject, request.tensors), self.form), request)
+            form = self.form.with_rest(request.rest)
+            reply = perform(as_call(in_dtype(self.subject, request.tensors), form), request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
         return replace(reply, draws=tuple(draws))
@@ -67,7 +68,7 @@ class Reference:
         import torch
 
         subject = in_float64(self.subject)
-        call = as_call(subject, self.form)
+        call = as_call(subject, self.form.with_rest(request.rest))
         own = [t.dtype if not t.kind and t.dtype != "bool" else "" for t in request.tensors]
         whole = [t.dtype in PARTS for t in request.tensors]
 

@@ -44,7 +44,8 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
-                reply = perform(as_call(in_dtype(subject, request.tensors), form), request, kept=kept)
+                call = as_call(in_dtype(subject, request.tensors), form.with_rest(request.rest))
+                reply = perform(call, request, kept=kept)
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,10 @@ class Form:
     count: int
     parameters: tuple[str, ...] = ()
     buffers: tuple[str, ...] = ()
+
+    def with_rest(self, rest: tuple[Any, ...] | None) -> Form:
+        """The same with other arguments beside tensors; None: as given."""
+        return self if rest is None else replace(self, arguments=replace(self.arguments, rest=rest))
 
 
 def is_module(subject: Any) -> bool:

@@ -38,16 +38,17 @@ def every_variant(
     wish: Wish,
     *,
     own: bool,
+    otherwise: Sequence[Variant] = (),
 ) -> list[Tried]:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
-    `kept`: what each tensor is in every draw, and in every variant.
+    `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments.
     """
     start, found, took, manner = time.monotonic(), list[Tried](), 0.0, wish.manner
     names = []
     first = pairs[0][0]
     others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
-    for i, some in enumerate(variants_of(pairs, kept, by_shape, others)):
+    for i, some in enumerate(variants_of(pairs, kept, by_shape, others, otherwise)):
         same = in_turn(some, i) if own else some
         begun = time.monotonic()
         names.append(same[0].name)
@@ -106,7 +107,7 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
         why = "inputs() draws other sizes by its seed, and two draws that can be brought to this one are wanted"
         return Tried(variant, None, None, Reply(), {}, why)
     pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
-    if not pairs:
+    if not pairs or variant.rest is not None:
         return None
     before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
     name = stretched(before, after) if any(1 in b.shape for _, b in pairs) else ""

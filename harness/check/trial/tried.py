@@ -52,8 +52,8 @@ class Tried:
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
     start = time.process_time()
-    asked = facts(reference, variant.asked, manner.seed, manner.gradients)
-    other = facts(reference, variant.other, manner.seed, manner.gradients)
+    asked = facts(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
+    other = facts(reference, variant.other, manner.seed, manner.gradients, variant.rest)
     if isinstance(asked, str) or isinstance(other, str):
         why = asked if isinstance(asked, str) else str(other)
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")

@@ -1,0 +1,65 @@
+"""Numbers and flags that a factory draws beside its tensors: each of them is tried, not the first seed's alone."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+
+
+def scores(q, k, softcap, window):
+    s = q @ k.mT
+    s = softcap * torch.tanh(s / softcap) if softcap else s
+    i = torch.arange(s.shape[-1])
+    return s.masked_fill(i[:, None] - i > window, 0.0)
+
+
+def uncapped(q, k, softcap, window):
+    return scores(q, k, 0.0, window)
+
+
+def of_one_window(q, k, softcap, window):
+    return scores(q, k, softcap, 3)
+
+
+def stepwise(q, k, softcap, window):
+    return scores(k.mT.mT * 1.0 if q is None else q, k, softcap, window)
+
+
+def inputs(seed, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    q, k = (torch.randn(2, 10, 6, generator=generator).to(dtype) for _ in range(2))
+    return [q, k, (0.0, 5.0)[seed % 2], 3 + seed % 3]
+
+
+def told(candidate, factory=inputs, **options):
+    report = opproof.check(candidate, like=scores, inputs=factory, dtype="f32", raises=False, seconds=1e9, **options)
+    return {report.variants[r.case] for rs in report.failures.values() for r in rs}, report
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_what_is_wrong_for_other_arguments_alone_is_found(isolate):
+    wrong, report = told(uncapped, isolate=isolate)
+    assert wrong == {"arguments of seed 1", "arguments of seed 3"}
+    assert "arguments of seed 1" in str(report)
+    assert told(of_one_window, isolate=isolate)[0] == {"arguments of seed 1", "arguments of seed 2"}
+
+
+def test_right_ones_pass_and_say_what_was_tried():
+    wrong, report = told(stepwise)
+    assert report.ok
+    assert not wrong
+    assert [v for v in report.tried if v.startswith("arguments")] == [f"arguments of seed {n}" for n in (1, 2, 3)]
+
+
+def test_one_of_them_is_tried_alone():
+    wrong, report = told(uncapped, only="arguments of seed 1")
+    assert wrong == {"arguments of seed 1"}
+    assert list(report.tried) == ["arguments of seed 1"]
+
+
+def test_the_same_arguments_are_tried_once():
+    report = told(scores, lambda seed, dtype: [*inputs(seed, dtype)[:2], 5.0, 3])[1]
+    assert not [v for v in report.tried if v.startswith("arguments")]
