@@ -34,7 +34,7 @@ MARKER = "OPPROOF_DRILL"
 
 #: Kinds whose harm comes after their call, and how many honest records follow each, in which it is to come: of four
 #: judges each has a quarter of them.
-QUIET = {"late segfault": 110, "late write": 110, "alarm": 250}
+QUIET = {"late segfault": 110, "late write": 110, "alarm": 330}
 #: Kinds that cost seconds a record: no more than so many of each.
 COSTLY = {"SIGSTOP": 2, "hang": 2, "hang with the GIL": 2, "growing memory": 3, "alarm": 2}
 COSTLY |= {"late segfault": 2, "late write": 2}
