@@ -21,7 +21,7 @@ from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.sides.subject import (
     Arguments,
     Form,
-    as_call,
+    call_for,
     in_dtype,
     is_module,
     name_of,
@@ -116,7 +116,6 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
 
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        form = reference.form.with_rest(request.rest)
-        return perform(as_call(in_dtype(candidate, request.tensors), form), request, pull, kept)
+        return perform(call_for(candidate, reference.form, request), request, pull, kept)
 
     return ask

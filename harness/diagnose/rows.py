@@ -63,8 +63,14 @@ def _fitted(w: Wrong, axis: int, used: Mask) -> Array:
 
 def _one_for_all(w: Wrong, factor: Array, axis: int, used: Mask) -> bool:
     """Whether the rows that are wrong have one factor: then it is where they lie that tells, not the factor."""
-    wrong = w.failing.any(axis=axis, keepdims=True)
-    return w.fits(np.where(used & wrong, np.median(factor[wrong]) * w.expected, _otherwise(w)), free=1)
+    wrong, one = _usual(w, factor, axis)
+    return w.fits(np.where(used & wrong, one * w.expected, _otherwise(w)), free=1)
+
+
+def _usual(w: Wrong, values: Array, axis: int) -> tuple[Mask, float]:
+    """The rows in which something is wrong, and the median of their values."""
+    wrong: Mask = np.asarray(w.failing.any(axis=axis, keepdims=True))
+    return wrong, float(np.median(values[wrong]))
 
 
 def shifts(w: Wrong) -> str | None:
@@ -76,8 +82,7 @@ def shifts(w: Wrong) -> str | None:
         shift = np.take_along_axis(w.got - w.expected, np.argmin(size, axis=axis, keepdims=True), axis)
         candidate = np.where(used, w.expected + shift, _otherwise(w))
         fits = w.fits(candidate, free=shift.size, through=w.expected)
-        wrong = w.failing.any(axis=axis, keepdims=True)
-        one = float(np.median(shift[wrong]))
+        wrong, one = _usual(w, shift, axis)
         if fits and w.fits(np.where(used & wrong, w.expected + one, _otherwise(w)), free=1, through=w.expected):
             return f"the wrong rows of {w.what} along axis {axis} are off by one constant, {one:.6g}"
         if fits and not _rounding(w, shift / np.median(np.abs(w.expected[used]))):

@@ -29,7 +29,7 @@ from opproof.harness.run.desk.looks import as_told_by_itself
 from opproof.harness.run.hosts.inside import Inside
 from opproof.harness.run.plan import Selection, cases, operators, tasks
 from opproof.harness.run.record import record
-from opproof.harness.run.task import op_of
+from opproof.harness.run.task import op_name, op_of
 from opproof.reports import Result, terminal
 from opproof.reports._text import plural
 from opproof.vocabulary.errors import UsageError
@@ -174,7 +174,7 @@ def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[li
         for task in planned:
             if records and time.monotonic() - start > seconds:
                 break
-            made = attempt(host, task, op_of(task.case.partition("[")[0], task.ops), timeout=math.inf)
+            made = attempt(host, task, op_of(op_name(task), task.ops), timeout=math.inf)
             result = record(task, as_told_by_itself(made), in_process=True)
             show = [
                 "opproof",

@@ -18,7 +18,7 @@ from opproof.harness.ledger.known import Known
 from opproof.harness.run import destination
 from opproof.harness.run.exhaustive import chunks
 from opproof.harness.run.shard import parse, shard_of
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Task, op_name
 from opproof.harness.truth import reference
 from opproof.harness.truth.data import inputs_of, ordered, parameters
 from opproof.harness.truth.slices.axes import axes_of
@@ -132,7 +132,7 @@ def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
             by_op.setdefault(op if "*" not in op else "", []).append(entry)
 
     def entries(task: Task) -> tuple[Known, ...]:
-        of_op = (*by_op.get(task.case.partition("[")[0], ()), *by_op.get("", ()))
+        of_op = (*by_op.get(op_name(task), ()), *by_op.get("", ()))
         return tuple(k for k in of_op if k.speaks_of(task.case, Mode(task.mode), task.backend))
 
     return [replace(task, known=speaking) if (speaking := entries(task)) else task for task in tasks]

@@ -38,6 +38,11 @@ def by_case(tasks: Iterable[Task]) -> Iterator[tuple[Task, ...]]:
 
 
 @functools.cache
+def op_name(task: Task) -> str:
+    """The operator of a task, also of one whose case is malformed."""
+    return task.case.partition("[")[0]
+
+
 def op_of(name: str, folders: tuple[str, ...]) -> Op:
     """The operator, from the user's folders first."""
     for folder in folders:

@@ -21,13 +21,14 @@ def otherwise(draws: Mapping[int, tuple[Arguments, tuple[Tensor, ...]]]) -> tupl
     seen, made = {repr(first.rest)}, list[Variant]()
     for seed, (arguments, tensors) in draws.items():
         like = arguments.places == first.places and arguments.spec == first.spec
-        other = next((t for s, (a, t) in draws.items() if s != seed and _shapes(t) == _shapes(tensors)), None)
-        if not like or other is None or repr(arguments.rest) in seen or len(made) == _OTHERS:
+        if not like or repr(arguments.rest) in seen:
             continue
-        seen.add(repr(arguments.rest))
-        name = f"arguments of seed {seed}"
-        made.append(Variant(name, f"arguments-{seed}", CONTIGUOUS, tensors, other, rest=arguments.rest))
-    return tuple(made)
+        other = next((t for s, (_, t) in draws.items() if s != seed and _shapes(t) == _shapes(tensors)), None)
+        if other is not None:
+            seen.add(repr(arguments.rest))
+            name = f"arguments of seed {seed}"
+            made.append(Variant(name, f"arguments-{seed}", CONTIGUOUS, tensors, other, rest=arguments.rest))
+    return tuple(made[:_OTHERS])
 
 
 def _shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from opproof.harness.check.sides.call import Reply, Request, flat, perform
 from opproof.harness.check.sides.remembered import forgetting
-from opproof.harness.check.sides.subject import Form, as_call, in_dtype, in_float64
+from opproof.harness.check.sides.subject import Form, as_call, call_for, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
 from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
 from opproof.harness.truth.torch.draws import recorded
@@ -54,8 +54,7 @@ class Reference:
 
     def _performed(self, request: Request) -> Reply:
         with forgetting(self.subject), recorded() as draws:
-            form = self.form.with_rest(request.rest)
-            reply = perform(as_call(in_dtype(self.subject, request.tensors), form), request)
+            reply = perform(call_for(self.subject, self.form, request), request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
         return replace(reply, draws=tuple(draws))

@@ -18,7 +18,7 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.harness.check.sides import frames
     from opproof.harness.check.sides.call import Reply, perform
     from opproof.harness.check.sides.kept import Kept
-    from opproof.harness.check.sides.subject import Arguments, Form, as_call, in_dtype
+    from opproof.harness.check.sides.subject import Arguments, Form, call_for
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
@@ -44,8 +44,7 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
-                call = as_call(in_dtype(subject, request.tensors), form.with_rest(request.rest))
-                reply = perform(call, request, kept=kept)
+                reply = perform(call_for(subject, form, request), request, kept=kept)
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.sides.call import Call
+from opproof.harness.check.sides.call import Call, Request
 from opproof.harness.check.tensors import KINDS, Tensor, taken
 from opproof.vocabulary.errors import UsageError
 
@@ -128,6 +128,11 @@ def as_call(subject: Any, form: Form) -> Call:
         return _called(subject, state, form.arguments.filled(tensors[: form.count]), given)
 
     return call
+
+
+def call_for(subject: Any, form: Form, request: Request) -> Call:
+    """How a subject is called for a request: in its dtypes, with what it gives beside tensors."""
+    return as_call(in_dtype(subject, request.tensors), form.with_rest(request.rest))
 
 
 def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], given: Sequence[tuple[str, Any]]) -> Any:

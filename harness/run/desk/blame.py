@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from opproof.harness.run.attempt import Attempt
-from opproof.harness.run.desk.seats import Seats, op_name
+from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.desk.spoilt import before
 from opproof.harness.run.desk.suspects import Guilty, Harm, Suspect, culprits
-from opproof.harness.run.record import record, settled, with_verdict
-from opproof.harness.run.task import Task, repro
+from opproof.harness.run.record import settled, with_verdict
+from opproof.harness.run.task import Task, op_name
 from opproof.reports import Result
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -32,8 +31,10 @@ class Blame:
         self._guilty: set[str] = set()  # operators whose cases have done harm
         self._spoilt: Counter[tuple[str, str, str]] = Counter()  # answers that others spoil
 
-    def of_another_answer(self, task: Task, kept: Attempt, history: Sequence[Suspect]) -> Result:
-        """The record of an answer that calls of `history` spoil, with the command that calls them before it."""
+    def of_another_answer(
+        self, task: Task, kept: Attempt, history: Sequence[Suspect]
+    ) -> tuple[Attempt, tuple[Task, ...]]:
+        """What became of an answer that calls of `history` spoil, and which of them do; none where nobody knows."""
         kind, found = (task.backend, op_name(task), task.mode), None
         self._spoilt[kind] += 1
         said = f"who did it was not looked for, after {_OF_ONE} such searches for {op_name(task)}"
@@ -44,8 +45,7 @@ class Blame:
             said = self._untraced if found is None else found.said
         judgement = kept.judgement
         last = with_verdict(kept, judgement.verdict, f"{judgement.message}; {'seen once: ' * (found is None)}{said}")
-        made = record(task, last)
-        return made if found is None else replace(made, repro=repro(task, *found.tasks))
+        return last, () if found is None else found.tasks
 
     def of_harm(
         self, task: Task, met: Attempt, again: Attempt, history: Sequence[Suspect]

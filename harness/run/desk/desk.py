@@ -9,6 +9,7 @@ show again, an earlier case may have left behind what did it: then that one is c
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from opproof.cases import Case
 from opproof.harness.judge.judgement import Rules
@@ -18,11 +19,11 @@ from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
 from opproof.harness.run.desk.blame import Blame
 from opproof.harness.run.desk.looks import Look, Looks
-from opproof.harness.run.desk.seats import Seats, op_name
+from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.hosts.start import described
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.record import record, settled
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.task import Task, op_name, op_of, repro
 from opproof.reports import Result
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
@@ -86,10 +87,11 @@ class Desk:
         earlier, once = len(seat.history), seat.host.about.once
         first = self._seats.attempt(task)
         look = Look(first) if once else self._looks.second(task, first, used=earlier > 0)
-        last, history = look.attempt, seat.history[:earlier]
-        if look.unlike is not None:
-            if look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
-                return [*amended, self._blame.of_another_answer(task, look.unlike, history)]
+        last, history, spoilers = look.attempt, seat.history[:earlier], tuple[Task, ...]()
+        if look.unlike is not None and look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
+            last, spoilers = self._blame.of_another_answer(task, look.unlike, history)
+        elif look.unlike is not None:
             last, charged = self._blame.of_harm(task, look.unlike, last, history)
             amended += charged
-        return [*amended, record(task, last, in_process=seat.host.in_process)]
+        made = record(task, last, in_process=seat.host.in_process)
+        return [*amended, replace(made, repro=repro(task, *spoilers)) if spoilers else made]

@@ -14,10 +14,10 @@ import numpy as np
 from opproof.harness.ledger.known import mark
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.calls import STALE, same_bits
-from opproof.harness.run.desk.seats import Seats, op_name
+from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.desk.suspects import DAMAGE
 from opproof.harness.run.record import measured, with_verdict
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Task, op_name
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many

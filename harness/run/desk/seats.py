@@ -15,7 +15,7 @@ from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.question import Settled
-from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.task import Task, op_name, op_of
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.verdicts import WRONG
 
@@ -102,8 +102,3 @@ class Seats:
             raise
         self._waits[spec].clear()
         return host
-
-
-def op_name(task: Task) -> str:
-    """The operator of a task, also of one whose case is malformed."""
-    return task.case.partition("[")[0]

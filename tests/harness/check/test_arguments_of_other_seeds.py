@@ -24,10 +24,6 @@ def of_one_window(q, k, softcap, window):
     return scores(q, k, softcap, 3)
 
 
-def stepwise(q, k, softcap, window):
-    return scores(k.mT.mT * 1.0 if q is None else q, k, softcap, window)
-
-
 def inputs(seed, dtype):
     generator = torch.Generator().manual_seed(seed)
     q, k = (torch.randn(2, 10, 6, generator=generator).to(dtype) for _ in range(2))
@@ -48,7 +44,7 @@ def test_what_is_wrong_for_other_arguments_alone_is_found(isolate):
 
 
 def test_right_ones_pass_and_say_what_was_tried():
-    wrong, report = told(stepwise)
+    wrong, report = told(scores)
     assert report.ok
     assert not wrong
     assert [v for v in report.tried if v.startswith("arguments")] == [f"arguments of seed {n}" for n in (1, 2, 3)]
