@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -9,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
-from opproof.harness.check.questions.arguments import otherwise
+from opproof.harness.check.questions.arguments import further, otherwise
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
@@ -68,7 +69,8 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     others = otherwise(draws) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     with asking as ask:
-        found = every_variant(reference, ask, pairs, kept, by_shape, wish, own=callable(inputs), otherwise=others)
+        own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
+        found = every_variant(reference, ask, pairs, kept, by_shape, wish, own=own, otherwise=others, further=more)
     told = wish.neighbours and wish.only is None
     same = (*(unvaried(pairs) if callable(inputs) else ()), *as_drawn(pairs, kept)) if told else ()
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
@@ -94,7 +96,7 @@ def _further(
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
             one = derived(first, mode, reference, candidate, manner, wish.device)
-            made = records(one, reference, report.reference, report.candidate, in_process=True, explain=False)
+            made = records(one, reference, report.reference, report.candidate, in_process=True, until=-math.inf)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,14 +29,19 @@ from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
 
 
+class OutOfTime(ArithmeticError):
+    """Of a reference that is asked again when the time for a diagnosis is over: its patterns do not fit then."""
+
+
 def records(
-    tried: Tried, reference: Reference, name: str, candidate: str, *, in_process: bool, explain: bool
+    tried: Tried, reference: Reference, name: str, candidate: str, *, in_process: bool, until: float
 ) -> list[Result]:
-    """A record a mode that was judged; failures with a diagnosis where `explain`, which takes its time."""
+    """A record a mode that was judged; failures with a diagnosis that has time until `until`, of time.monotonic()."""
     made = []
     for mode, judgement in tried.judgements.items():
         case = _case(tried, name)
-        posed = _posed(tried, case, reference, mode) if judgement.verdict in FAILED and explain else None
+        explain = judgement.verdict in FAILED and time.monotonic() < until
+        posed = _posed(tried, case, reference, mode, until) if explain else None
         result = Result(
             case=str(case),
             op=name,
@@ -78,17 +84,28 @@ def _label(name: str) -> str:
     return f"{name}_" if name in (*RESERVED, "dtype") else name
 
 
-def _posed(tried: Tried, case: Case, reference: Reference, mode: Mode) -> Posed | None:
+def _posed(tried: Tried, case: Case, reference: Reference, mode: Mode, until: float) -> Posed | None:
     """The question as our operators' are posed, so that patterns can be tried; None where it is none like them."""
     if tried.facts is None:
         return None
     request = tried.facts.request
     names = tuple(_label(t.name) for t in request.tensors)
     whole = replace(case, tensors=tuple((n, t.values.shape) for n, t in zip(names, request.tensors, strict=True)))
-    op = _op(case.op, names, reference.outputs(request), tried.facts.names)
+    op = _op(case.op, names, _in_time(reference.outputs(request), until), tried.facts.names)
     inputs = tuple(t.values for t in request.tensors)
     needs = request.needs if mode is Mode.GRADIENT else tuple(bool(t.kind) for t in request.tensors)
     return Posed(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)
+
+
+def _in_time(outputs: Callable[..., Sequence[Any]], until: float) -> Callable[..., Sequence[Any]]:
+    """The same outputs. Raises OutOfTime where they are asked for too late."""
+
+    def asked(*tensors: Any) -> Sequence[Any]:
+        if time.monotonic() > until:
+            raise OutOfTime
+        return outputs(*tensors)
+
+    return asked
 
 
 def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]], named: tuple[str, ...]) -> Op:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 from opproof.harness.check.against import errors
@@ -14,8 +16,8 @@ from opproof.reports import Result
 from opproof.reports.advice import sound
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
-#: Failures that are diagnosed.
-EXPLAINED = 3
+#: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
+EXPLAINED, SHARE = 3, 0.5
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
@@ -28,15 +30,17 @@ def summary(
     judged: list[str] = []
     named: dict[str, str] = {}
     unsupported: dict[str, list[str]] = {}
+    end = time.monotonic() + SHARE * wish.seconds
     for one in found:
         where = one.variant.name
         if one.declined:
-            if one.by_candidate or not one.variant.group:  # sizes are guesses: that the reference has none is no news
+            # Sizes are guesses: that the reference has none is no news.
+            if (one.by_candidate or not one.variant.group) and not one.variant.rare:
                 not_judged.append(f"{where}: {one.declined}")
             continue
         judged.append(where)
-        explain = sum(r.verdict in FAILED for r in results) < EXPLAINED
-        for r in records(one, reference, name, candidate, in_process=in_process, explain=explain):
+        until = end if sum(r.verdict in FAILED for r in results) < EXPLAINED else -math.inf
+        for r in records(one, reference, name, candidate, in_process=in_process, until=until):
             if r.verdict is Verdict.UNSUPPORTED:
                 unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
             results.append(r)

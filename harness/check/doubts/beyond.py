@@ -1,7 +1,12 @@
-"""Values at which the reference does not say what is right: it overflows in float32 itself, or is NaN of numbers."""
+"""Values at which the reference does not say what is right: it overflows in float32 itself, or is NaN of numbers.
+
+Of a wrong answer that excuses the elements where it is so, and those where the candidate has no number either. One that
+is wrong in others is wrong.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,37 +15,75 @@ from opproof.harness.check.sides.call import Answered
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import PARTS
+from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import WRONG
+
+Judgements = Mapping[Mode, Judgement]
 
 
-def overflows(reference: Reference, asked: Facts, known: Truth) -> bool:
-    """Whether the reference in float32 is not finite where the truth is: then such values are nobody's to compute.
+def overflows(reference: Reference, asked: Facts, known: Truth, judgements: Judgements) -> bool:
+    """Whether all that is wrong is where the reference in float32 is not finite though the truth is, or came as none.
 
-    Nor are they where its steps overflow on the way to what does: it is NaN then, as inf - inf is, and not infinite.
+    Where its steps overflow on the way to what is infinite it is NaN, as inf - inf is, and that says as little.
     """
     wide = tuple(replace(t, dtype="float32") if t.kind in ("f16", "bf16") else t for t in asked.request.tensors)
     reply = reference.native(replace(asked.request, tensors=wide))
-    pairs = zip((*reply.outputs, *reply.gradients), (*known.outputs, *known.gradients), strict=False)
+    results = (*known.outputs, *known.gradients)
+    lost = [
+        None if y is None or e is None or y.values.shape != e.values.shape else _lost(y, e)
+        for y, e in zip((*reply.outputs, *reply.gradients), results, strict=False)
+    ]
+    floats = (m for m, e in zip(lost, results, strict=False) if e is not None and e.values.dtype.kind == "f")
+    if not any(mask is not None and mask.any() for mask in floats):
+        return False
+    return _excuses(asked, known, judgements, lambda i: lost[i] if i < len(lost) else None)
+
+
+def _lost(y: Answered, e: Expected) -> Array:
+    if e.values.dtype.kind != "f":  # what is decided by numbers that overflowed
+        return np.asarray(y.values != e.values)
+    only = np.isnan(y.values) & ~np.isnan(e.values)
     most = DTYPES["f32"].max / 2
-    return any(
-        y is not None
-        and e is not None
-        and y.values.shape == e.values.shape
-        and bool(np.any(~np.isfinite(y.values) & ((np.abs(e.values) < most) | (y.dtype in PARTS) | _only(y, e))))
-        for y, e in pairs
-    )
+    return ~np.isfinite(y.values) & ((np.abs(e.values) < most) | (y.dtype in PARTS) | only)
 
 
-def _only(y: Answered, e: Expected) -> Array:
-    return np.isnan(y.values) & ~np.isnan(e.values)
-
-
-def undefined(asked: Facts, known: Truth) -> bool:
-    """Whether the truth has NaN where no input and no cotangent has: then nothing says what is right."""
+def undefined(asked: Facts, known: Truth, judgements: Judgements) -> bool:
+    """Whether all that is wrong is where the truth is NaN, though no input and no cotangent is, or came as none."""
     some = (*(t.values for t in asked.request.tensors), *(g for g in asked.request.cotangents if g is not None))
-    floats = [x for x in some if x.dtype.kind == "f"]
-    made = any(e is not None and bool(np.isnan(e.values).any()) for e in (*known.outputs, *known.gradients))
-    return made and not any(np.isnan(x).any() for x in floats)
+    if any(np.isnan(x).any() for x in some if x.dtype.kind == "f"):
+        return False
+    results = (*known.outputs, *known.gradients)
+    made = [None if e is None else np.isnan(e.values) for e in results]
+    if not any(mask is not None and mask.any() for mask in made):
+        return False
+    return _excuses(asked, known, judgements, lambda i: made[i])
+
+
+def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[int], Array | None]) -> bool:
+    """Whether every wrong element is one of those that `of` gives by result, or is no finite number."""
+    for mode, judgement in judgements.items():
+        if judgement.verdict not in WRONG:
+            continue
+        for i, judged in _results(asked, known, mode, judgement):
+            mask, got = of(i), judged.got
+            nowhere = np.zeros(got.shape, dtype=bool)
+            free = nowhere if mask is None or mask.shape != got.shape else mask
+            lost = ~np.isfinite(got) if got.dtype.kind == "f" else nowhere
+            if (~judged.comparison.passed & ~free & ~lost).any():
+                return False
+    return True
+
+
+def _results(asked: Facts, known: Truth, mode: Mode, judgement: Judgement) -> Iterator[tuple[int, Judged]]:
+    """The arrays of a judgement, each with its number among outputs and gradients."""
+    count = len(known.outputs)
+    places = list(range(count))
+    if mode is not Mode.FORWARD:
+        wanted = zip(known.gradients, asked.request.needs, strict=True)
+        places = [count + i for i, (e, need) in enumerate(wanted) if need and e is not None]
+    yield from zip(places, judgement.tensors, strict=False)

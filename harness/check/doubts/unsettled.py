@@ -6,25 +6,33 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from opproof.harness.check.questions.variants import GIVEN, NEGATIVE, TIES, Variant
+from opproof.harness.check.questions.fills import NEGATIVE, TIES
+from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Truth
+from opproof.harness.truth.torch.anew import decided_anew
+from opproof.harness.truth.torch.evaluate import Question, Truth
+from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
 
-#: Comparisons of numbers: of equals that are computed alike both are taken for one, of a sum and a threshold not.
-_COMPARES = frozenset("lt le gt ge searchsorted bucketize".split())
 
-
-def unsettled(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:
+def unsettled(question: Question, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:
     """Why what is wrong at a variant says nothing of the candidate; empty where it does."""
     if _of_nothing(variant, judgements):
         return "the candidate answers NaN where it is left nothing to reduce"
     if _of_equals(variant, known, judgements):
         return "which of equal elements are taken decides, and the candidate takes others"
-    if variant.name == TIES and _COMPARES & known.flips and judgements[Mode.FORWARD].verdict in WRONG:
-        return "the reference compares numbers that are equal but for their rounding, which decides"
+    if variant.rare and any(j.verdict in WRONG for j in judgements.values()) and _rounding_decides(question):
+        return "numbers are equal there but for their rounding, which decides"
     return ""
+
+
+def _rounding_decides(question: Question) -> bool:
+    """Whether noise decides otherwise: of values that are all but equal whoever takes all of them is right too."""
+    try:
+        return any(end is not None for end in decided_anew(question))
+    except OpError:  # it takes other steps
+        return True
 
 
 def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> bool:
@@ -34,6 +42,8 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
     numbers about -100 are equal too.
     """
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
+    if variant.rare:  # where all but a few are equal, gradients go to whichever are taken
+        return chosen and any(j.verdict in WRONG for j in judgements.values())
     return variant.name in (TIES, NEGATIVE) and chosen and judgements[Mode.FORWARD].verdict in WRONG
 
 

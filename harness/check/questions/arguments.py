@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
 
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.subject import Arguments
@@ -29,6 +31,28 @@ def otherwise(draws: Mapping[int, tuple[Arguments, tuple[Tensor, ...]]]) -> tupl
             name = f"arguments of seed {seed}"
             made.append(Variant(name, f"arguments-{seed}", CONTIGUOUS, tensors, other, rest=arguments.rest))
     return tuple(made[:_OTHERS])
+
+
+#: One draw: its arguments and its tensors.
+Draw = tuple[Arguments, tuple[Tensor, ...]]
+#: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
+_FURTHER = 8
+
+
+def further(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
+    """Draws of later seeds as they are, of what a factory draws anew; each lies in memory before the next."""
+    before = first
+    for k in range(seed, seed + _FURTHER):
+        now = draw(k)
+        arguments, tensors = now
+        if arguments.places != first[0].places or arguments.spec != first[0].spec:
+            continue
+        if all(np.array_equal(a.values, b.values, equal_nan=True) for a, b in zip(tensors, first[1], strict=True)):
+            return
+        if _shapes(before[1]) == _shapes(tensors):
+            rest = None if repr(arguments.rest) == repr(first[0].rest) else arguments.rest
+            yield Variant(f"draw of seed {k}", f"draw-{k}", CONTIGUOUS, tensors, before[1], rest=rest, rare=True)
+        before = now
 
 
 def _shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:

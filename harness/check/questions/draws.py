@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.harness.check.questions.fills import TIES, rare
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import Size, fits, joined
-from opproof.harness.check.questions.variants import TIES, Variant, variants
+from opproof.harness.check.questions.variants import Variant, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: Two draws, of which one is judged and the other lies in memory before.
@@ -25,15 +26,16 @@ def variants_of(
     by_shape: bool,
     others: Sequence[Size],
     otherwise: Sequence[Variant],
+    numbers: frozenset[float] = frozenset(),
 ) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
-    `otherwise`: draws with other arguments beside tensors.
+    `otherwise`: draws with other arguments beside tensors. `numbers`: those that the reference names.
     """
-    first, *rest = zip(*(variants(*pair, kept, resized=by_shape) for pair in pairs), strict=True)
-    made = [_sized(pairs, size, kept) for size in others]
-    ragged = sum(1 not in size.new.values() for size in others)  # which stand first, and tell more than other values
-    return (first, *((v,) for v in otherwise), *made[:ragged], *rest, *made[ragged:])
+    zeros = list(rare(pairs[0][0], numbers))
+    first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
+    early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
+    return (first, *((v,) for v in otherwise), *early, *rest, *late)
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
@@ -53,9 +55,9 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
 
     both = [(brought(a, b), brought(b, a)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
     some = [(a, b) for a, b in both if a is not None and b is not None]
-    made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless) for a, b in some)
+    made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless, rare=size.rare) for a, b in some)
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
-    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), guess, size.unless),)
+    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), guess, size.unless, rare=size.rare),)
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

@@ -8,12 +8,12 @@ that the reference or an argument names, the taps of a convolution, and those th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.harness.check.questions.structure import pointed, twice
 from opproof.harness.check.tensors import Tensor
@@ -22,6 +22,14 @@ from opproof.harness.check.tensors import Tensor
 _LEAST_EVEN, _LEAST_ODD = 4, 9
 #: Less counts heads or taps.
 _TILE = 8
+#: Sizes in place of n that are clearly larger: past the next power of two, aligned ones, past the usual tiles.
+LARGER: tuple[Callable[[int], int], ...] = (
+    lambda n: (1 << n.bit_length()) + 1,
+    lambda n: 16 * (-(-n // 16) + 1),
+    lambda n: 273 if n <= 256 else n,
+)
+#: A larger size has so many elements at most, or so many times those given.
+_ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
 _DERIVED = 16
 
@@ -38,6 +46,8 @@ class Size:
     new: Mapping[tuple[int, int], int]
     unless: str = ""
     shaped: bool = False  # its name says the shape, which a draw then has to have
+    late: bool = False  # tried after other values
+    rare: bool = False  # that who is asked does not take it is no news
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
@@ -72,8 +82,26 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
                 Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
             ]
     if all(t.kind and not t.marks for t in tensors if not t.param):
-        made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1)) for n in found if 1 not in used]
-    return made
+        made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
+    return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
+
+
+def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[tuple[int, int]]]) -> list[Size]:
+    """All sizes past a power of two and all by one share, and each larger in several ways: of loops and of tiles."""
+    together = [{n: LARGER[0](n) for n in found}, *({n: 2 * n + n // math.gcd(*s) for n in s} for s in [_tiles(found)])]
+    news = [new for new in together if len(new) > 1 and not used & set(new.values())]
+    news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]
+    unlike = {_text(new): new for new in news}
+    return [Size(text, text, _at(places, new), late=True, rare=True) for text, new in unlike.items()]
+
+
+def is_too_large(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> bool:
+    """Whether tensors of these shapes have more elements than there is time for."""
+    return sum(map(math.prod, after)) > max(_ELEMENTS, _TIMES * sum(map(math.prod, before)))
+
+
+def _after(shapes: Sequence[tuple[int, ...]], size: Size) -> list[tuple[int, ...]]:
+    return [tuple(size.new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes)]
 
 
 def _text(new: Mapping[int, int]) -> str:
@@ -86,9 +114,13 @@ def _at(places: Mapping[int, Sequence[tuple[int, int]]], new: Mapping[int, int])
 
 def _in_proportion(found: Sequence[int]) -> list[dict[int, int]]:
     """All sizes that are no mere count larger by one share, so that a half stays half: 8 as 9 with 16 as 18."""
-    some = [n for n in found if n >= _TILE]
+    some = _tiles(found)
     share = math.gcd(*some)
     return [{n: n + n // share for n in some}] if share > 1 else []
+
+
+def _tiles(found: Sequence[int]) -> list[int]:
+    return [n for n in found if n >= _TILE]
 
 
 def fits(draw: Sequence[Tensor], given: Sequence[Tensor], size: Size) -> bool:
@@ -114,44 +146,15 @@ def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...]:
         for axis in range(len(t.shape)):
             if (new := size.new.get((i, axis))) is not None:
                 both = np.concatenate([values, _widened(more.values, values, axis)], axis)
-                values = both.take(np.arange(new) % both.shape[axis], axis)
+                values = both.take(_again(new, both.shape[axis]), axis)
         made.append(t if values is t.values else t.holding(values))
     return tuple(made)
 
 
-def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
-    """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
-    found = {float(v) for v in rest if _number(v)}
-    for one in subject.modules() if hasattr(subject, "modules") else ():
-        found |= {
-            float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _number(n)
-        }
-        found |= set(_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__, set()))
-    function = getattr(subject, "__wrapped__", subject)
-    code = getattr(function, "__code__", None)
-    cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
-    found |= {float(v) for v in cells if _number(v)}
-    return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}), set())))
-
-
-def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[float]:
-    if code is None or code in seen:
-        return
-    seen.add(code)
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield from _constants(value, globals_, seen)
-        yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _number(v))
-    for name in code.co_names:
-        value = globals_.get(name)
-        if _number(value):
-            yield float(value)  # type: ignore[arg-type]
-        elif getattr(value, "__globals__", None) is globals_:
-            yield from _constants(value.__code__, globals_, seen)  # type: ignore[union-attr]
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _again(new: int, size: int) -> NDArray[np.intp]:
+    """Places for `new` elements of `size`: all in order, and then again, begun one further on each time."""
+    places = np.arange(new)
+    return np.asarray((places + places // size) % size)
 
 
 def _named(n: int, named: frozenset[float]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
+from opproof.harness.check.questions.numbers import numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.sizes import numbers_of, sizes
+from opproof.harness.check.questions.sizes import sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import LAYOUTS, Variant
 from opproof.harness.check.sides.call import Reply
@@ -19,7 +21,7 @@ from opproof.harness.check.trial.tried import Tried, tried
 from opproof.harness.check.wish import Wish
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import FAILED, Verdict
+from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
@@ -39,31 +41,39 @@ def every_variant(
     *,
     own: bool,
     otherwise: Sequence[Variant] = (),
+    further: Iterable[Variant] = (),
 ) -> list[Tried]:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
-    `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments.
+    `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
+    `further`: what is drawn and tried last.
     """
     start, found, took, manner = time.monotonic(), list[Tried](), 0.0, wish.manner
     names = []
     first = pairs[0][0]
-    others = sizes(first, numbers_of(reference.subject, reference.form.arguments.rest)) if own else []
-    for i, some in enumerate(variants_of(pairs, kept, by_shape, others, otherwise)):
-        same = in_turn(some, i) if own else some
+    numbers = numbers_of(reference.subject, reference.form.arguments.rest)
+    others = sizes(first, numbers) if own else []
+    made = variants_of(pairs, kept, by_shape, others, otherwise, numbers)
+    for i, some in enumerate(chain(made, ((v,) for v in further))):
+        same = in_turn(some, i) if own and len(some) > 1 else some
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
             continue
         if {same[0].group, same[0].unless} & {t.variant.group for t in found if not t.declined} - {""}:
             continue
+        if same[0].rare and wish.only is None and any(map(_fails, found)):
+            continue
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
             break
-        # Where noise would decide otherwise an honest candidate may fail: then other data tell.
+        # Where rounding may lead the reference other ways nothing is known: then other data tell.
         for variant in same:
             said = _of_sizes(reference, first, variant, manner)
             one = said or _made_for(tried(reference, ask, variant, manner), alone=not found)
-            if one.truth is None or not one.truth.flips or not _fails(one):
+            if not _open(one):
                 break
+        if one.variant.rare and {j.verdict for j in one.judgements.values()} & OPEN and not _fails(one):
+            one = Tried(one.variant, None, None, Reply(), {}, "it tells nothing of the candidate")
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
@@ -115,6 +125,11 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     if uneven(before, after):
         why = "the reference: it joins pieces of several sizes, which are alike as given"
     return Tried(variant, None, None, Reply(), {}, why) if why else None
+
+
+def _open(tried: Tried) -> bool:
+    verdicts = {j.verdict for j in tried.judgements.values()}
+    return Verdict.INCONCLUSIVE in verdicts and not verdicts & FAILED
 
 
 def _fails(tried: Tried) -> bool:

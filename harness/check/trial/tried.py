@@ -10,6 +10,7 @@ from opproof.harness.check.doubts.beyond import overflows, undefined
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.doubts.kinks import at_kinks
+from opproof.harness.check.doubts.otherwise import decided_otherwise
 from opproof.harness.check.doubts.sensitive import undecided
 from opproof.harness.check.doubts.taken import unknown
 from opproof.harness.check.doubts.undeclared import undeclared
@@ -80,11 +81,11 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     known, judgements = _decided(question, asked, known, replies[1])
     if not fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
-    if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known):
+    if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known, judgements):
         return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
-    if why := unsettled(variant, known, judgements):
+    if why := unsettled(question, variant, known, judgements):
         return Tried(variant, None, None, Reply(), {}, why, by_candidate=True)
-    if variant.name != GIVEN and fails(judgements) and undefined(asked, known):
+    if variant.name != GIVEN and fails(judgements) and undefined(asked, known, judgements):
         return Tried(variant, None, None, Reply(), {}, "the reference: NaN in float64 itself")
     if why := _in_layout(reference, variant, asked, judgements):
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
@@ -114,7 +115,7 @@ def _decided(question: Question, asked: Facts, known: Truth, reply: Reply) -> tu
     if not fails(judgements):
         return known, judgements
     known = widened(question, known)
-    judgements = at_kinks(question, judge(asked, known, reply))
+    judgements = decided_otherwise(question, known, at_kinks(question, judge(asked, known, reply)))
     return known, unknown(question, known, undecided(question, known, judgements))
 
 

@@ -12,13 +12,14 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.harness.truth.torch.attended import Products
+from opproof.harness.truth.torch.hashed import PLACES, places_of
 from opproof.vocabulary.errors import OpError
 
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
 _DRAWN = 1 << 12
 _POOL = 1 << 20
-#: Decisions that noise flips as a matter of course: equality.
-_UNSTEADY = frozenset(("eq", "ne", "equal", "chosen"))
+#: Decisions that stay where others are taken anew: whoever asks for equality of what is rounded means other than that.
+_STAY = frozenset(("eq", "ne", "equal"))
 
 
 class Way(StrEnum):
@@ -29,6 +30,8 @@ class Way(StrEnum):
     FLUSHED = "flushed"  # what is below the normal range is 0, between operations too
     LAST = "last"  # of equal elements, sort and topk take the last
     SEQUENTIAL = "sequential"  # sums in float32, term after term
+    GIVEN = "given"  # inputs come without noise, and numbers that are equal are rounded alike
+    ANEW = "anew"  # so too, and noise decides for itself
     TAKEN = "taken"  # numbers taken out of tensors have their noise and nothing else, whatever they decide
 
 
@@ -84,7 +87,7 @@ class Arithmetic:
     way: Way = Way.PLAIN
     scattered: bool = False  # every rounding draws a sign, so that nothing cancels
     saturates: bool = False  # whether something did that is flat far out
-    flips: set[str] = field(default_factory=set)  # operations whose decisions noise takes otherwise
+    otherwise: bool = False  # whether something was decided anew and otherwise
     promoted: dict[str, None] = field(default_factory=dict)  # places where the reference left float64, in order
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
@@ -92,6 +95,7 @@ class Arithmetic:
     numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
     _generator: Any = None
     _pool: Any = None
+    _calls: int = 0  # how often noise was drawn by value
 
     @property
     def exact(self) -> bool:
@@ -101,16 +105,20 @@ class Arithmetic:
     def decided(self, name: str, made: Callable[[], Any]) -> Any:
         """A result of the exact evaluation that later code may change in place: a tensor, a tuple of them, a number.
 
-        Where noise would decide otherwise, an honest candidate may too: `flips` names such operations.
+        Decided anew it is this evaluation's own. Raises OpError where that has another shape.
         """
         if self.exact:
             return copied(self.tape.kept(name, lambda: copied(made())))
         kept = self.tape.kept(name, made)
-        if name not in _UNSTEADY and self.torch.is_tensor(kept):
-            other = made()
-            if other.shape != kept.shape or not self.torch.equal(other, kept):
-                self.flips.add(name)
+        if self.way is Way.ANEW and name not in _STAY and self.torch.is_tensor(kept):
+            return self._decided_anew(name, kept, made())
         return copied(kept)
+
+    def _decided_anew(self, name: str, kept: Any, own: Any) -> Any:
+        if own.shape != kept.shape:
+            raise OpError(f"{name} of the reference gives another number of elements where rounding decides otherwise.")
+        self.otherwise |= not self.torch.equal(own, kept)
+        return copied(own)
 
     def random(self, name: str, made: Callable[[], Any]) -> Any:
         """What was drawn in the reference's own dtype; where it is not known, drawn now."""
@@ -184,6 +192,8 @@ class Arithmetic:
         shape, count, torch = like.shape, like.numel(), self.torch
         if self._generator is None:
             self._generator = torch.Generator().manual_seed(self.seed)
+        if self.way in (Way.GIVEN, Way.ANEW):
+            return self._drawn_by_value(like)
         if count < _DRAWN:
             return torch.randn(shape, dtype=torch.float64, generator=self._generator)
         if self._pool is None:
@@ -191,6 +201,13 @@ class Arithmetic:
         starts = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist()
         parts = [self._pool[s : s + _POOL] for s in starts]
         return (parts[0] if len(parts) == 1 else torch.cat(parts))[:count].reshape(shape)
+
+    def _drawn_by_value(self, like: Any) -> Any:
+        """The same for numbers that are equal but for float64's own rounding, as whoever computes them alike has it."""
+        if self._pool is None:
+            self._pool = self.torch.randn(PLACES, dtype=self.torch.float64, generator=self._generator)
+        self._calls += 1
+        return self._pool[places_of(self.torch, like, self._calls)]
 
 
 def _laid(z: Any, y: Any) -> Any:

@@ -54,7 +54,6 @@ class Truth:
     outputs: tuple[Expected, ...]
     gradients: tuple[Expected | None, ...]  # by input
     promoted: tuple[str, ...]  # lines at which the reference left float64
-    flips: frozenset[str] = frozenset()  # operations that noise decides: a candidate may otherwise, without being wrong
     taken: tuple[str, ...] = ()  # lines at which it took numbers out of tensors
     open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
@@ -76,7 +75,6 @@ def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
         tuple(e for e in expected[:count] if e is not None),
         tuple(expected[count:]),
         tuple(exact.promoted),
-        off.flips,
         tuple(exact.tape.taken),
     )
 
@@ -92,7 +90,6 @@ class Deviations:
 
     squares: list[Any]  # their sum
     few: list[list[Array]]  # those of some elements, by run; of floats of fewer digits than float32
-    flips: frozenset[str]  # operations whose decisions noise took otherwise
 
 
 def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int, way: Way = Way.PLAIN) -> Deviations:
@@ -103,18 +100,16 @@ def deviations(tape: Tape, question: Question, values: Sequence[Any], runs: int,
     squares = [np.zeros(v.shape) if v is not None and v.dtype.kind in "fc" else None for v in values]
     few: list[list[Array]] = [[] for _ in values]
     narrow = [k in DTYPES and is_narrow(v, DTYPES[k]) for v, k in zip(values, question.results, strict=True)]
-    flips = set[str]()
     for run in range(runs):
         noise = Arithmetic(torch, tape.rewound(), amplitudes, key_of(question, run), way)
         found = evaluated(noise, question, unit)
-        flips |= noise.flips
         with np.errstate(all="ignore"):
             squares = [
                 s if s is None else s + np.abs(y - x) ** 2 for s, x, y in zip(squares, values, found, strict=True)
             ]
             for kept, x, y in compress(zip(few, values, found, strict=True), narrow):
                 kept.append(sampled(y) - sampled(x))
-    return Deviations(squares, few, frozenset(flips))
+    return Deviations(squares, few)
 
 
 def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
@@ -142,7 +137,8 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
     torch = noise.torch
     leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
-    leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]
+    if noise.way not in (Way.GIVEN, Way.ANEW):
+        leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]
     asked = any(question.needs) and bool(question.cotangents)
     for x, need in zip(leaves, question.needs, strict=True):
         if x is not None and need and asked:

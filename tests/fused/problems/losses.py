@@ -58,8 +58,7 @@ def contrastive(x, y):
 
 
 def _contrastive_shifted(x, y, scale=1 / 0.07, mean=True):
-    x = x / x.square().sum(-1, keepdim=True).sqrt()
-    y = y / y.square().sum(-1, keepdim=True).sqrt()
+    x, y = (v / v.square().sum(-1, keepdim=True).clamp_min(1e-24).sqrt() for v in (x, y))
     scores = (x @ y.T) * scale
     most = scores.amax(-1, keepdim=True).detach()
     rows = (scores - most).exp().sum(-1).log() + most.squeeze(-1) - (x * y).sum(-1) * scale

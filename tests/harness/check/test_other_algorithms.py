@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.questions.variants import _twinned  # noqa: E402
+from opproof.harness.check.questions.fills import _twinned  # noqa: E402
 from opproof.vocabulary.verdicts import Verdict  # noqa: E402
 
 F = torch.nn.functional

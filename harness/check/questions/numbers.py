@@ -1,0 +1,42 @@
+"""The numbers that a reference names: a size among them is left as it is, and a small one is a floor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import CodeType
+from typing import Any
+
+
+def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
+    """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
+    found = {float(v) for v in rest if _number(v)}
+    for one in subject.modules() if hasattr(subject, "modules") else ():
+        found |= {
+            float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _number(n)
+        }
+        found |= set(_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__, set()))
+    function = getattr(subject, "__wrapped__", subject)
+    code = getattr(function, "__code__", None)
+    cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
+    found |= {float(v) for v in cells if _number(v)}
+    return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}), set())))
+
+
+def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[float]:
+    if code is None or code in seen:
+        return
+    seen.add(code)
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _constants(value, globals_, seen)
+        yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _number(v))
+    for name in code.co_names:
+        value = globals_.get(name)
+        if _number(value):
+            yield float(value)  # type: ignore[arg-type]
+        elif getattr(value, "__globals__", None) is globals_:
+            yield from _constants(value.__code__, globals_, seen)  # type: ignore[union-attr]
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

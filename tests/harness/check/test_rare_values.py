@@ -1,0 +1,114 @@
+"""Zeros, floors, larger sizes and later draws: what the inputs given hold seldom or never."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+
+F = torch.nn.functional
+
+
+def judged(candidate, like, inputs, **options):
+    return opproof.check(candidate, like=like, inputs=inputs, dtype="f32", raises=False, seconds=1e9, **options)
+
+
+def wrong_at(candidate, like, inputs, **options):
+    report = judged(candidate, like, inputs, **options)
+    return {report.variants[r.case] for rs in report.failures.values() for r in rs}
+
+
+def normalised(x):
+    return x / x.square().sum(-1, keepdim=True).sqrt().clamp_min(1e-12)
+
+
+def test_a_row_of_zeros_that_nothing_keeps_from_a_division_by_zero():
+    assert judged(normalised, normalised, [(8, 12)]).ok
+    found = wrong_at(lambda x: x / x.square().sum(-1, keepdim=True).sqrt(), normalised, [(8, 12)], gradients=False)
+    assert found == {"slices of zeros"}
+
+
+def test_zeros_that_are_taken_for_what_is_missing():
+    def products(x, w):
+        return x @ w + (x == 0).sum(-1, keepdim=True)
+
+    assert judged(products, products, [(8, 12), (12, 4)]).ok
+    found = wrong_at(lambda x, w: x @ w, products, [(8, 12), (12, 4)])
+    assert found == {"zeros in places"}  # once one is wrong the others tell no more
+
+
+def test_scales_that_are_all_positive_get_no_zeros():
+    """Whoever divides by them may do as he likes at 0."""
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.rand(4, 6, generator=generator).to(dtype) + 0.5]
+
+    report = judged(lambda x: x.reciprocal() * (x != 0), torch.reciprocal, inputs)
+    assert report.ok
+    assert not any("zeros" in name for name in report.tried)
+
+
+@pytest.mark.parametrize(("eps", "other"), [(1e-12, 1e-11), (1e-8, 2e-8), (1e-6, 3e-6)])
+def test_another_floor(eps, other):
+    def normed(x, floor=eps):
+        return x / (x.square().mean(-1, keepdim=True).sqrt() + floor)
+
+    assert judged(normed, normed, [(8, 12)]).ok
+    assert wrong_at(lambda x: normed(x, other), normed, [(8, 12)])
+
+
+def test_values_that_tell_nothing_are_not_told_of():
+    report = judged(lambda x: 1 + x.square(), lambda x: 1 + x.square(), [(8, 12)])
+    assert report.ok
+    assert not any("minute" in text for text in (*report.not_judged, *report.tried)), report
+
+
+@pytest.mark.parametrize("size", [64, 128, 256])
+def test_a_kernel_for_rows_of_one_block(size):
+    def first_block(x):
+        return x[:, :size].sum(-1)
+
+    def inputs(seed, dtype):
+        return [torch.randn(4, 32, generator=torch.Generator().manual_seed(seed)).to(dtype)]
+
+    assert wrong_at(first_block, lambda x: x.sum(-1), inputs)
+    assert wrong_at(first_block, lambda x: x.sum(-1), [(4, 32)])
+
+
+def test_what_is_larger_is_no_news_where_it_is_declined():
+    def small(x):
+        assert x.shape[-1] <= 40, "rows of 40 at most"
+        return x.sum(-1)
+
+    report = judged(small, lambda x: x.sum(-1), lambda seed: [torch.randn(4, 32)])
+    assert report.ok
+    assert not any("rows of 40" in text for text in report.not_judged)
+
+
+def test_what_few_draws_show():
+    def inputs(seed, dtype):
+        x = torch.randn(8, 16, generator=torch.Generator().manual_seed(seed)).clamp(-3, 3)
+        x[2, 3] = 10.0 if seed == 9 else 0.5
+        return [x.to(dtype)]
+
+    def held(x):
+        return torch.where(x == 10, 9.0, x) * 2
+
+    assert wrong_at(held, lambda x: x * 2, inputs) == {"draw of seed 9"}
+    assert wrong_at(held, lambda x: x * 2, inputs, only="draw of seed 9") == {"draw of seed 9"}
+
+
+def test_what_is_wrong_beside_an_overflow_is_wrong():
+    """Some rows overflow in float32 at large values; others are wrong, and not because of that."""
+
+    def exps(x):
+        return x.exp().sum(-1) / x.exp().amax(-1)
+
+    def off(x):
+        return exps(x) * torch.where(x.amax(-1) > 30, 1.5, 1.0)
+
+    assert not wrong_at(exps, exps, [(64, 3)], gradients=False, only="large values")
+    assert "large values" in wrong_at(off, exps, [(64, 3)], gradients=False)
