@@ -94,7 +94,7 @@ def _further(
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
             one = derived(first, mode, reference, candidate, manner, wish.device)
-            made = records(one, reference, report.reference, report.candidate, in_process=True, explain=False)
+            made = records(one, reference, report.reference, report.candidate, in_process=True, beside=None)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]

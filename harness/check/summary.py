@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opproof.harness.check.against import errors
+from opproof.harness.check.posed import tensors_of
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides.reference import Reference
@@ -12,6 +13,7 @@ from opproof.harness.check.trial.tried import Tried
 from opproof.harness.check.wish import Wish
 from opproof.reports import Result
 from opproof.reports.advice import sound
+from opproof.vocabulary.modes import MODES
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Failures that are diagnosed.
@@ -28,6 +30,8 @@ def summary(
     judged: list[str] = []
     named: dict[str, str] = {}
     unsupported: dict[str, list[str]] = {}
+    failed = any(j.verdict in FAILED for one in found for j in one.judgements.values())
+    beside = {m: [w for one in found if failed for w in tensors_of(one, name, reference, m)] for m in MODES}
     for one in found:
         where = one.variant.name
         if one.declined:
@@ -35,8 +39,8 @@ def summary(
                 not_judged.append(f"{where}: {one.declined}")
             continue
         judged.append(where)
-        explain = sum(r.verdict in FAILED for r in results) < EXPLAINED
-        for r in records(one, reference, name, candidate, in_process=in_process, explain=explain):
+        told = beside if sum(r.verdict in FAILED for r in results) < EXPLAINED else None
+        for r in records(one, reference, name, candidate, in_process=in_process, beside=told):
             if r.verdict is Verdict.UNSUPPORTED:
                 unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
             results.append(r)

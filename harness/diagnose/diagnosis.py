@@ -79,7 +79,9 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("not summed", call.not_summed),
     ("swapped inputs", swapped.swapped_inputs),
     ("input ignored", call.input_ignored),
+    ("input ignored", call.derivative_elsewhere),
     ("input ignored", swapped.one_for_another),
+    ("input ignored", call.input_ignored_here),
     ("factor", factor.times_tensor),
     ("halves", codes.halves),
     ("wrapped", codes.wrapped),
@@ -124,9 +126,14 @@ TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignore
 _SMALL, _MOST = 2**12, 8
 
 
-def diagnose(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> str:
-    """What the error looks like; empty where no pattern fits. `rules`: by which it was judged."""
-    return explain(posed, answer, judgement, rules)[1]
+def diagnose(
+    posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None, others: Sequence[Wrong] = ()
+) -> str:
+    """What the error looks like; empty where no pattern fits.
+
+    `rules`: by which it was judged; `others`: what came of the backend in other calls of the same mode.
+    """
+    return explain(posed, answer, judgement, rules, others)[1]
 
 
 def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[str, ...]:
@@ -150,12 +157,14 @@ def _sentence(label: str, pattern: Pattern, wrong: Wrong) -> str:
     return _first([(label, pattern)], [wrong])[1]
 
 
-def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> tuple[str, str]:
+def explain(
+    posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None, others: Sequence[Wrong] = ()
+) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits."""
     rules = Rules() if rules is None else rules
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensors = wrongs(posed, answer, judgement)
+        tensors = wrongs(posed, answer, judgement, others)
         if not tensors:
             label, said = _no_element(posed)
             if not said:
