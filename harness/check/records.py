@@ -9,11 +9,11 @@ from typing import Any
 from opproof.harness.check.posed import answer_of, case_of, posed_of
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.tried import Tried
-from opproof.harness.diagnose.diagnosis import diagnose
-from opproof.harness.diagnose.wrong import Wrong
+from opproof.harness.diagnose.diagnosis import explain, slight
+from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.explain.evidence import evidence
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.run.record import numbers
+from opproof.harness.run.record import numbers, told
 from opproof.harness.truth.posed import Posed
 from opproof.reports import Result
 from opproof.vocabulary.modes import Mode
@@ -36,8 +36,8 @@ def records(
     made = []
     for mode, judgement in tried.judgements.items():
         case = case_of(tried, name)
-        told = judgement.verdict in FAILED and beside is not None
-        posed = posed_of(tried, case, reference, mode) if told else None
+        asked = judgement.verdict in FAILED and beside is not None
+        posed = posed_of(tried, case, reference, mode) if asked else None
         result = Result(
             case=str(case),
             op=name,
@@ -49,7 +49,7 @@ def records(
             in_process=in_process,
             **numbers(judgement),
         )
-        others = (beside or {}).get(mode, ())
+        others = [w for m in dict.fromkeys((mode, Mode.FORWARD)) for w in (beside or {}).get(m, ())]
         made.append(result if posed is None else _explained(result, posed, judgement, tried, others))
     return made
 
@@ -57,12 +57,13 @@ def records(
 def _explained(result: Result, posed: Posed, judgement: Judgement, tried: Tried, others: Sequence[Wrong]) -> Result:
     """The record with a diagnosis and evidence, where they can be had: the verdict stands without them."""
     explained: dict[str, Any] = {}
-    for key, made in (
-        ("diagnosis", lambda: diagnose(posed, answer_of(tried, posed.mode), judgement, others=others)),
-        ("evidence", lambda: evidence(posed, judgement)),
+    answer = answer_of(tried, posed.mode)
+    for made in (
+        lambda: told(*explain(posed, answer, judgement, others=others), slight(wrongs(posed, answer, judgement))),
+        lambda: {"evidence": evidence(posed, judgement)},
     ):
         try:
-            explained[key] = made()
+            explained |= made()
         except Exception:  # noqa: S112 - patterns are of our operators, these are anybody's
             continue
     return replace(result, **explained)

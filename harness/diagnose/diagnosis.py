@@ -46,6 +46,7 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
+from opproof.vocabulary.patterns import NEAR_ONE, SIZE
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
 Pattern = Callable[[Wrong], str | tuple[str, str] | None]
@@ -93,8 +94,8 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("constant added", scaled.constant_added),
     ("other operator", call.other_operator),
     ("other values", values.changed_values),
-    ("digits lost", digits.lost),
-    ("digits lost", cancelled.squares),
+    (NEAR_ONE, digits.lost),
+    ("squares cancelled", cancelled.squares),
     ("precision", rows.rounded_statistic),
     ("row factor", rows.factors),
     ("statistic", statistics.mean_constant),
@@ -116,7 +117,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
 WEAKER: tuple[tuple[str, Pattern], ...] = (
     ("region", where.only_there),
     ("constant", nans.everywhere),
-    ("precision", precision.size_of_errors),
+    (SIZE, precision.size_of_errors),
 )
 
 
@@ -131,13 +132,13 @@ def diagnose(
 ) -> str:
     """What the error looks like; empty where no pattern fits.
 
-    `rules`: by which it was judged; `others`: what came of the backend in other calls of the same mode.
+    `rules`: by which it was judged; `others`: what came of the backend in other calls.
     """
     return explain(posed, answer, judgement, rules, others)[1]
 
 
-def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[str, ...]:
-    """What fits beside `said`, the most telling first: of several records the one that explains all is right.
+def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[tuple[str, str], ...]:
+    """Label and sentence of what fits beside `said`, the most telling first: what explains several records is right.
 
     Where nothing is said no pattern fits, and there is only what another record may tell.
     """
@@ -146,15 +147,19 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
         tensors = wrongs(posed, answer, judgement)
         small = [w for w in tensors if w.got.size <= _SMALL]
         patterns, regions = (PATTERNS, tensors) if said else ((), [])
-        found = [s for label, pattern in patterns for w in small if (s := _sentence(label, pattern, w))]
-        found += [s for w in small if said for s in params.each_ignored(w)]
-        found += [lost for w in small if (lost := digits.perhaps(w))]
-        found += [where.said(w, r) for w in regions for r in where.as_good(w)]
-    return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]
+        found = [_first([pattern], [w]) for pattern in patterns for w in small]
+        found += [("parameter ignored", s) for w in small if said for s in params.each_ignored(w)]
+        found += slight(tensors)
+        found += [(r.label, where.said(w, r)) for w in regions for r in where.as_good(w)]
+    labels: dict[str, str] = {}
+    for label, sentence in found:
+        labels.setdefault(sentence, label)
+    return tuple((label, s) for s, label in labels.items() if s and s != said)[:_MOST]
 
 
-def _sentence(label: str, pattern: Pattern, wrong: Wrong) -> str:
-    return _first([(label, pattern)], [wrong])[1]
+def slight(tensors: Sequence[Wrong]) -> list[tuple[str, str]]:
+    """Label and sentence of what is so small that digits lost beside 1 may be all that is wrong."""
+    return [(NEAR_ONE, said) for w in tensors if (said := digits.perhaps(w))]
 
 
 def explain(

@@ -43,7 +43,7 @@ class Wrong:
     units: Array
     stale: Array | None
     beside: frozenset[int] = frozenset()  # positions of all that are wrong in the record
-    others: tuple[Wrong, ...] = ()  # beside it: of the same answer, and of others of the backend in the same mode
+    others: tuple[Wrong, ...] = ()  # what came beside it: of the same answer, and of other calls of the backend
 
     @property
     def case(self) -> Case:
@@ -166,7 +166,8 @@ class Wrong:
 
         What is missing in every call is missing there too; in this call alone it is that call's own, or a coincidence.
         """
-        return any(one.is_right_beside(one.again(inputs=inputs(one))) for one in self.others)
+        alike = (one for one in self.others if one.mode is self.mode)
+        return any(one.is_right_beside(one.again(inputs=inputs(one))) for one in alike)
 
     def is_right_beside(self, candidate: Array | None) -> bool:
         """Whether an element is right that is farther from `candidate` than rounding explains."""
@@ -252,7 +253,7 @@ def wrongs(
 ) -> list[Wrong]:
     """Every tensor of a judgement in which an element is wrong; or all, where elements are wrong `together` alone.
 
-    `others`: what came of the backend in other calls of the same mode.
+    `others`: what came of the backend in other calls: of the same mode, and values beside gradients.
     """
     tensors = every(posed, answer, judgement, together=together)
     wrong = [w for w in tensors if w.failing.any()]

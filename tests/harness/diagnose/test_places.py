@@ -67,7 +67,7 @@ def test_what_holds_the_same_elements_is_told_beside():
     """Of one case; which of them is right, several cases tell."""
     made = attempted(missing(np.s_[-1:]), "exp[x=5x31;f32]")
     said = diagnose(made.posed, made.answer, made.judgement)
-    beside = others(made.posed, made.answer, made.judgement, said)
+    beside = [s for _, s in others(made.posed, made.answer, made.judgement, said)]
     assert "only the elements of the last slice along axis 0 of y are wrong" in beside
     assert "only the elements past 4 along axis 0 (the last multiple of 4) of y are wrong" in beside
 
