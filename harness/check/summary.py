@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from opproof.harness.check.against import errors
+from opproof.harness.check.doubts.undeclared import by_rule
 from opproof.harness.check.posed import tensors_of
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
@@ -26,6 +28,7 @@ def summary(
 ) -> Report:
     """The report on variants that were tried, the first of them as given; `name`: the reference's."""
     results: list[Result] = []
+    advice: list[str] = []  # of each
     not_judged: list[str] = []
     judged: list[str] = []
     named: dict[str, str] = {}
@@ -44,7 +47,10 @@ def summary(
             if r.verdict is Verdict.UNSUPPORTED:
                 unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
             results.append(r)
+            advice.append(one.advice.get(r.mode, ""))
             named[r.case] = where
+    if not by_rule(results, (j for one in found for j in one.judgements.values())):
+        results = [_advised(r, text) for r, text in zip(results, advice, strict=True)]
     for text, some in unsupported.items():
         not_judged.append(text if some == judged else f"{', '.join(some)}, {text}")
     first = found[0]
@@ -63,3 +69,7 @@ def summary(
         candidate, name, tuple(sound(results)), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager,
         named, wish.again,
     )  # fmt: skip
+
+
+def _advised(result: Result, advice: str) -> Result:
+    return replace(result, message="; ".join(filter(None, (result.message, advice))))

@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from opproof.harness.check import summary  # noqa: E402
 from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
 from opproof.vocabulary.verdicts import FAILED  # noqa: E402
@@ -83,3 +84,67 @@ def select(a, b):
 def test_an_input_read_in_place_of_another_in_one_variant_alone_is_not_said_to_be():
     found = told(lambda a, b: a - b if a.is_contiguous() else 0 * a, select, ((4, 8), (4, 8)))
     assert not any("is read in place of" in said for said, _ in found.values())
+
+
+def shares(x):
+    return torch.softmax(x, -1)
+
+
+def times(factor):
+    """Shares in float32, all of them too large by a factor."""
+    return lambda x: (torch.softmax(x.float(), -1) * factor).to(x.dtype)
+
+
+def in_steps(x):
+    """Shares each step of which is rounded."""
+    e = torch.exp(x - x.amax(-1, keepdim=True))
+    return e / e.sum(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_a_declaration_is_advised_where_steps_are_rounded(dtype):
+    found = told(in_steps, shares, ((16, 64),), dtype=dtype, only="as given")
+    assert 'declare that with compute="storage"' in found["as given", "forward"][1]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_no_declaration_is_advised_where_a_factor_is_named(known, monkeypatch):
+    """0.003 of shares in f16 is as much as steps make that are rounded; that it is one factor says more."""
+    if not known:
+        monkeypatch.setattr(summary, "by_rule", lambda results, judgements: False)
+    x = torch.randn(16, 64, generator=torch.Generator().manual_seed(1)).half()
+    diagnosis, message = told(times(1.003), shares, (x,), only="wide values")["wide values", "forward"]
+    assert diagnosis == "every element of y0 is 1.003 × the expected value"
+    assert ("declare" in message) is not known
+
+
+def numbers_from(least):
+    def make(seed, dtype):
+        return [torch.rand(16, 64, generator=torch.Generator().manual_seed(seed)) * (1 - least) + least]
+
+    return make
+
+
+NEAR_ONE = "as where 1 is added and taken away again"
+
+
+def given(candidate, like, least, **wishes):
+    report = compared(candidate, like, numbers_from(least), Wish(seconds=6.0, gradients=False, **wishes))
+    return {report.variants[r.case]: r.diagnosis for r in report.results if r.verdict in FAILED}
+
+
+def test_digits_are_lost_beside_1_in_every_variant():
+    found = given(lambda x: torch.log(1 + x), torch.log1p, 0.0)
+    assert NEAR_ONE in found["as given"]
+
+
+def test_digits_are_not_lost_beside_1_where_another_variant_is_far_off():
+    """√(x + 1e-7) is off by 3e-7 where x is 0.03, and by 3e-6 where it is small."""
+
+    def shifted(x):
+        return torch.sqrt(x + 1e-7)
+
+    assert NEAR_ONE in given(shifted, torch.sqrt, 0.01, only="as given")["as given"]
+    found = given(shifted, torch.sqrt, 0.01)
+    assert {"as given", "small values"} <= set(found)
+    assert not any(NEAR_ONE in said for said in found.values())
