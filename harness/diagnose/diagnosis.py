@@ -25,6 +25,7 @@ from opproof.harness.diagnose import (
     misread,
     moved,
     nans,
+    other_value,
     overflow,
     params,
     precision,
@@ -65,7 +66,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("wrong axis", params.wrong_axis),
     ("parameter ignored", params.ignored),
     ("swapped parameters", params.swapped),
-    ("other parameter", params.other_value),
+    ("other parameter", other_value.other_value),
     ("eps", epsilon.other_side),
     ("unbiased", epsilon.of_samples),
     ("overwritten", maps.overwritten),
@@ -150,6 +151,7 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
         found = [_first([pattern], [w]) for pattern in patterns for w in small]
         found += [("parameter ignored", s) for w in small if said for s in params.each_ignored(w)]
         found += slight(tensors)
+        found += [("other parameter", value) for w in small if (value := other_value.perhaps(w))]
         found += [(r.label, where.said(w, r)) for w in regions for r in where.as_good(w)]
     labels: dict[str, str] = {}
     for label, sentence in found:
