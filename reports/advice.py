@@ -1,34 +1,48 @@
-"""Advice to declare a precision, withdrawn where a wider dtype of the same operator is wrong too.
+"""What a diagnosis says of one record, withdrawn where other records of the same backend and operator refute it.
 
 A record is diagnosed by itself. In 16 bits a small mistake of a formula passes as the rounding of what lies between
-the steps, and the record says so; that the same operator's float32 is wrong, which no such rounding explains, only
-all records together tell.
+the steps, and the record says so; that the same operator's float32 is wrong, which no such rounding explains, or that
+most records name a factor, only all records together tell. So it is with digits lost beside 1, of which the same
+formula is never far off.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from opproof.reports._record import Result
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.patterns import NEAR_ONE, SIZE, SYSTEMATIC
 from opproof.vocabulary.verdicts import WRONG
 
-#: What the diagnosis says where it is the size of the errors alone that fits.
-_ADVICE = re.compile(r"passes if its (intermediates|sums) are |looks like \w+ arithmetic: the errors of ")
+_Group = tuple[str, str, str]
 
 
 def sound(results: Sequence[Result]) -> list[Result]:
-    """The records; those of 16 bits without such advice, where wider ones of backend, operator and mode are wrong."""
-    wrong = {_group(r) for r in results if r.verdict in WRONG and _wide(r) and not r.known}
-    if not wrong:
-        return [*results]
-    return [_withdrawn(r) if (r.diagnosis or r.also) and not _wide(r) and _group(r) in wrong else r for r in results]
+    """The records, without what those of the same backend and operator refute: of the same mode, or of values.
+
+    A gradient is taken of what is computed: what is wrong with values is wrong with it too, and not the reverse.
+    """
+    failing = [r for r in results if r.verdict in WRONG and not r.known]
+    wide = {_group(r) for r in failing if _wide(r)}
+    far = {_group(r) for r in failing if _far(r)}
+    first = [(r.patterns[0], _group(r)) for r in failing if r.patterns]
+    rules, sizes = Counter(g for p, g in first if p in SYSTEMATIC), Counter(g for p, g in first if p == SIZE)
+    ruled = {g for g, n in rules.items() if n >= sizes[g]}  # of a few numbers a factor fits by chance
+
+    def refuted(r: Result) -> set[str]:
+        groups = {_group(r), (r.backend, r.op, str(Mode.FORWARD))}
+        size = groups & ruled or (not _wide(r) and _group(r) in wide)
+        return ({SIZE} if size else set()) | ({NEAR_ONE} if groups & far else set())
+
+    return [_without(r, refuted(r)) if r.patterns else r for r in results]
 
 
-def _group(result: Result) -> tuple[str, str, str]:
-    return result.backend, result.op, result.mode
+def _group(result: Result) -> _Group:
+    return result.backend, result.op, str(result.mode)
 
 
 def _wide(result: Result) -> bool:
@@ -36,10 +50,16 @@ def _wide(result: Result) -> bool:
     return kind is None or kind.digits >= DTYPES["f32"].digits
 
 
-def _withdrawn(result: Result) -> Result:
-    """The record without advice; another pattern that fits is then what is said."""
-    said = [text for text in (result.diagnosis, *result.also) if text]
-    kept = [text for text in said if not _ADVICE.match(text)]
-    if kept == said:
+def _far(result: Result) -> bool:
+    """Whether what is wrong is no few units of 1; of numbers that are not finite nothing is known."""
+    return bool(result.patterns) and NEAR_ONE not in result.patterns and not result.nonfinite
+
+
+def _without(result: Result, refuted: set[str]) -> Result:
+    """The record without patterns of these kinds; another one that fits is then what is said."""
+    told = [(p, s) for p, s in zip(result.patterns, (result.diagnosis, *result.also), strict=False) if s]
+    kept = [(p, s) for p, s in told if p not in refuted]
+    if kept == told:
         return result
-    return replace(result, diagnosis=kept[0] if kept else "", also=tuple(kept[1:]))
+    (first, said), *also = kept or [("", "")]
+    return replace(result, diagnosis=said, also=tuple(s for _, s in also), patterns=(first, *(p for p, _ in also)))

@@ -13,6 +13,7 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._layouts import layouts_of
 from opproof.reference_ops import load
+from opproof.vocabulary.patterns import SIZE
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,9 @@ KINKED = (
     "prelu",
 )
 F32, F16 = ("f32",), ("f16", "bf16")
+
+#: Told by every number, or by the size of errors alone.
+PRECISION = ("precision", SIZE)
 
 DEFECTS = [
     Defect("doubled", ("factor",), p.after(lambda y: y * 2)),
@@ -209,22 +213,22 @@ DEFECTS = [
         ops=("sign", "step", "abs", "relu", "gelu", "sin"),
         mode="forward",
     ),
-    Defect("bf16 inputs", ("precision",), p.inputs(p.rounded("bf16")), dtypes=F32),
-    Defect("f16 inputs", ("precision",), p.inputs(p.rounded("f16")), dtypes=F32),
-    Defect("tf32 inputs", ("precision",), p.inputs(p.truncated_tf32), dtypes=F32, ops=CONTRACT + UNARY),
-    Defect("bf16 result", ("precision",), p.after(p.rounded("bf16")), dtypes=F32),
-    Defect("f16 result", ("precision",), p.after(p.rounded("f16")), dtypes=F32),
+    Defect("bf16 inputs", PRECISION, p.inputs(p.rounded("bf16")), dtypes=F32),
+    Defect("f16 inputs", PRECISION, p.inputs(p.rounded("f16")), dtypes=F32),
+    Defect("tf32 inputs", PRECISION, p.inputs(p.truncated_tf32), dtypes=F32, ops=CONTRACT + UNARY),
+    Defect("bf16 result", PRECISION, p.after(p.rounded("bf16")), dtypes=F32),
+    Defect("f16 result", PRECISION, p.after(p.rounded("f16")), dtypes=F32),
     Defect(
         "f16 arithmetic",
-        ("precision",),
+        PRECISION,
         p.in_f16,
         dtypes=("f32", "f16"),
         ops=CONTRACT + UNARY + NORMS + REDUCE + ("softmax",),
     ),
-    Defect("f32 result", ("precision",), p.after(p.rounded("f32")), dtypes=("f64",)),
+    Defect("f32 result", PRECISION, p.after(p.rounded("f32")), dtypes=("f64",)),
     Defect(
         "16-bit accumulator",
-        ("precision",),
+        PRECISION,
         p.summed_in_steps,
         mode="forward",
         dtypes=F16,
@@ -232,7 +236,7 @@ DEFECTS = [
     ),
     Defect(
         "16-bit intermediates",
-        ("precision", "overflow"),  # of an exponential in f16
+        (*PRECISION, "overflow"),  # of an exponential in f16
         p.in_steps,
         mode="forward",
         dtypes=F16,

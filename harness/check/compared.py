@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -96,7 +95,7 @@ def _further(
             if mode is Mode.JVP and first.variant.layout == "broadcast":
                 continue
             one = derived(first, mode, reference, candidate, manner, wish.device)
-            made = records(one, reference, report.reference, report.candidate, in_process=True, until=-math.inf)
+            made = records(one, reference, report.reference, report.candidate, in_process=True, beside=None)
             results += made
             notes += [f"{first.variant.name}, {mode}: {one.declined}"] * bool(one.declined)
             notes += [f"{first.variant.name}, {mode}: {r.message}" for r in made if r.verdict is Verdict.UNSUPPORTED]

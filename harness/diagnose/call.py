@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -15,6 +15,7 @@ from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op, load, names
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.modes import Mode
 
 
 def cotangent_ignored(w: Wrong) -> str | None:
@@ -53,26 +54,54 @@ def _only(g: Array, axes: Sequence[int], end: int) -> Array:
 
 
 def input_ignored(w: Wrong) -> str | None:
-    if not w.numbers.any():
+    """An input that is not read, whatever the call: nothing that is right, here or in another call, depends on it."""
+    for i, value in _unread(w):
+        without = functools.partial(_without, i=i, value=value)
+        if w.explained(inputs=without(w)) and not w.refuted(without):
+            said = f"the input {w.names[i]} is ignored" + " in the gradient" * (w.mode is Mode.GRADIENT)
+            return said if value is None else f"{said}: it counts as {value:g}"
+    return None
+
+
+def input_ignored_here(w: Wrong) -> str | None:
+    """As if an input were not read that something right depends on: in this call alone, or by chance."""
+    for i, value in _unread(w):
+        if w.explained(inputs=_without(w, i, value)):
+            of = f"without {w.names[i]}" if value is None else f"of {w.names[i]} = {value:g}"
+            return f"{w.what} is here that {of}, though {w.names[i]} is not ignored everywhere"
+    return None
+
+
+def derivative_elsewhere(w: Wrong) -> str | None:
+    """A gradient at the output in place of the input, or of the input as if it were the output."""
+    if w.mode is not Mode.GRADIENT or not w.numbers.any():
         return None
-    several = sum(v is not None for v in w.inputs) > 1
     for i, v in enumerate(w.inputs):
         if v is None or not (v.dtype.kind == "f" or _of_truths(v)):
             continue
-        name = w.names[i]
-        neutral: list[Array | None] = [np.zeros_like(v), np.ones_like(v)]
-        for other in [None, *neutral] if name in w.op.optional else neutral if several else []:
-            if w.explained(inputs=w.inputs_with(i, other)):
-                return f"the input {name} is ignored" + ("" if other is None else f": it counts as {other.flat[0]:g}")
-        outputs = w.op.forward(*w.inputs, **w.params) if w.mode == "gradient" else ()
+        name, outputs = w.names[i], w.op.forward(*w.inputs, **w.params)
         if isinstance(outputs, np.ndarray):
             y = round_to(outputs, DTYPES[w.case.dtype])
             if y.shape == v.shape and w.explained(inputs=w.inputs_with(i, y)):
                 return f"the derivative is taken at the output instead of at {name}"
-        y = w.posed.outputs[0] if w.mode == "gradient" and len(w.posed.outputs) == 1 else None
-        if y is not None and y.shape == v.shape and w.explained(outputs=[v]):
+        y = w.posed.outputs[0]
+        if len(w.posed.outputs) == 1 and y.shape == v.shape and w.explained(outputs=[v]):
             return f"the derivative is taken of {name} as if it were the output"
     return None
+
+
+def _unread(w: Wrong) -> Iterator[tuple[int, float | None]]:
+    """Of every input what it may count as where it is not read; None: it is not there."""
+    several = sum(v is not None for v in w.inputs) > 1
+    for i, v in enumerate(w.inputs) if w.numbers.any() else ():
+        if v is not None and (v.dtype.kind == "f" or _of_truths(v)):
+            optional = w.names[i] in w.op.optional
+            yield from ((i, value) for value in ((None, 0.0, 1.0) if optional else (0.0, 1.0) if several else ()))
+
+
+def _without(w: Wrong, i: int, value: float | None) -> list[Array | None]:
+    v = w.inputs[i]
+    return w.inputs_with(i, None if v is None or value is None else np.full_like(v, value))
 
 
 def _of_truths(v: Array) -> bool:

@@ -25,6 +25,7 @@ from opproof.harness.diagnose import (
     misread,
     moved,
     nans,
+    other_value,
     overflow,
     params,
     precision,
@@ -46,6 +47,7 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
+from opproof.vocabulary.patterns import NEAR_ONE, SIZE
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
 Pattern = Callable[[Wrong], str | tuple[str, str] | None]
@@ -64,7 +66,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("wrong axis", params.wrong_axis),
     ("parameter ignored", params.ignored),
     ("swapped parameters", params.swapped),
-    ("other parameter", params.other_value),
+    ("other parameter", other_value.other_value),
     ("eps", epsilon.other_side),
     ("unbiased", epsilon.of_samples),
     ("overwritten", maps.overwritten),
@@ -79,7 +81,9 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("not summed", call.not_summed),
     ("swapped inputs", swapped.swapped_inputs),
     ("input ignored", call.input_ignored),
+    ("input ignored", call.derivative_elsewhere),
     ("input ignored", swapped.one_for_another),
+    ("input ignored", call.input_ignored_here),
     ("factor", factor.times_tensor),
     ("halves", codes.halves),
     ("wrapped", codes.wrapped),
@@ -91,8 +95,8 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("constant added", scaled.constant_added),
     ("other operator", call.other_operator),
     ("other values", values.changed_values),
-    ("digits lost", digits.lost),
-    ("digits lost", cancelled.squares),
+    (NEAR_ONE, digits.lost),
+    ("squares cancelled", cancelled.squares),
     ("precision", rows.rounded_statistic),
     ("row factor", rows.factors),
     ("statistic", statistics.mean_constant),
@@ -114,7 +118,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
 WEAKER: tuple[tuple[str, Pattern], ...] = (
     ("region", where.only_there),
     ("constant", nans.everywhere),
-    ("precision", precision.size_of_errors),
+    (SIZE, precision.size_of_errors),
 )
 
 
@@ -124,13 +128,18 @@ TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignore
 _SMALL, _MOST = 2**12, 8
 
 
-def diagnose(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> str:
-    """What the error looks like; empty where no pattern fits. `rules`: by which it was judged."""
-    return explain(posed, answer, judgement, rules)[1]
+def diagnose(
+    posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None, others: Sequence[Wrong] = ()
+) -> str:
+    """What the error looks like; empty where no pattern fits.
+
+    `rules`: by which it was judged; `others`: what came of the backend in other calls.
+    """
+    return explain(posed, answer, judgement, rules, others)[1]
 
 
-def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[str, ...]:
-    """What fits beside `said`, the most telling first: of several records the one that explains all is right.
+def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tuple[tuple[str, str], ...]:
+    """Label and sentence of what fits beside `said`, the most telling first: what explains several records is right.
 
     Where nothing is said no pattern fits, and there is only what another record may tell.
     """
@@ -139,23 +148,30 @@ def others(posed: Posed, answer: Answer, judgement: Judgement, said: str) -> tup
         tensors = wrongs(posed, answer, judgement)
         small = [w for w in tensors if w.got.size <= _SMALL]
         patterns, regions = (PATTERNS, tensors) if said else ((), [])
-        found = [s for label, pattern in patterns for w in small if (s := _sentence(label, pattern, w))]
-        found += [s for w in small if said for s in params.each_ignored(w)]
-        found += [lost for w in small if (lost := digits.perhaps(w))]
-        found += [where.said(w, r) for w in regions for r in where.as_good(w)]
-    return tuple(s for s in dict.fromkeys(found) if s != said)[:_MOST]
+        found = [_first([pattern], [w]) for pattern in patterns for w in small]
+        found += [("parameter ignored", s) for w in small if said for s in params.each_ignored(w)]
+        found += slight(tensors)
+        found += [("other parameter", value) for w in small if (value := other_value.perhaps(w))]
+        found += [(r.label, where.said(w, r)) for w in regions for r in where.as_good(w)]
+    labels: dict[str, str] = {}
+    for label, sentence in found:
+        labels.setdefault(sentence, label)
+    return tuple((label, s) for s, label in labels.items() if s and s != said)[:_MOST]
 
 
-def _sentence(label: str, pattern: Pattern, wrong: Wrong) -> str:
-    return _first([(label, pattern)], [wrong])[1]
+def slight(tensors: Sequence[Wrong]) -> list[tuple[str, str]]:
+    """Label and sentence of what is so small that digits lost beside 1 may be all that is wrong."""
+    return [(NEAR_ONE, said) for w in tensors if (said := digits.perhaps(w))]
 
 
-def explain(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None) -> tuple[str, str]:
+def explain(
+    posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None, others: Sequence[Wrong] = ()
+) -> tuple[str, str]:
     """The label of the pattern and the sentence; both empty where no pattern fits."""
     rules = Rules() if rules is None else rules
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tensors = wrongs(posed, answer, judgement)
+        tensors = wrongs(posed, answer, judgement, others)
         if not tensors:
             label, said = _no_element(posed)
             if not said:

@@ -23,13 +23,18 @@ _RANKED, _LIKE = 4.0, 4.0
 def lost(w: Wrong) -> str | None:
     """Errors of one size, small beside 1 and large beside what is expected: of the smallest elements, or multiples."""
     beside = _small_beside_one(w)
-    if beside is None:
+    if beside is None or any(_is_far(one) for one in w.others):
         return None
     u, error, size = beside
     wrong, telling = w.failing[_finite(w)], size > C * u
     large = np.log2(size / (C * u), where=telling, out=np.zeros(size.shape))[wrong].sum() >= BITS
     ranked = large and _of_one_size(error[telling], size[telling], wrong[telling])
     return _said(w, error, u) if ranked or _multiples(w.got[_finite(w)], u / 2, DTYPES[w.dtype].u, wrong) else None
+
+
+def _is_far(w: Wrong) -> bool:
+    """Whether numbers are wrong by more than a few units of 1, which has another reason: it may be that here too."""
+    return bool(w.failing.any() and _finite(w)[w.failing].all() and _small_beside_one(w) is None)
 
 
 def perhaps(w: Wrong) -> str | None:

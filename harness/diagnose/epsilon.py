@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.diagnose.wrong import Wrong
+from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 
@@ -41,7 +42,7 @@ def other_side(w: Wrong) -> str | None:
 def of_samples(w: Wrong) -> str | None:
     """A variance that is divided by n - 1 where it is one of all n."""
     ends, x = _ends(w), w.inputs[0]
-    if ends is None or x is None:
+    if ends is None or x is None or Trait.STATISTIC not in w.op.traits:
         return None
     (bare, shift), eps = ends, w.params["eps"]
     root = _root(_share(w, bare, shift), eps)

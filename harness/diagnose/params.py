@@ -1,15 +1,13 @@
-"""Right for other parameters: ignored, swapped, another axis, another documented value."""
+"""Right for other parameters: ignored, swapped, another axis."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from opproof.cases import cases_of
 from opproof.cases._case import Param, format_param
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op
@@ -81,75 +79,32 @@ def _instead(w: Wrong, name: str, now: Any) -> list[str]:
     return list(found.values())
 
 
-def other_value(w: Wrong) -> str | None:
-    """Another value that the operator's own cases use, the opposite, or a neighbour."""
-    for name, now in w.params.items():
-        for value in (*_alternatives(w.op, name, now), *_of_sizes(w, name, now)):
-            if not same(value, now) and w.explained(params={**w.params, name: value}):
-                return f"{w.what} is that of {name}={format_param(value)} instead of {name}={format_param(now)}"
-    return None
-
-
 def without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:
     """Values that ignoring a parameter amounts to; one that is given as nothing, 0, is not ignored."""
-    if _number(now) and now == 0 and same(now, default):
+    if is_number(now) and now == 0 and same(now, default):
         return
     if default is not inspect.Parameter.empty:
         yield default, ", its default"
     if isinstance(now, tuple) and now and all(isinstance(v, int) for v in now):
         yield tuple(0 for _ in now), ""
         yield tuple(1 for _ in now), ""
-    elif _number(now):
+    elif is_number(now):
         yield type(now)(0), ""
         yield type(now)(1), ""
         yield (math.inf if isinstance(now, float) else now), ""
 
 
-def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
-    if isinstance(now, bool):
-        yield not now
-        return
-    yield from _used(op.name, tuple(op.rows.items()), name)
-    if isinstance(now, int):
-        yield from (now - 1, now + 1)
-    if isinstance(now, tuple) and all(isinstance(v, int) for v in now):
-        for i, v in enumerate(now):
-            yield from ((*now[:i], v + step, *now[i + 1 :]) for step in (-1, 1))
-    if isinstance(now, float):
-        yield from (-now, now * now, math.sqrt(abs(now)))
-        yield from (1 / now,) if now else ()
-
-
-def _of_sizes(w: Wrong, name: str, now: Any) -> Iterator[float]:
-    """Of a factor, which an eps is none: 1, and 1 over a size or its root, as 1 / d in place of 1 / √d."""
-    used = _used(w.op.name, tuple(w.op.rows.items()), name)
-    if name == "eps" or not (
-        isinstance(now, float) or (now is None and used and all(isinstance(v, float) for v in used))
-    ):
-        return
-    yield 1.0
-    for n in sorted({n for shape in w.case.shapes.values() for n in shape if n > 1}):
-        yield from (1 / n, 1 / math.sqrt(n))
-
-
-@functools.cache
-def _used(op: str, rows: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> tuple[Param, ...]:
-    """The values that the operator's own cases give a parameter."""
-    values = [c.kwargs[name] for c in cases_of(op, rows=dict(rows)) if name in c.kwargs]
-    return tuple({format_param(v): v for v in values}.values())
-
-
-def _number(v: Any) -> bool:
+def is_number(v: Any) -> bool:
     return isinstance(v, int | float) and not isinstance(v, bool)
 
 
 def _alike(a: Any, b: Any) -> bool:
-    return (_number(a) and _number(b)) or (type(a) is type(b) and a is not None)
+    return (is_number(a) and is_number(b)) or (type(a) is type(b) and a is not None)
 
 
 def _one_is_none(a: Any, b: Any) -> bool:
     """A bound that is given and one that is not."""
-    return (a is None and _number(b)) or (b is None and _number(a))
+    return (a is None and is_number(b)) or (b is None and is_number(a))
 
 
 def _has_default(op: Op, name: str) -> bool:

@@ -14,6 +14,8 @@ from opproof.vocabulary.arrays import Array
 PLACES = ("tail", "last", "first", "beyond first", "beyond", "edges", "every", "between")
 #: Of slices that lie apart from each other, or begin and end anywhere, fewer tell nothing.
 _FEWEST = 6
+#: Slices of which one is told to be the first or the last: of three it is two times out of three, whatever is wrong.
+_SEVERAL = 4
 
 
 def places(w: Wrong) -> Iterator[Region]:
@@ -22,6 +24,7 @@ def places(w: Wrong) -> Iterator[Region]:
     yield from _tails(shape)
     for axis, n in enumerate(shape):
         index = along(shape, axis)
+        yield from _of_few(axis, n, index)
         yield Region("last", f"the elements of the last slice along axis {axis}", index == n - 1)
         yield Region("first", f"the elements of the first slice along axis {axis}", index == 0)
         yield Region("beyond first", f"the elements with an index > 0 along axis {axis}", index > 0)
@@ -31,6 +34,15 @@ def places(w: Wrong) -> Iterator[Region]:
     yield from _every(shape)
     yield from _edges(shape)
     yield from _between(w)
+
+
+def _of_few(axis: int, n: int, index: Array) -> Iterator[Region]:
+    """Slices by their numbers, where there are so few that the first is as likely to be meant as any other."""
+    if 1 < n < _SEVERAL:
+        yield Region("last", f"the elements of slice {n - 1} of {n} along axis {axis}", index == n - 1)
+        yield Region("first", f"the elements of slice 0 of {n} along axis {axis}", index == 0)
+    if 2 < n < _SEVERAL:
+        yield Region("beyond first", f"the elements of slices 1 to {n - 1} of {n} along axis {axis}", index > 0)
 
 
 def _tails(shape: tuple[int, ...]) -> Iterator[Region]:

@@ -113,7 +113,13 @@ def size_of_errors(w: Wrong) -> str | None:
     finite = np.isfinite(w.got) & np.isfinite(w.expected)
     error = (w.got - w.expected)[finite & w.failing]
     few = error.size < 8  # of which the signs tell nothing
-    if smooth.follows(w) or not finite.all() or not (few or 0.15 <= np.mean(error > 0) <= 0.85) or _systematic(w):
+    wrong = (w, *(other for other in w.others if other.failing.any()))  # of one formula: what rounds one rounds all
+    if (
+        any(map(smooth.follows, wrong))
+        or not finite.all()
+        or not (few or 0.15 <= np.mean(error > 0) <= 0.85)
+        or _systematic(w)
+    ):
         return None
     for declared, name in _declarations(w):
         expected = _expected(w, declared)

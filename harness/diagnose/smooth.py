@@ -15,8 +15,8 @@ from opproof.harness.diagnose.wrong import Wrong
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 
-#: Standard deviations that so few runs are below the mean; elements that are looked at, for neighbours that are too
-#: near each other are rounded alike.
+#: Standard deviations that so few runs, or such a correlation, are off the mean; elements that are looked at, for
+#: neighbours that are too near each other are rounded alike.
 _FEW, _FEWEST, _MOST = 3.5, 8, 64
 
 
@@ -31,7 +31,25 @@ def follows(w: Wrong) -> bool:
         return False
     if np.unique(np.abs(w.expected[sure])).size >= _FEWEST and abs(relative.sum()) == relative.size:
         return True  # all too large, or all too small
-    return any(_seldom(key[sure], error[sure]) or _seldom(key[sure], relative) for key in _keys(w))
+    if any(_seldom(key[sure], error[sure]) or _seldom(key[sure], relative) for key in _keys(w)):
+        return True
+    step = _step(w)
+    return step is not None and _in_step(step[sure], error[sure])
+
+
+def _step(w: Wrong) -> Array | None:
+    """By how much a tensor moves whose next value the output is, as the parameters of an optimizer do."""
+    before = next((v for name, v in zip(w.names, w.inputs, strict=True) if name == w.what), None)
+    return None if before is None or before.shape != w.expected.shape else w.expected - before
+
+
+def _in_step(step: Array, error: Array) -> bool:
+    """Whether errors grow with the steps, by R. A. Fisher's transformation of their correlation."""
+    sizes = np.std(step), np.std(error)
+    if not np.isfinite(sizes).all() or min(sizes) == 0:
+        return False
+    correlation = np.mean((step - step.mean()) / sizes[0] * (error - error.mean()) / sizes[1])
+    return bool(np.arctanh(min(abs(correlation), 1 - 1e-9)) * np.sqrt(step.size - 3) > _FEW)
 
 
 def _keys(w: Wrong) -> Iterator[Array]:

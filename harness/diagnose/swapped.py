@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from opproof.harness.diagnose.wrong import Wrong
+from opproof.vocabulary.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,12 @@ def one_for_another(w: Wrong) -> str | None:
         v, other = w.inputs[i], w.inputs[j]
         if v is None or other is None or v.shape != other.shape or v.dtype.kind != other.dtype.kind:
             continue
-        if w.explained(inputs=w.inputs_with(i, other)):
+        instead = functools.partial(_instead, i=i, j=j)
+        if w.explained(inputs=instead(w)) and not w.refuted(instead):
             return f"the input {w.names[j]} is read in place of {w.names[i]} too"
     return None
+
+
+def _instead(w: Wrong, i: int, j: int) -> list[Array | None]:
+    """The inputs, the j-th in place of the i-th too."""
+    return w.inputs_with(i, w.inputs[j])

@@ -9,6 +9,7 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.truth.posed import Posed
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.patterns import SIZE
 from opproof.vocabulary.verdicts import Verdict
 
 #: Units, under the declaration, that an honest composite's largest error has at most, and their RMS at least.
@@ -34,7 +35,7 @@ def storage(posed: Posed, answer: Answer, judgement: Judgement, rules: Rules) ->
         declared = judge(posed, answer, replace(rules, declared=declaration))
         if declared.verdict is Verdict.PASS and of_its_size(declared):
             said = f'passes if {how}: declare it (compute -> "{declaration}"), or accumulate in float32'
-            return "precision", said
+            return SIZE, said
     return "", ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,6 +43,7 @@ class Wrong:
     units: Array
     stale: Array | None
     beside: frozenset[int] = frozenset()  # positions of all that are wrong in the record
+    others: tuple[Wrong, ...] = ()  # what came beside it: of the same answer, and of other calls of the backend
 
     @property
     def case(self) -> Case:
@@ -160,6 +161,22 @@ class Wrong:
             return False
         return self.fits(self.again(**changes, saved=True)) and not self.fits(self.again(saved=True))
 
+    def refuted(self, inputs: Callable[[Wrong], Sequence[Array | None]]) -> bool:
+        """Whether something that is right would be another number, were it computed of such inputs.
+
+        What is missing in every call is missing there too; in this call alone it is that call's own, or a coincidence.
+        """
+        alike = (one for one in self.others if one.mode is self.mode)
+        return any(one.is_right_beside(one.again(inputs=inputs(one))) for one in alike)
+
+    def is_right_beside(self, candidate: Array | None) -> bool:
+        """Whether an element is right that is farther from `candidate` than rounding explains."""
+        if candidate is None or candidate.shape != self.got.shape:
+            return False
+        candidate = candidate if self.expected.dtype.kind != "f" else candidate.astype(np.float64)
+        near = _near(self.got, candidate, self.tolerance(candidate, C), self.dtype)
+        return bool((~near & ~self.failing).any())
+
     def _is_like(self, candidate: Array | None) -> bool:
         """Whether half of the elements are within a tenth: what no rounding of outputs brings about otherwise."""
         if candidate is None or candidate.shape != self.got.shape:
@@ -231,15 +248,25 @@ class Wrong:
         return self.again(inputs=other.inputs, cotangents=other.cotangents)
 
 
-def wrongs(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool = False) -> list[Wrong]:
-    """Every tensor of a judgement in which an element is wrong; or all, where elements are wrong `together` alone."""
+def wrongs(
+    posed: Posed, answer: Answer, judgement: Judgement, others: Sequence[Wrong] = (), *, together: bool = False
+) -> list[Wrong]:
+    """Every tensor of a judgement in which an element is wrong; or all, where elements are wrong `together` alone.
+
+    `others`: what came of the backend in other calls: of the same mode, and values beside gradients.
+    """
+    tensors = every(posed, answer, judgement, together=together)
+    wrong = [w for w in tensors if w.failing.any()]
+    which = frozenset(w.which for w in wrong)
+    return [replace(w, beside=which, others=(*(v for v in tensors if v is not w), *others)) for w in wrong]
+
+
+def every(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool = False) -> list[Wrong]:
+    """Every tensor of a wrong answer, those that are right too."""
     forward_mode = posed.mode is Mode.FORWARD
     names = output_names(posed.op, len(answer.arrays)) if forward_mode else list(posed.names)
     tensors = []
     for judged in judgement.tensors:
-        failing = judged.comparison.units > _UNITS[1] if together else ~judged.comparison.passed
-        if not failing.any():
-            continue
         which, expected = names.index(judged.name), judged.expected
         floats = expected.values.dtype.kind == "f"
         stale = answer.before[which] if which < len(answer.before) else None
@@ -251,13 +278,12 @@ def wrongs(posed: Posed, answer: Answer, judgement: Judgement, *, together: bool
                 got=np.asarray(judged.got, dtype=np.float64) if floats else np.asarray(judged.got),
                 expected=expected.values,
                 scale=expected.scale,
-                failing=failing,
+                failing=judged.comparison.units > _UNITS[1] if together else ~judged.comparison.passed,
                 units=judged.comparison.units,
                 stale=None if stale is None else np.asarray(stale, dtype=np.float64),
             )
         )
-    wrong = frozenset(w.which for w in tensors)
-    return [replace(w, beside=wrong) for w in tensors]
+    return tensors
 
 
 def _cropped(array: Array, shape: tuple[int, ...]) -> Array | None:

@@ -20,8 +20,8 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.run.calls import arranged, by_reference, kept, same_bits, unrepeatable, wrong_again
-from opproof.harness.run.determinism import dependent, stale, unrepeated, where_others_lay
+from opproof.harness.run.calls import ON_END, arranged, by_reference, differ, kept, same_bits, unrepeatable, wrong_again
+from opproof.harness.run.determinism import dependent, on_end, stale, unrepeated, where_others_lay
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
@@ -122,6 +122,9 @@ def _judged(
     def call(question: Question) -> list[Array | None]:
         return next(calls(question))
 
+    def repeated(question: Question) -> Sequence[Sequence[Array | None]]:
+        return [] if host.about.once else on_end(call, question)
+
     def judged(threads: int) -> tuple[Judgement, Answer]:
         asked = Question(pair.asked, wanted, at_end=plan.at_end, soft=soft, threads=threads)
         other = Question(pair.other, wanted, at_end=not plan.at_end, soft=soft, threads=threads)
@@ -136,21 +139,25 @@ def _judged(
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
             answer = replace(answer, before=call(other))
         if not alone and same and not same_bits(answer.before, given[-1]):
-            return unrepeatable(pair.other, [answer.before, given[-1]], "after", rules, pair.room), answer
+            unlike = [answer.before, given[-1]]
+            return unrepeatable(pair.other, unlike, repeated(other), "after", rules, pair.room), answer
         clock.answer = answer
         if by_itself:
             judgement = judge_by_self(_forward_of(host, case, op, timeout, threads), pair.asked, answer)
         else:
             judgement = by_reference(pair.asked, answer, rules, pair.room)
         if judgement.verdict is Verdict.PASS and leading is not None and same:
-            judgement = kept(judgement, pair, leading, answer, rules)
+            judgement = kept(judgement, pair, leading, answer, rules, lambda: repeated(asked))
+        if judgement.verdict is Verdict.PASS and alone and same and differ(repeated(asked)):
+            message = f"the same call gave other bits {ON_END}"
+            judgement = replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=message)
         if judgement.verdict is Verdict.PASS and op.deterministic and not alone:
             if varies:
                 more = chain(filter(None, [leading]), (call(asked) for _ in range(1, task.repeat)))
                 changed = wrong_again(pair, more, [answer.before, given[-1]], rules)
             else:
                 changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
-                changed = changed or stale(answer.arrays, again, asked)
+                changed = changed or stale(call, asked, other, answer.arrays, again)
             if not changed and task.batch_invariant and same:
                 changed = dependent(call, asked, answer.arrays)
             if changed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.harness.judge.answer import Answer
@@ -19,6 +19,8 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
+#: When the same call differs that has kept nothing of other data.
+ON_END = "with no other call between"
 STALE = "the answer is that of the call before, which had other data"
 
 
@@ -37,10 +39,20 @@ def arranged(task: Task) -> Arranged:
     return Arranged(drawn % 2 == 0, drawn // 2 % 8 == 0, drawn // 16 % 8 == 0)
 
 
-def kept(judgement: Judgement, pair: Pair, leading: Sequence[Array | None], answer: Answer, rules: Rules) -> Judgement:
-    """A judgement that nothing is wrong, of a question that was asked first too: NOT_REPEATABLE where it was kept."""
+def kept(
+    judgement: Judgement,
+    pair: Pair,
+    leading: Sequence[Array | None],
+    answer: Answer,
+    rules: Rules,
+    on_end: Callable[[], Sequence[Sequence[Array | None]]],
+) -> Judgement:
+    """A judgement that nothing is wrong, of a question that was asked first too: NOT_REPEATABLE where it was kept.
+
+    `on_end`: answers to the question with no other call between.
+    """
     if not same_bits(leading, answer.arrays):
-        changed = unrepeatable(pair.asked, [leading], "before", rules, pair.room)
+        changed = unrepeatable(pair.asked, [leading], on_end(), "before", rules, pair.room)
         return replace(judgement, verdict=changed.verdict, message=changed.message)
     if same_bits(leading, answer.before) and _is_held(
         pair.other
@@ -52,11 +64,20 @@ def kept(judgement: Judgement, pair: Pair, leading: Sequence[Array | None], answ
 
 
 def unrepeatable(
-    posed: Posed, answers: Sequence[Sequence[Array | None]], when: str, rules: Rules, room: Room | None
+    posed: Posed,
+    answers: Sequence[Sequence[Array | None]],
+    on_end: Sequence[Sequence[Array | None]],
+    when: str,
+    rules: Rules,
+    room: Room | None,
 ) -> Judgement:
-    """The judgement of answers to one question that differ in bits, asked before or after a call with other data."""
-    said = f"the same call gave other bits {when} a call with other data"
-    if all(by_reference(posed, Answer(some), rules, room).verdict is Verdict.PASS for some in answers):
+    """The judgement of answers to one question that differ in bits, asked before or after a call with other data.
+
+    `on_end`: answers with no other call between; where they differ, the other data are not the cause.
+    """
+    said = f"the same call gave other bits {ON_END if differ(on_end) else f'{when} a call with other data'}"
+    right = (by_reference(posed, Answer(some), rules, room).verdict is Verdict.PASS for some in (*answers, *on_end))
+    if all(right):
         said += '; each answer is right: where the order of its sums is left open, declare it (bits -> "vary")'
     return Judgement(Verdict.NOT_REPEATABLE, said)
 
@@ -88,6 +109,11 @@ def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) 
         return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
 
     return judged(posed, answer, rules, anew)
+
+
+def differ(answers: Sequence[Sequence[Array | None]]) -> bool:
+    """Whether bits of answers to one question are not the same."""
+    return any(not same_bits(answers[0], one) for one in answers[1:])
 
 
 def same_bits(first: Sequence[Array | None], second: Sequence[Array | None]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +18,12 @@ from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 def record(task: Task, attempt: Attempt, *, in_process: bool = False) -> Result:
     """The record of a task after its last look."""
     notes = [attempt.judgement.message]
-    diagnosis, evidence = "", None
-    also: tuple[str, ...] = ()
+    said: dict[str, Any] = {"evidence": None}
     try:
-        (diagnosis, also), evidence = _diagnosis(attempt), _evidence(attempt)
+        said = {**_diagnosis(attempt), "evidence": _evidence(attempt)}
     except Exception as error:  # the verdict stands without them
         notes.append(f"opproof could not say more: {type(error).__name__}: {error}")
-    said = {"diagnosis": diagnosis, "also": also, "evidence": evidence, "in_process": in_process}
-    return measured(task, attempt, message="; ".join(filter(None, notes)), **said)
+    return measured(task, attempt, message="; ".join(filter(None, notes)), in_process=in_process, **said)
 
 
 def measured(task: Task, attempt: Attempt, **said: Any) -> Result:
@@ -68,6 +67,12 @@ def _rounded(units: float | None) -> float | None:
     return None if units is None else round(units, 4)
 
 
+def told(label: str, said: str, beside: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """A diagnosis, and what fits beside it, each with its label, as the fields of a record."""
+    also = [(of, text) for of, text in beside if text != said]
+    return {"diagnosis": said, "also": tuple(s for _, s in also), "patterns": (label, *(p for p, _ in also))}
+
+
 def settled(task: Task, verdict: Verdict, message: str) -> Result:
     """The record of a task that did not come to an attempt."""
     return record(task, Attempt(Judgement(verdict, message)))
@@ -78,15 +83,16 @@ def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
     return replace(attempt, judgement=replace(attempt.judgement, verdict=verdict, message=message))
 
 
-def _diagnosis(attempt: Attempt) -> tuple[str, tuple[str, ...]]:
-    """What the error looks like, and what fits beside it."""
+def _diagnosis(attempt: Attempt) -> dict[str, Any]:
+    """What the error looks like, and what fits beside it, as the fields of a record."""
     judgement = attempt.judgement
     if judgement.verdict not in WRONG or not judgement.tensors or attempt.posed is None or attempt.answer is None:
-        return "", ()
-    from opproof.harness.diagnose.diagnosis import diagnose, others
+        return {}
+    from opproof.harness.diagnose.diagnosis import explain, others
 
-    said = diagnose(attempt.posed, attempt.answer, judgement, attempt.rules)
-    return said, others(attempt.posed, attempt.answer, judgement, said)
+    label, said = explain(attempt.posed, attempt.answer, judgement, attempt.rules)
+    beside = others(attempt.posed, attempt.answer, judgement, said)
+    return told(label, said, beside)
 
 
 def _evidence(attempt: Attempt) -> Evidence | None:

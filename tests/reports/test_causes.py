@@ -8,6 +8,7 @@ from opproof.reports import Result
 from opproof.reports.advice import sound
 from opproof.reports.causes import causes, heading
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.patterns import NEAR_ONE, SIZE
 from opproof.vocabulary.verdicts import Verdict
 
 BIAS = "the gradient of bias is not summed over axis 0"
@@ -95,6 +96,7 @@ def test_operator_mode_verdict_and_backend_part_causes_and_the_worst_is_first():
 
 STORED = 'passes if its intermediates are stored in bf16: declare it (compute -> "storage"), or accumulate in float32'
 NARROW = replace(FAIL, case=FAIL.case.replace("f32", "bf16"), dtype="bf16", diagnosis=STORED, also=(BIAS,))
+NARROW = replace(NARROW, patterns=(SIZE, "statistic"))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_a_precision_is_not_advised_where_a_wider_dtype_is_wrong_too(advice):
     (cause,) = causes([FAIL, narrow])
     assert cause.explanation == BIAS
     assert all(r.diagnosis == BIAS for r in cause.records)
-    unexplained = causes([FAIL, replace(narrow, also=())])
+    unexplained = causes([FAIL, replace(narrow, also=(), patterns=(SIZE,))])
     assert sorted(c.explanation for c in unexplained) == ["", BIAS]
 
 
@@ -121,3 +123,55 @@ def test_a_precision_is_not_advised_where_a_wider_dtype_is_wrong_too(advice):
 )
 def test_a_precision_is_advised_where_no_wider_dtype_of_the_operator_and_mode_is_wrong(wider):
     assert sound([wider, NARROW]) == [wider, NARROW]
+
+
+SIZED = replace(NARROW, also=(), patterns=(SIZE,))
+FACTOR = replace(NARROW, diagnosis="every element of the gradient of bias is 1.01 × the expected value", also=())
+FACTOR = replace(FACTOR, patterns=("factor",))
+VALUES = {"mode": Mode.FORWARD, "verdict": Verdict.WRONG_VALUE}
+
+
+@pytest.mark.parametrize(
+    ("rule", "advised"),
+    [
+        (FACTOR, False),
+        (replace(FACTOR, **VALUES), False),  # a gradient is of what is computed
+        (replace(FACTOR, patterns=("precision",)), True),
+        (replace(FACTOR, op="conv1d"), True),
+        (replace(FACTOR, backend="yours"), True),
+        (replace(FACTOR, verdict=Verdict.PASS), True),
+        (replace(FACTOR, known="a ledger knows it"), True),
+    ],
+)
+def test_a_precision_is_not_advised_where_as_many_records_name_a_rule(rule, advised):
+    assert sound([rule, SIZED]) == ([rule, SIZED] if advised else [rule, replace(SIZED, diagnosis="", patterns=("",))])
+    few = [rule, SIZED, SIZED]
+    assert sound(few) == few or rule.mode is Mode.FORWARD  # of a few numbers a factor fits by chance
+
+
+def test_what_a_gradient_has_does_not_refute_values():
+    values = replace(SIZED, **VALUES)
+    assert sound([FACTOR, values]) == [FACTOR, values]
+
+
+LOST = "y has errors of one size, however small it is: as where 1 is added and taken away again"
+SLIGHT = replace(FAIL, diagnosis=LOST, patterns=(NEAR_ONE,), **VALUES)
+FAR = replace(SLIGHT, diagnosis="", patterns=("",))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (FAR, ""),
+        (replace(FAR, dtype="bf16"), ""),
+        (replace(FAR, patterns=("factor",), diagnosis="every element of y is 2 × the expected value"), ""),
+        (replace(FAR, patterns=("large", NEAR_ONE), also=(LOST,)), LOST),
+        (replace(FAR, nonfinite=3), LOST),  # NaN is a case of its own
+        (replace(FAR, patterns=()), LOST),  # nobody looked
+        (replace(FAR, mode=Mode.GRADIENT, verdict=Verdict.WRONG_GRADIENT), LOST),
+        (replace(FAR, op="conv1d"), LOST),
+        (replace(FAR, verdict=Verdict.PASS), LOST),
+    ],
+)
+def test_digits_are_not_lost_beside_1_where_another_record_is_far_off(other, said):
+    assert sound([other, SLIGHT])[1].diagnosis == said

@@ -478,7 +478,14 @@ def test_every_record_field_is_in_the_html():
     # A field added to the record must be shown, or left out on purpose.
     fields = set(Result.__dataclass_fields__)
     page = data_of(html.render(HEADER, RUN))
-    told_elsewhere = {"evidence", "in_process", "left_out", "zeros", "also"}  # the top, the diagnosis and causes do
+    told_elsewhere = {
+        "evidence",
+        "in_process",
+        "left_out",
+        "zeros",
+        "also",
+        "patterns",
+    }  # the top, the diagnosis and causes do
     for_ledgers = {"finite_units", "share"}  # parts of what units and elements say
     assert fields == set(page["columns"]) - {"kind", "rank"} | told_elsewhere | for_ledgers
     assert {int(i) for i in page["evidence"]} == {i for i, r in enumerate(RUN) if r.evidence is not None}

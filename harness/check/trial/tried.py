@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from opproof.harness.check.doubts.beyond import overflows, undefined
 from opproof.harness.check.doubts.finer import as_rounded
@@ -48,6 +48,7 @@ class Tried:
     judgements: dict[Mode, Judgement]
     declined: str = ""
     by_candidate: bool = False  # who declines; else the reference
+    advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
 
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
@@ -90,8 +91,9 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     if why := _in_layout(reference, variant, asked, judgements):
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
     judgements = _of_strides(ask, asked, known, judgements)
+    advice: Mapping[Mode, str] = {}
     if time.process_time() - start < _BRIEF:
-        judgements = undeclared(question, judgements, lambda k: judge(asked, k, replies[1]))
+        advice = undeclared(question, judgements, lambda k: judge(asked, k, replies[1]))
     part = None if fails(judgements) else wrong_part(
         some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
     )  # fmt: skip
@@ -106,6 +108,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         known,
         replies[1],
         {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()},
+        advice=advice,
     )
 
 

@@ -77,6 +77,8 @@ class Looks:
     def _at_wrong(self, task: Task, first: Attempt, *, used: bool) -> Look:
         """Alone in a new process: a wrong formula is wrong there too, state that survives a call is not."""
         alone = self._seats.fresh(task, alone=True)
+        if alone.judgement.verdict is Verdict.NOT_REPEATABLE:  # of itself: nothing that was kept is to blame
+            return Look(with_verdict(first, Verdict.NOT_REPEATABLE, alone.judgement.message))
         if alone.judgement.verdict is Verdict.PASS:
             kept = with_verdict(first, Verdict.NOT_REPEATABLE, STALE if first.judgement.stale else _SPOILT)
             again = self._seats.fresh(task) if used else first

@@ -195,7 +195,7 @@ def test_no_eps_and_the_default_one_are_both_named_where_neither_tells(mode):
     made = attempted(Eps(0.0), narrow, mode)
     said = diagnose(made.posed, made.answer, made.judgement, made.rules)
     assert said == f"the parameter eps=0.1 is ignored: {either}"
-    beside = others(made.posed, made.answer, made.judgement, said)
+    beside = [s for _, s in others(made.posed, made.answer, made.judgement, said)]
     for one in ("eps=0.0", "eps=1e-05, its default"):
         assert f"the parameter eps=0.1 is ignored: {what} is that of {one}" in beside
     alone = told(Eps(0.0), f"group_norm[{wide}]", mode)

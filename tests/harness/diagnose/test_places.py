@@ -67,7 +67,7 @@ def test_what_holds_the_same_elements_is_told_beside():
     """Of one case; which of them is right, several cases tell."""
     made = attempted(missing(np.s_[-1:]), "exp[x=5x31;f32]")
     said = diagnose(made.posed, made.answer, made.judgement)
-    beside = others(made.posed, made.answer, made.judgement, said)
+    beside = [s for _, s in others(made.posed, made.answer, made.judgement, said)]
     assert "only the elements of the last slice along axis 0 of y are wrong" in beside
     assert "only the elements past 4 along axis 0 (the last multiple of 4) of y are wrong" in beside
 
@@ -190,3 +190,29 @@ def test_rows_of_another_tensor_are_not_those_an_index_names():
         return [found[0] * np.where(often, np.float32(1.2), np.float32(1)).reshape(9, 1, 1)]
 
     assert "ids names" not in told(Changed(change), "add_id[a=9x3x32;b=7x32;ids=9x3;f32]")
+
+
+@pytest.mark.parametrize(
+    ("where", "rows", "said"),
+    [
+        (np.s_[:1], 2, "slice 0 of 2"),
+        (np.s_[-1:], 2, "slice 1 of 2"),
+        (np.s_[:1], 3, "slice 0 of 3"),
+        (np.s_[-1:], 3, "slice 2 of 3"),
+        (np.s_[1:], 3, "slices 1 to 2 of 3"),
+        (np.s_[:1], 4, "the first slice"),
+        (np.s_[-1:], 4, "the last slice"),
+    ],
+)
+def test_of_two_or_three_slices_none_is_said_to_be_the_first_or_the_last(where, rows, said):
+    made = attempted(missing(where), f"exp[x={rows}x31;f32]")
+    text = diagnose(made.posed, made.answer, made.judgement)
+    assert text == f"only the elements of {said} along axis 0 of y are wrong"
+
+
+def test_that_it_is_the_first_is_told_beside_where_other_records_may_tell():
+    made = attempted(missing(np.s_[:1]), "exp[x=2x31;f32]")
+    said = diagnose(made.posed, made.answer, made.judgement)
+    assert "only the elements of the first slice along axis 0 of y are wrong" in [
+        s for _, s in others(made.posed, made.answer, made.judgement, said)
+    ]
