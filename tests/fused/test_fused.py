@@ -31,14 +31,15 @@ def test_right_candidates_pass(name, i, dtype):
     # Other values and layouts in f32, where bounds are the sharpest: of one candidate, and of all that once failed.
     beyond = dtype == "f32" and (i == 0 or name in ("linear_cross_entropy", "gating", "selective_scan"))
     beyond = beyond and name != "state_space"  # a minute of steps
-    report = judged(problem, problem.right[i], dtype, beyond=beyond)
+    # Within the seconds that anybody has: larger sizes of a scan of hundreds of steps take minutes.
+    report = judged(problem, problem.right[i], dtype, beyond=beyond, seconds=20)
     assert report.ok, report
 
 
 @pytest.mark.parametrize("name", ["add_rms_norm", "gating", "selective_scan"])
 def test_right_candidates_pass_in_other_sizes(name):
     problem = PROBLEMS[name]
-    report = compared(problem.right[0], problem.reference, problem.inputs, Wish(dtype="f32", seconds=1e9))
+    report = compared(problem.right[0], problem.reference, problem.inputs, Wish(dtype="f32", seconds=40))
     assert report.ok, report
     assert any(" as 1" in text for text in report.tried)
 
@@ -56,9 +57,9 @@ def test_wrong_candidates_fail(name, why, monkeypatch):
         assert any(wrong.diagnosis in r.diagnosis for r in report.results), report
 
 
-def judged(problem, candidate, dtype, *, beyond):
+def judged(problem, candidate, dtype, *, beyond, seconds=1e9):
     inputs = of_dtype(problem.inputs, dtype)
-    return compared(candidate, problem.reference, inputs, Wish(seconds=1e9, neighbours=beyond))
+    return compared(candidate, problem.reference, inputs, Wish(seconds=seconds, neighbours=beyond))
 
 
 def of_dtype(inputs, dtype):

@@ -26,13 +26,13 @@ def variants_of(
     by_shape: bool,
     others: Sequence[Size],
     otherwise: Sequence[Variant],
-    numbers: frozenset[float] = frozenset(),
+    floors: frozenset[float] = frozenset(),
 ) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
-    `otherwise`: draws with other arguments beside tensors. `numbers`: those that the reference names.
+    `otherwise`: draws with other arguments beside tensors. `floors`: small numbers that the reference adds.
     """
-    zeros = list(rare(pairs[0][0], numbers))
+    zeros = list(rare(pairs[0][0], floors))
     first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
     return (first, *((v,) for v in otherwise), *early, *rest, *late)

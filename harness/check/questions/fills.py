@@ -27,8 +27,8 @@ FILLS = {
 }
 #: Every second tensor small, and then the others: among small weights small values no longer decide.
 SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
-#: Factors at which what is added so that nothing is divided by 0 decides: 1e-6 and 1e-12 are usual.
-TINY = {"tiny": 2.0**-20, "minute": 2.0**-40}
+#: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
+TINY = 2.0**-20
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
 _FLOOR, _NEAR = 2.0**-9, 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
@@ -62,29 +62,25 @@ def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
     yield Fill(TIES, "ties", _tied)
 
 
-def rare(asked: Sequence[Tensor], numbers: frozenset[float]) -> Iterator[Fill]:
-    """Zeros, and values so small that what is added so that nothing is divided by 0 decides.
-
-    `numbers`: those that the reference names, of which the small ones are such floors.
-    """
+def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
+    """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
     some = [t for t in asked if varies(t)]
     if any(map(_spans_zero, some)):
         for name, change in zip(ZEROS, (_zero_in_places, _zero_in_slices), strict=True):
             yield Fill(name, "zeros", change, rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
-    for name, factor in {**TINY, **_floors(numbers)}.items():
+    for factor in _small(floors):
         if factor >= least:
-            yield Fill(f"{name} values", "tiny", partial(_filled, factor=factor, offset=0.0), rare=True)
+            name = "tiny values" if factor == TINY else f"values times {factor:.2g}"
+            yield Fill(name, "tiny", partial(_filled, factor=factor, offset=0.0), rare=True)
 
 
-def _floors(numbers: frozenset[float]) -> dict[str, float]:
-    """Factors at which floors decide that those of TINY are far from; a floor is added to squares too."""
-    found: dict[str, float] = {}
-    for c in sorted(c for c in numbers if 0 < c <= _FLOOR):
-        for f in (c, c**0.5):
-            if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in (*TINY.values(), *found.values())):
-                found[f"{f:.2g}-fold"] = f
-    return found
+def _small(floors: frozenset[float]) -> list[float]:
+    """Factors at which floors decide; a floor is added to squares too."""
+    found = [FILLS["small"][0], TINY]
+    for c in sorted(c for c in floors if 0 < c <= _FLOOR):
+        found += [f for f in (c, c**0.5) if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in found)]
+    return found[1:]
 
 
 def _spans_zero(t: Tensor) -> bool:

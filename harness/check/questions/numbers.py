@@ -22,6 +22,20 @@ def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
     return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}), set())))
 
 
+def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
+    """The same with those that functions of torch.nn.functional have by default, as normalize's 1e-12."""
+    import torch
+
+    functions = [type(m).forward for m in subject.modules()] if hasattr(subject, "modules") else [subject]
+    found = set(numbers_of(subject, rest))
+    for function in functions:
+        code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+        for name in code.co_names if code is not None else ():
+            called = getattr(torch.nn.functional, name, None)
+            found |= {float(v) for v in getattr(called, "__defaults__", None) or () if _number(v)}
+    return frozenset(found)
+
+
 def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[float]:
     if code is None or code in seen:
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
-from opproof.harness.check.questions.numbers import numbers_of
+from opproof.harness.check.questions.numbers import floors_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
@@ -51,9 +51,9 @@ def every_variant(
     start, found, took, manner = time.monotonic(), list[Tried](), 0.0, wish.manner
     names = []
     first = pairs[0][0]
-    numbers = numbers_of(reference.subject, reference.form.arguments.rest)
-    others = sizes(first, numbers) if own else []
-    made = variants_of(pairs, kept, by_shape, others, otherwise, numbers)
+    named = reference.subject, reference.form.arguments.rest
+    others = sizes(first, numbers_of(*named)) if own else []
+    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named))
     for i, some in enumerate(chain(made, ((v,) for v in further))):
         same = in_turn(some, i) if own and len(some) > 1 else some
         begun = time.monotonic()

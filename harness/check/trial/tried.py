@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from opproof.harness.check.doubts.at_zeros import at_zeros
 from opproof.harness.check.doubts.beyond import overflows, undefined
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
@@ -80,6 +81,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, why)
     question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
     known, judgements = _decided(question, asked, known, replies[1])
+    judgements = at_zeros(variant, asked.request.tensors, judgements)
     if not fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
     if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known, judgements):

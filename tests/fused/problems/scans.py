@@ -41,7 +41,7 @@ def _scan_by_segments(x, dt, a, b, c):
 
 
 def _scan_by_state(x, dt, a, b, c):
-    step = torch.log1p(torch.exp(-dt.abs())) + (dt + dt.abs()) / 2
+    step = torch.log1p(torch.exp(-dt.abs())) + dt.clamp_min(0)
     states = [torch.zeros(x.shape[1]) for _ in range(a.shape[1])]
     ys = []
     for t in range(x.shape[0]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -39,6 +41,33 @@ def test_zeros_that_are_taken_for_what_is_missing():
     assert found == {"zeros in places"}  # once one is wrong the others tell no more
 
 
+def soft(x):
+    return torch.log1p(torch.exp(-x.abs())) + x.clamp_min(0)
+
+
+class Soft(torch.autograd.Function):
+    """By a backward of its own, at 0 and elsewhere."""
+
+    @staticmethod
+    def forward(ctx, x, at_zero):
+        ctx.save_for_backward(x)
+        ctx.at_zero = at_zero
+        return F.softplus(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * torch.where(x == 0, ctx.at_zero, x.sigmoid()), None
+
+
+def test_kinks_that_cancel_at_zero():
+    """By autograd the derivative of the first is 1 at 0, where 1/2 is right."""
+    assert not wrong_at(soft, F.softplus, [(8, 12)], only="zeros in places")
+    for at_zero, wrong in ((0.5, False), (1.0, False), (math.nan, True), (90.0, True)):
+        found = wrong_at(lambda x, of=at_zero: Soft.apply(x, of), F.softplus, [(8, 12)], only="zeros in places")
+        assert bool(found) is wrong
+
+
 def test_scales_that_are_all_positive_get_no_zeros():
     """Whoever divides by them may do as he likes at 0."""
 
@@ -60,10 +89,19 @@ def test_another_floor(eps, other):
     assert wrong_at(lambda x: normed(x, other), normed, [(8, 12)])
 
 
+def test_a_floor_that_a_function_of_torch_has():
+    def normed(x, floor=1e-12):
+        return x / x.square().sum(-1, keepdim=True).sqrt().clamp_min(floor)
+
+    given = {"like": lambda x: F.normalize(x, dim=-1), "inputs": [(8, 12)], "only": "values times 1e-12"}
+    assert wrong_at(lambda x: normed(x, 1e-11), **given) == {"values times 1e-12"}
+    assert not wrong_at(normed, **given)
+
+
 def test_values_that_tell_nothing_are_not_told_of():
     report = judged(lambda x: 1 + x.square(), lambda x: 1 + x.square(), [(8, 12)])
     assert report.ok
-    assert not any("minute" in text for text in (*report.not_judged, *report.tried)), report
+    assert not any("tiny" in text for text in (*report.not_judged, *report.tried)), report
 
 
 @pytest.mark.parametrize("size", [64, 128, 256])

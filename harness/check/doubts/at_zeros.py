@@ -1,0 +1,52 @@
+"""Wrong gradients looked at again where inputs were made 0: a formula may have kinks there that cancel.
+
+max(x, 0) + log1p(exp(-|x|)) is smooth, and PyTorch's autograd gives 1 for its derivative at 0, not 1/2: of each kink it
+takes one side. Nobody finds fault with such a kernel; one whose values are wrong at 0, or whose gradient is no number
+there or larger than any other, is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.harness.check.questions.fills import ZEROS
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.tensors import Tensor
+from opproof.harness.judge.figures import figures
+from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+#: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken.
+_MOST = 4.0
+
+
+def at_zeros(
+    variant: Variant, tensors: Sequence[Tensor], judgements: Mapping[Mode, Judgement]
+) -> dict[Mode, Judgement]:
+    """The judgements; a gradient that is wrong where its own input is 0 alone passes, of variants with zeros."""
+    wrong = judgements.get(Mode.GRADIENT)
+    if variant.name not in ZEROS or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
+        return dict(judgements)
+    values = {t.name: t for t in tensors}
+    again = [_again(j, values[j.name]) for j in wrong.tensors]
+    failing = [j for j in again if not j.comparison.right]
+    if failing or not again or any(j.figures.fault() for j in again):
+        return {**judgements, Mode.GRADIENT: replace(wrong, tensors=tuple(again)) if failing else wrong}
+    said = "wrong only where the input is 0: within what a formula with kinks may give"
+    return {**judgements, Mode.GRADIENT: replace(measured(again, []), message=said)}
+
+
+def _again(judged: Judged, given: Tensor) -> Judged:
+    if judged.comparison.right or given.values.shape != judged.got.shape:
+        return judged
+    most = float(np.max(np.abs(judged.expected.values), initial=0.0))
+    with np.errstate(all="ignore"):
+        small = np.abs(judged.got) <= _MOST * most
+    mask = ~judged.comparison.passed & (given.values == 0) & small
+    comparison = judged.comparison.excusing(mask)
+    whole = figures(judged.got, judged.expected, comparison, given.kind or "f32")
+    return replace(judged, comparison=comparison, figures=whole)
