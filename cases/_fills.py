@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from opproof.cases import _limits
 from opproof.cases._case import Shape
 from opproof.cases._every import is_every
+from opproof.cases._rounding import midpoints, tenths
 from opproof.cases._stored import is_stored
 from opproof.cases._uneven import BY_POSITION, PADDED, SPECIAL_PAIRS, SPREAD, TRUTHS, spread
 from opproof.vocabulary.dtypes import Dtype
@@ -158,6 +159,8 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     SPECIAL_PAIRS: normal,
     BRINK: _with_zeros,
     EVERY_BYTE: normal,
+    "midpoints": midpoints(choice),
+    "tenths": tenths(choice),
 }
 
 #: By fill, what stands where an operator's mask hides the elements that the fill drew.
@@ -181,7 +184,7 @@ ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
     | {"far", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least"}
-    | {"branches", "edges", "meet", "lone", "squares", BRINK}
+    | {"branches", "edges", "meet", "lone", "squares", BRINK, "midpoints", "tenths"}
 )
 
 #: Elements of a part of a large tensor, and the fills that take one raw word for each element, one after the other.

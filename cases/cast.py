@@ -43,8 +43,12 @@ STANDARD = [
     "x=256x256;to=f32;fill=every;f16,bf16",
     "x=2x3x1x2x3x5;to=f16;f32;layout=permuted",
     "x=4099,;to=bf16;fill=wide;f32",
+    "x=9x33;to=f16;fill=midpoints;f32",
+    "x=9x33;to=bf16;fill=midpoints;f32,f16",
 ]
 TYPED = [
+    "x=9x33;to=f8e4m3;fill=midpoints;f32,f16",
+    "x=9x33;to=f8e5m2;fill=midpoints;f32,f16",
     "x=7x33;to=f8e4m3;fill=wide;f32,f16,bf16",
     "x=5x31;to=f8e5m2;fill=wide;layout=transposed;f32,bf16",
     "x=3x33;to=f8e4m3;fill=extreme;layout=sliced;f32",

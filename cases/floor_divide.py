@@ -7,14 +7,16 @@ from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
-STANDARD = [
+_TENTHS = ["a=9x33;b=9x33;fill=tenths", "a=2x3x9;b=3x9;fill=tenths;layout=b:transposed"]
+_STANDARD = [
     "a=9x33;b=9x33;fill=edges",
     "a=9x33;b=9x33;fill=meet",
     *(row for row in binary() if "@a" not in row),
     "a=4x33;b=4x33;fill=halves",
     "a=2x3x9;b=3x9;fill=halves;layout=a:transposed",
 ]
-TYPED = typed("signed unsigned", *SMOKE, *STANDARD)
+STANDARD = [*_STANDARD, *_TENTHS]
+TYPED = typed("signed unsigned", *SMOKE, *_STANDARD)
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()

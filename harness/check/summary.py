@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from opproof.harness.check.against import errors
 from opproof.harness.check.doubts.undeclared import by_rule
@@ -24,55 +24,85 @@ EXPLAINED, SHARE = 3, 0.5
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """A record of a variant, and what might be advised beside it."""
+
+    variant: str
+    result: Result
+    advice: str
+
+
 def summary(
     found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
 ) -> Report:
     """The report on variants that were tried, the first of them as given; `name`: the reference's."""
-    results: list[Result] = []
-    advice: list[str] = []  # of each
-    not_judged: list[str] = []
-    judged: list[str] = []
-    named: dict[str, str] = {}
-    unsupported: dict[str, list[str]] = {}
+    first = found[0]
+    judged = tuple(one.variant.name for one in found if not one.declined)
+    recorded = _recorded(found, reference, name, candidate, wish, in_process=in_process)
+    not_judged = (*_declined(found), *_unsupported(recorded, judged), *_without_gradient(first, wish))
+    return Report(
+        candidate,
+        name,
+        tuple(sound(_advised(recorded, found))),
+        judged,
+        tuple(dict.fromkeys(not_judged)),
+        first.truth.promoted if first.truth is not None else (),
+        errors(reference, first) if wish.eager else {},
+        {one.result.case: one.variant for one in recorded},
+        wish.again,
+    )
+
+
+def _recorded(
+    found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
+) -> list[Recorded]:
+    """Every record; of the first that failed with a diagnosis, which other variants may refute."""
     end = time.monotonic() + SHARE * wish.seconds
     failed = any(j.verdict in FAILED for one in found for j in one.judgements.values())
     beside = {m: [w for one in found if failed for w in tensors_of(one, name, reference, m, end)] for m in MODES}
+    made = list[Recorded]()
     for one in found:
-        where = one.variant.name
         if one.declined:
-            # Sizes are guesses: that the reference has none is no news.
-            if (one.by_candidate or not one.variant.group) and not one.variant.rare:
-                not_judged.append(f"{where}: {one.declined}")
             continue
-        judged.append(where)
-        told = beside if sum(r.verdict in FAILED for r in results) < EXPLAINED else None
-        for r in records(one, reference, name, candidate, in_process=in_process, beside=told, until=end):
-            if r.verdict is Verdict.UNSUPPORTED:
-                unsupported.setdefault(f"{r.mode}: {r.message}", []).append(where)
-            results.append(r)
-            advice.append(one.advice.get(r.mode, ""))
-            named[r.case] = where
-    if not by_rule(results, (j for one in found for j in one.judgements.values())):
-        results = [_advised(r, text) for r, text in zip(results, advice, strict=True)]
-    for text, some in unsupported.items():
-        not_judged.append(text if some == judged else f"{', '.join(some)}, {text}")
-    first = found[0]
-    if wish.gradients and first.facts is not None and not first.facts.request.cotangents:
-        changed = " and ".join(first.facts.request.tensors[i].name for i in first.facts.request.after)
-        changed += " are" if len(first.facts.request.after) > 1 else " is" if changed else ""
-        none = "the reference has none of these inputs"
-        not_judged.append(
-            f"gradients: {f'none are asked for, {changed} updated by what has them' if changed else none}"
-        )
-    marks = [t.name for t in first.facts.request.tensors if t.marks] if wish.gradients and first.facts else []
-    not_judged += [f"the gradient of {name}, {_MARKS}" for name in marks]
-    promoted = first.truth.promoted if first.truth is not None else ()
-    eager = errors(reference, first) if wish.eager else {}
-    return Report(
-        candidate, name, tuple(sound(results)), tuple(judged), tuple(dict.fromkeys(not_judged)), promoted, eager,
-        named, wish.again,
-    )  # fmt: skip
+        told = beside if sum(r.result.verdict in FAILED for r in made) < EXPLAINED else None
+        some = records(one, reference, name, candidate, in_process=in_process, beside=told, until=end)
+        made += [Recorded(one.variant.name, r, one.advice.get(r.mode, "")) for r in some]
+    return made
 
 
-def _advised(result: Result, advice: str) -> Result:
-    return replace(result, message="; ".join(filter(None, (result.message, advice))))
+def _declined(found: Sequence[Tried]) -> list[str]:
+    """Sizes are guesses, and values that few draws have: that the reference has none of them is no news."""
+    told = [one for one in found if (one.by_candidate or not one.variant.group) and not one.variant.rare]
+    return [f"{one.variant.name}: {one.declined}" for one in told if one.declined]
+
+
+def _unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[str]:
+    places: dict[str, list[str]] = {}
+    for one in recorded:
+        if one.result.verdict is Verdict.UNSUPPORTED:
+            places.setdefault(f"{one.result.mode}: {one.result.message}", []).append(one.variant)
+    return [text if tuple(some) == judged else f"{', '.join(some)}, {text}" for text, some in places.items()]
+
+
+def _without_gradient(first: Tried, wish: Wish) -> list[str]:
+    """Why no gradient was asked for, of anything or of some."""
+    if not wish.gradients or first.facts is None:
+        return []
+    request = first.facts.request
+    marks = [f"the gradient of {t.name}, {_MARKS}" for t in request.tensors if t.marks]
+    if request.cotangents:
+        return marks
+    changed = " and ".join(request.tensors[i].name for i in request.after)
+    changed += " are" if len(request.after) > 1 else " is" if changed else ""
+    none = "the reference has none of these inputs"
+    return [f"gradients: {f'none are asked for, {changed} updated by what has them' if changed else none}", *marks]
+
+
+def _advised(recorded: Sequence[Recorded], found: Sequence[Tried]) -> list[Result]:
+    """The records; with advice to declare a precision where no variant is wrong by a rule."""
+    results = [one.result for one in recorded]
+    if by_rule(results, (j for one in found for j in one.judgements.values())):
+        return results
+    messages = ("; ".join(filter(None, (one.result.message, one.advice))) for one in recorded)
+    return [replace(r, message=message) for r, message in zip(results, messages, strict=True)]

@@ -8,9 +8,11 @@ import numpy as np
 
 from opproof.harness.check.questions.fills import NEGATIVE, TIES
 from opproof.harness.check.questions.variants import GIVEN, Variant
+from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.anew import decided_anew
+from opproof.harness.truth.torch.anew import decided_anew, selects
 from opproof.harness.truth.torch.evaluate import Question, Truth
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
@@ -22,17 +24,28 @@ def unsettled(question: Question, variant: Variant, known: Truth, judgements: Ma
         return "the candidate answers NaN where it is left nothing to reduce"
     if _of_equals(variant, known, judgements):
         return "which of equal elements are taken decides, and the candidate takes others"
-    if variant.rare and any(j.verdict in WRONG for j in judgements.values()) and _rounding_decides(question):
+    wrong = any(j.verdict in WRONG for j in judgements.values())
+    if variant.fill == "tiny" and wrong and _rounding_decides(question, known):
         return "numbers are equal there but for their rounding, which decides"
     return ""
 
 
-def _rounding_decides(question: Question) -> bool:
-    """Whether noise decides otherwise: of values that are all but equal whoever takes all of them is right too."""
+def _rounding_decides(question: Question, known: Truth) -> bool:
+    """Whether deciding otherwise, as noise does, leaves a bound: of all but equal values who takes all is right too.
+
+    So it is where a reference chooses by numbers so small that their exponentials are equal, whose others choose by.
+    """
+    if selects(question):
+        return True
     try:
-        return any(end is not None for end in decided_anew(question))
+        ends = decided_anew(question)
     except OpError:  # it takes other steps
         return True
+    each = zip(ends, (*known.outputs, *known.gradients), question.results, strict=True)
+    return any(
+        end is not None and e is not None and bool(np.any(end.high - end.low > bound_of(e, DTYPES[kind or "f32"])))
+        for end, e, kind in each
+    )
 
 
 def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> bool:
@@ -42,7 +55,7 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
     numbers about -100 are equal too.
     """
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
-    if variant.rare:  # where all but a few are equal, gradients go to whichever are taken
+    if variant.fill in ("tiny", "zeros"):  # where all but a few are equal, gradients go to whichever are taken
         return chosen and any(j.verdict in WRONG for j in judgements.values())
     return variant.name in (TIES, NEGATIVE) and chosen and judgements[Mode.FORWARD].verdict in WRONG
 

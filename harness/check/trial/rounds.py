@@ -66,14 +66,7 @@ def every_variant(
             continue
         if found and (begun - start + took > wish.seconds or not wish.neighbours):
             break
-        # Where rounding may lead the reference other ways nothing is known: then other data tell.
-        for variant in same:
-            said = _of_sizes(reference, first, variant, manner)
-            one = said or _made_for(tried(reference, ask, variant, manner), alone=not found)
-            if not _open(one):
-                break
-        if one.variant.rare and {j.verdict for j in one.judgements.values()} & OPEN and not _fails(one):
-            one = Tried(one.variant, None, None, Reply(), {}, "it tells nothing of the candidate")
+        one = _of_some(reference, ask, same, first, manner, alone=not found)
         took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
@@ -86,6 +79,20 @@ def every_variant(
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return found
+
+
+def _of_some(
+    reference: Reference, ask: Ask, same: Sequence[Variant], given: Sequence[Tensor], manner: Manner, *, alone: bool
+) -> Tried:
+    """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known."""
+    for variant in same:
+        said = _of_sizes(reference, given, variant, manner)
+        one = said or _made_for(tried(reference, ask, variant, manner), alone=alone)
+        if not _open(one):
+            break
+    if one.variant.rare and {j.verdict for j in one.judgements.values()} & OPEN and not _fails(one):
+        return Tried(one.variant, None, None, Reply(), {}, "it tells nothing of the candidate")
+    return one
 
 
 def _made_for(one: Tried, *, alone: bool) -> Tried:

@@ -44,6 +44,19 @@ class Decided:
         return np.asarray(within & ((self.low < 0) | (self.high > 0)))
 
 
+#: Decisions that take some elements by their order.
+_SELECTIONS = frozenset("ordered argmax argmin argsort median searchsorted bucketize unique".split())
+
+
+def selects(question: Question) -> bool:
+    """Whether the reference takes some elements for their size, as topk and argmax do."""
+    import torch
+
+    tape = Tape()
+    evaluated(Arithmetic(torch, tape), question, 0.0)
+    return any(name in _SELECTIONS for name, _ in tape.entries)
+
+
 def decided_anew(question: Question) -> list[Decided | None]:
     """Of every output and gradient; None where it is no number, or nothing is decided otherwise.
 

@@ -24,13 +24,16 @@ The noise of `truth` is that of the formula in which the reference is written. A
 - 1 - b in float32 has the roundoff of b, where a reference has 1 - 0.999 from Python (`complements.py`);
 - 0.9999 in float32 is another number, and 1 - 0.9999 another one by 1.6e-4 of it (`constants.py`);
 - below the normal range of float32 some arithmetic is 0 between operations too, and x sigmoid(x) of -89 with it;
-- of elements that are equal, sort and topk may take any.
+- of elements that are equal, sort and topk may take any;
+- the gradient of what is not chosen is 0 where the chosen are softmaxed, and 0 but for a roundoff where shares of all
+  are chosen from and divided by their sum, as routers do: it has a few roundoffs of the largest gradient.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,6 +58,8 @@ from opproof.vocabulary.dtypes import DTYPES
 #: amount to make one unit of scale.
 _NOISY, _SCATTERED = 8, 32
 TERMS = 1 / 2
+#: Roundoffs of the largest gradient that another formula leaves where a gradient is 0: terms cancel to make it.
+_LEFT = 8.0
 #: Interior arithmetic without noise, its decisions from the tape.
 _SILENT = Amplitudes(0.0, 0.0, 0.0)
 
@@ -99,9 +104,18 @@ def widened(question: Question, known: Truth) -> Truth:
     return replace(
         known,
         outputs=tuple(e for e in expected[:count] if e is not None),
-        gradients=tuple(expected[count:]),
+        gradients=tuple(map(partial(_at_zeros, compute=question.compute), expected[count:], kinds[count:])),
         open=_open(question, values),
     )
+
+
+def _at_zeros(e: Expected | None, kind: str, compute: str | None) -> Expected | None:
+    """With roundoffs of the largest gradient where a gradient is 0 and has none, as of what is not chosen."""
+    if e is None or e.exact or not kind:
+        return e
+    zero = (e.values == 0) & (e.scale == 0)
+    size = compute_roundoff(DTYPES[kind], compute) / DTYPES[kind].u * _LEFT * _largest(e.values)
+    return replace(e, scale=np.where(zero, size, e.scale))
 
 
 def _largest(values: Array) -> float:

@@ -245,7 +245,20 @@ def test_every_fill_is_what_it_says():
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
         *("opposed", "padded", "spread", "special-pairs", "agreed", "steep", "truths", "squares", "limits", "pivots"),
+        *("midpoints", "tenths"),
     }
+
+
+def test_midpoints_and_tenths():
+    for kind, digits in (("f8e5m2", 3), ("f8e4m3", 4), ("bf16", 8), ("f16", 11)):
+        x = fill("midpoints").ravel()
+        down, up = (round_to(x * (1 + s * 2.0 ** -(digits + 1)), DTYPES[kind]) for s in (-1, 1))
+        middle = (down + up) / 2 == x
+        beside = ~middle & (np.abs((down + up) / 2 - x) < 2**-20 * np.abs(x))
+        assert middle.sum() > 4, kind
+        assert beside.sum() > 4, kind
+    assert np.float32(1.0) / np.float32(0.1) == 10 > 1.0 / np.float64(np.float32(0.1))
+    assert {float(np.float32(0.1)), 1.0, -3.0} <= {*fill("tenths").ravel()}
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
