@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opproof.harness.check.questions.properties.held import varies
 from opproof.harness.check.questions.structure import pointed, twice
 from opproof.harness.check.tensors import Tensor
 
@@ -147,6 +148,8 @@ def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...]:
             if (new := size.new.get((i, axis))) is not None:
                 both = np.concatenate([values, _widened(more.values, values, axis)], axis)
                 values = both.take(_again(new, both.shape[axis]), axis)
+                if varies(t) and new > both.shape[axis]:
+                    values = values * _apart(new, both.shape[axis]).reshape([-1] + [1] * (values.ndim - axis - 1))
         made.append(t if values is t.values else t.holding(values))
     return tuple(made)
 
@@ -155,6 +158,11 @@ def _again(new: int, size: int) -> NDArray[np.intp]:
     """Places for `new` elements of `size`: all in order, and then again, begun one further on each time."""
     places = np.arange(new)
     return np.asarray((places + places // size) % size)
+
+
+def _apart(new: int, size: int) -> NDArray[np.float64]:
+    """Factors that keep what comes again from being equal to what was before: of equals any may be chosen."""
+    return np.asarray(1 + np.arange(new) // size / 128)
 
 
 def _named(n: int, named: frozenset[float]) -> bool:
