@@ -1,0 +1,28 @@
+"""What inputs seldom are is tried where a test asks for it: it is a third of every check, and of these tests."""
+
+from __future__ import annotations
+
+import pytest
+
+#: Files, and one test, whose subject it is.
+_ASKING = frozenset(
+    (
+        "test_rare_values",
+        "test_decided_otherwise",
+        "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
+    )
+)
+#: An odd size, 1, none and another in place of each.
+_USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
+
+
+@pytest.fixture(autouse=True)
+def usual_values(request, monkeypatch):
+    """No zeros and floors, no larger sizes and no later draws, but in files that ask for them."""
+    if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
+        return
+    monkeypatch.setattr("opproof.harness.check.questions.draws.rare", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.questions.sizes.LARGER", ())
+    monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.compared.further", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.questions.variants._NEW", _USUAL)
