@@ -66,8 +66,10 @@ def answer_of(tried: Tried, mode: Mode) -> Answer:
 def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until: float) -> list[Wrong]:
     """What came in a mode and was judged, right or wrong: where another variant is right refutes explanations."""
     judgement = tried.judgements.get(mode)
+    if judgement is None or tried.truth is None:
+        return []
     posed = posed_of(tried, case_of(tried, name), reference, mode, until)
-    if judgement is None or posed is None or tried.truth is None:
+    if posed is None:
         return []
     if judgement.verdict in WRONG:
         return every(posed, answer_of(tried, mode), judgement)

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.harness.check.doubts.excused import compared_by, judged_again
 from opproof.harness.check.questions.fills import ZEROS
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import Tensor
-from opproof.harness.judge.figures import figures
-from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
@@ -33,11 +33,10 @@ def at_zeros(
         return dict(judgements)
     values = {t.name: t for t in tensors}
     again = [_again(j, values[j.name]) for j in wrong.tensors]
-    failing = [j for j in again if not j.comparison.right]
-    if failing or not again or any(j.figures.fault() for j in again):
-        return {**judgements, Mode.GRADIENT: replace(wrong, tensors=tuple(again)) if failing else wrong}
-    said = "wrong only where the input is 0: within what a formula with kinks may give"
-    return {**judgements, Mode.GRADIENT: replace(measured(again, []), message=said)}
+    judged = judged_again(wrong, again)
+    if judged.verdict is Verdict.PASS:
+        judged = replace(judged, message="wrong only where the input is 0: within what a formula with kinks may give")
+    return {**judgements, Mode.GRADIENT: judged}
 
 
 def _again(judged: Judged, given: Tensor) -> Judged:
@@ -47,6 +46,4 @@ def _again(judged: Judged, given: Tensor) -> Judged:
     with np.errstate(all="ignore"):
         small = np.abs(judged.got) <= _MOST * most
     mask = ~judged.comparison.passed & (given.values == 0) & small
-    comparison = judged.comparison.excusing(mask)
-    whole = figures(judged.got, judged.expected, comparison, given.kind or "f32")
-    return replace(judged, comparison=comparison, figures=whole)
+    return compared_by(judged, judged.comparison.excusing(mask), given.kind)

@@ -6,16 +6,17 @@ is wrong in others is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from opproof.harness.check.doubts.excused import places_of
 from opproof.harness.check.sides.call import Answered
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import PARTS
-from opproof.harness.judge.judgement import Judged, Judgement
+from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.arrays import Array
@@ -69,7 +70,7 @@ def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[i
     for mode, judgement in judgements.items():
         if judgement.verdict not in WRONG:
             continue
-        for i, judged in _results(asked, known, mode, judgement):
+        for i, judged in zip(places_of(known, asked.request.needs, mode), judgement.tensors, strict=False):
             mask, got = of(i), judged.got
             nowhere = np.zeros(got.shape, dtype=bool)
             free = nowhere if mask is None or mask.shape != got.shape else mask
@@ -77,13 +78,3 @@ def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[i
             if (~judged.comparison.passed & ~free & ~lost).any():
                 return False
     return True
-
-
-def _results(asked: Facts, known: Truth, mode: Mode, judgement: Judgement) -> Iterator[tuple[int, Judged]]:
-    """The arrays of a judgement, each with its number among outputs and gradients."""
-    count = len(known.outputs)
-    places = list(range(count))
-    if mode is not Mode.FORWARD:
-        wanted = zip(known.gradients, asked.request.needs, strict=True)
-        places = [count + i for i, (e, need) in enumerate(wanted) if need and e is not None]
-    yield from zip(places, judgement.tensors, strict=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again
 from opproof.harness.judge.between import excused
-from opproof.harness.judge.figures import figures
-from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.harness.truth.torch.evaluate import Question
 from opproof.harness.truth.torch.kinks import Between, between
 from opproof.reports._text import plural
@@ -25,18 +25,14 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
         return dict(judgements)
     known = between(question)
     again = [_again(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)]
-    failing = [j for j in again if not j.comparison.right]
-    if failing or any(j.figures.fault() for j in again):
-        return {**judgements, Mode.GRADIENT: replace(wrong, tensors=tuple(again)) if failing else wrong}
-    pairs = zip(again, wrong.tensors, strict=True)
-    count = sum(int((a.comparison.passed & ~b.comparison.passed).sum()) for a, b in pairs)
-    said = f"{plural(count, 'element')} at kinks: between the derivatives on either side"
-    passed = replace(measured(again, []), message=said)
-    return {**judgements, Mode.GRADIENT: passed}
+    judged = judged_again(wrong, again)
+    if judged.verdict is Verdict.PASS:
+        count = plural(count_of(wrong, again), "element")
+        judged = replace(judged, message=f"{count} at kinks: between the derivatives on either side")
+    return {**judgements, Mode.GRADIENT: judged}
 
 
 def _again(judged: Judged, where: Between | None, kind: str) -> Judged:
     if where is None or judged.comparison.right:
         return judged
-    comparison = excused(judged.got, judged.comparison, where)
-    return replace(judged, comparison=comparison, figures=figures(judged.got, judged.expected, comparison, kind))
+    return compared_by(judged, excused(judged.got, judged.comparison, where), kind)

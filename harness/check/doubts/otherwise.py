@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.judge.figures import figures
-from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.check.doubts.excused import compared_by, count_of, judged_again, places_of
+from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.harness.truth.torch.anew import Decided, decided_anew
 from opproof.harness.truth.torch.evaluate import Question, Truth
 from opproof.reports._text import plural
@@ -34,26 +34,23 @@ def decided_otherwise(question: Question, known: Truth, judgements: Mapping[Mode
         text = "the reference takes other steps where rounding decides otherwise: give it other data"
         open_ = {m: Judgement(Verdict.INCONCLUSIVE, text) for m in wrong}
         return {**judgements, **open_}
-    count = len(known.outputs)
-    gradients = zip(known.gradients, question.needs, ends[count:], question.kinds, strict=True)
-    of = {
-        Mode.FORWARD: list(zip(ends[:count], question.dtypes, strict=True)),
-        Mode.GRADIENT: [(end, kind) for e, need, end, kind in gradients if need and e is not None],
-    }
-    return {**judgements, **{m: _again(judgements[m], of[m]) for m in wrong}}
+    places = {m: places_of(known, question.needs, m) for m in wrong}
+    return {**judgements, **{m: _again(judgements[m], question, ends, places[m]) for m in wrong}}
 
 
-def _again(judgement: Judgement, of: Sequence[tuple[Decided | None, str]]) -> Judgement:
-    if len(of) != len(judgement.tensors) or all(end is None for end, _ in of):
+def _again(
+    judgement: Judgement, question: Question, ends: Sequence[Decided | None], places: Sequence[int]
+) -> Judgement:
+    if len(places) != len(judgement.tensors) or all(ends[i] is None for i in places):
         return judgement
-    again = [_excused(t, end, kind or "f32") for t, (end, kind) in zip(judgement.tensors, of, strict=True)]
-    failing = [t for t in again if not t.comparison.right]
-    if failing or any(t.figures.fault(declarable=False) for t in again):
-        return replace(judgement, tensors=tuple(again)) if failing else judgement
-    pairs = zip(again, judgement.tensors, strict=True)
-    count = sum(int((a.comparison.passed & ~b.comparison.passed).sum()) for a, b in pairs)
-    said = f"{plural(count, 'element')} where rounding decides otherwise: within what that does to the reference"
-    return replace(measured(again, []), message=said)
+    pairs = zip(judgement.tensors, places, strict=True)
+    again = [_excused(t, ends[i], question.results[i]) for t, i in pairs]
+    judged = judged_again(judgement, again)
+    if judged.verdict is not Verdict.PASS:
+        return judged
+    count = plural(count_of(judgement, again), "element")
+    said = f"{count} where rounding decides otherwise: within what that does to the reference"
+    return replace(judged, message=said)
 
 
 def _excused(judged: Judged, end: Decided | None, kind: str) -> Judged:
@@ -62,5 +59,4 @@ def _excused(judged: Judged, end: Decided | None, kind: str) -> Judged:
     with np.errstate(all="ignore"):
         off = judged.got.astype(np.float64) - judged.expected.values.astype(np.float64)
     mask = ~judged.comparison.passed & end.reaches(off, judged.comparison.bound)
-    comparison = judged.comparison.excusing(mask)
-    return replace(judged, comparison=comparison, figures=figures(judged.got, judged.expected, comparison, kind))
+    return compared_by(judged, judged.comparison.excusing(mask), kind)

@@ -13,8 +13,8 @@ import numpy as np
 
 from opproof.harness.check.float8 import compare
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape
-from opproof.harness.truth.torch.evaluate import Question, Truth, amplitudes_of, evaluated, key_of
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape
+from opproof.harness.truth.torch.evaluate import Question, Truth, evaluated, key_of, true_amplitudes
 from opproof.vocabulary.dtypes import DTYPES, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
@@ -40,8 +40,7 @@ def _beyond(question: Question, known: Truth) -> frozenset[Mode]:
 
     tape = Tape()
     evaluated(Arithmetic(torch, tape), question, 0.0)
-    small, unit = amplitudes_of(question)
-    true = Amplitudes(small.interior / unit, small.summing / unit, small.tiny, small.u)
+    true = true_amplitudes(question)
     count = len(known.outputs)
     found = set()
     for run in range(_TRUE):

@@ -12,9 +12,13 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: Of so many others each is tried once.
 _OTHERS = 3
+#: One draw: its arguments and its tensors.
+Draw = tuple[Arguments, tuple[Tensor, ...]]
+#: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
+_FURTHER = 8
 
 
-def otherwise(draws: Mapping[int, tuple[Arguments, tuple[Tensor, ...]]]) -> tuple[Variant, ...]:
+def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
     """By seed a factory's draws, the given one first: those with other plain arguments, as they are drawn.
 
     What lies in memory before is another draw of the same shapes; where there is none, they are not tried.
@@ -31,12 +35,6 @@ def otherwise(draws: Mapping[int, tuple[Arguments, tuple[Tensor, ...]]]) -> tupl
             name = f"arguments of seed {seed}"
             made.append(Variant(name, f"arguments-{seed}", CONTIGUOUS, tensors, other, rest=arguments.rest))
     return tuple(made[:_OTHERS])
-
-
-#: One draw: its arguments and its tensors.
-Draw = tuple[Arguments, tuple[Tensor, ...]]
-#: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
-_FURTHER = 8
 
 
 def further(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:

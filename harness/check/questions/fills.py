@@ -66,8 +66,8 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
     some = [t for t in asked if varies(t)]
     if any(map(_spans_zero, some)):
-        for name, change in zip(ZEROS, (_zero_in_places, _zero_in_slices), strict=True):
-            yield Fill(name, "zeros", change, rare=True)
+        for name, of in zip(ZEROS, (_in_places, _in_slices), strict=True):
+            yield Fill(name, "zeros", partial(_zeroed, of=of), rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
     for factor in _small(floors):
         if factor >= least:
@@ -88,25 +88,23 @@ def _spans_zero(t: Tensor) -> bool:
     return bool(t.values.size) and bool(t.values.min() <= 0 <= t.values.max())
 
 
-def _zero_in_places(tensors: Sequence[Tensor]) -> list[Array]:
-    def zeroed(t: Tensor) -> Array:
-        places = np.arange(t.values.size).reshape(t.values.shape)
-        return np.where(places % _EACH == 2, 0.0, t.values)
-
-    return [zeroed(t) if varies(t) and _spans_zero(t) and not twice(t) else t.values for t in tensors]
+def _zeroed(tensors: Sequence[Tensor], of: Callable[[Tensor], Array]) -> list[Array]:
+    """The values with some 0, as `of` makes them, where 0 is among what they are."""
+    return [of(t) if varies(t) and _spans_zero(t) and not twice(t) else t.values for t in tensors]
 
 
-def _zero_in_slices(tensors: Sequence[Tensor]) -> list[Array]:
+def _in_places(t: Tensor) -> Array:
+    places = np.arange(t.values.size).reshape(t.values.shape)
+    return np.where(places % _EACH == 2, 0.0, t.values)
+
+
+def _in_slices(t: Tensor) -> Array:
     """One slice along each axis 0, of axes with three at least."""
-
-    def zeroed(t: Tensor) -> Array:
-        made = np.array(t.values)
-        for axis, n in enumerate(t.shape):
-            if n >= _TELLING:
-                np.moveaxis(made, axis, 0)[n // 2] = 0.0
-        return made
-
-    return [zeroed(t) if varies(t) and _spans_zero(t) and not twice(t) else t.values for t in tensors]
+    made = np.array(t.values)
+    for axis, n in enumerate(t.shape):
+        if n >= _TELLING:
+            np.moveaxis(made, axis, 0)[n // 2] = 0.0
+    return made
 
 
 def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> list[Array]:

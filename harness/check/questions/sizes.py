@@ -89,7 +89,9 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
 
 def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[tuple[int, int]]]) -> list[Size]:
     """All sizes past a power of two and all by one share, and each larger in several ways: of loops and of tiles."""
-    together = [{n: LARGER[0](n) for n in found}, *({n: 2 * n + n // math.gcd(*s) for n in s} for s in [_tiles(found)])]
+    tiles = _tiles(found)
+    share = math.gcd(*tiles)
+    together = [{n: LARGER[0](n) for n in found}, {n: 2 * n + n // share for n in tiles}]
     news = [new for new in together if len(new) > 1 and not used & set(new.values())]
     news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]
     unlike = {_text(new): new for new in news}

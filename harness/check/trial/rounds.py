@@ -54,8 +54,8 @@ def every_variant(
     named = reference.subject, reference.form.arguments.rest
     others = sizes(first, numbers_of(*named)) if own else []
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named))
-    for i, some in enumerate(chain(made, ((v,) for v in further))):
-        same = in_turn(some, i) if own and len(some) > 1 else some
+    turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
+    for same in chain(turned, ((v,) for v in further)):
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:

@@ -76,12 +76,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     question = _question(reference, asked, manner)
     try:
         known = truth(question)
-    except (
-        RuntimeError,
-        ValueError,
-        IndexError,
-        ZeroDivisionError,
-    ) as error:  # sizes that it takes in its own dtype alone
+    except _NOT_THESE as error:
         why = f"the reference in float64: {type(error).__name__}: {error}"
         if variant.name == GIVEN:
             raise error if isinstance(error, BadInput) else UsageError(why) from error

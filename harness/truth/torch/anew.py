@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
-from opproof.harness.truth.torch.evaluate import Question, amplitudes_of, evaluated, key_of
+from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape, Way
+from opproof.harness.truth.torch.evaluate import Question, evaluated, key_of, true_amplitudes
 from opproof.vocabulary.arrays import Array
 
-#: Evaluations, and by what their roundings are larger than true ones: what true ones flip once in a thousand times
-#: these flip in one of eight for certain enough.
+#: Evaluations, and by what their roundings are larger than true ones: a decision that true ones flip once in 30,000
+#: times, at four standard deviations, is flipped by one in six of these.
 _RUNS, _LARGER = 16, 4.0
 #: What may come lies so many times the span of what came beyond its ends: many decisions meet in one sum.
 _BEYOND = 1.0
+#: Decisions that take some elements by their order.
+_SELECTIONS = frozenset("ordered argmax argmin argsort median searchsorted bucketize unique".split())
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,6 @@ class Decided:
         return np.asarray(within & ((self.low < 0) | (self.high > 0)))
 
 
-#: Decisions that take some elements by their order.
-_SELECTIONS = frozenset("ordered argmax argmin argsort median searchsorted bucketize unique".split())
-
-
 def selects(question: Question) -> bool:
     """Whether the reference takes some elements for their size, as topk and argmax do."""
     import torch
@@ -66,8 +64,7 @@ def decided_anew(question: Question) -> list[Decided | None]:
 
     tape = Tape()
     evaluated(Arithmetic(torch, tape), question, 0.0)
-    small, unit = amplitudes_of(question)
-    large = Amplitudes(_LARGER * small.interior / unit, _LARGER * small.summing / unit, small.tiny, small.u)
+    large = true_amplitudes(question, _LARGER)
     ends: list[Decided | None] = [None] * len(question.results)
     for run in range(_RUNS):
         seed = key_of(question, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -124,6 +124,12 @@ def amplitudes_of(question: Question) -> tuple[Amplitudes, float]:
     own = compute in ("storage", finest.name) or finest.name == "f64"
     tiny = finest.tiny if own else DTYPES["f32"].tiny
     return Amplitudes(unit * interior, unit * summing, tiny, interior), unit
+
+
+def true_amplitudes(question: Question, times: float = 1.0) -> Amplitudes:
+    """Those of roundings of their true size, so many times; `evaluated` takes `times` as its unit then."""
+    small, unit = amplitudes_of(question)
+    return replace(small, interior=times * small.interior / unit, summing=times * small.summing / unit)
 
 
 def key_of(question: Question, run: int) -> int:

@@ -104,12 +104,12 @@ def widened(question: Question, known: Truth) -> Truth:
     return replace(
         known,
         outputs=tuple(e for e in expected[:count] if e is not None),
-        gradients=tuple(map(partial(_at_zeros, compute=question.compute), expected[count:], kinds[count:])),
+        gradients=tuple(map(partial(_of_zero_gradients, compute=question.compute), expected[count:], kinds[count:])),
         open=_open(question, values),
     )
 
 
-def _at_zeros(e: Expected | None, kind: str, compute: str | None) -> Expected | None:
+def _of_zero_gradients(e: Expected | None, kind: str, compute: str | None) -> Expected | None:
     """With roundoffs of the largest gradient where a gradient is 0 and has none, as of what is not chosen."""
     if e is None or e.exact or not kind:
         return e
