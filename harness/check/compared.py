@@ -28,7 +28,7 @@ from opproof.harness.check.sides.subject import (
     owned_by,
     state_of,
 )
-from opproof.harness.check.summary import summary
+from opproof.harness.check.summary import left_out, summary
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.derivatives import derived
 from opproof.harness.check.trial.rounds import every_variant
@@ -69,11 +69,12 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     with asking as ask:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
-        found = every_variant(reference, ask, pairs, kept, by_shape, wish, own=own, otherwise=others, further=more)
+        rounds = every_variant(reference, ask, pairs, kept, by_shape, wish, own=own, otherwise=others, further=more)
     told = wish.neighbours and wish.only is None
-    same = (*(unvaried(pairs) if callable(inputs) else ()), *as_drawn(pairs, kept)) if told else ()
+    alike = (*(unvaried(pairs) if callable(inputs) else ()), *as_drawn(pairs, kept)) if told else ()
+    found = rounds.tried
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
-    report = replace(report, not_judged=(*report.not_judged, *same))
+    report = replace(report, not_judged=(*report.not_judged, *left_out(rounds.left, wish.seconds), *alike))
     if not wish.modes:
         return report
     if apart:

@@ -21,6 +21,8 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 EXPLAINED, SHARE = 3, 0.5
+#: Of what there was no time for so many are named.
+LEFT = 4
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
@@ -75,6 +77,13 @@ def _declined(found: Sequence[Tried]) -> list[str]:
     """Sizes are guesses, and values that few draws have: that the reference has none of them is no news."""
     told = [one for one in found if (one.by_candidate or not one.variant.group) and not one.variant.rare]
     return [f"{one.variant.name}: {one.declined}" for one in told if one.declined]
+
+
+def left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
+    """What is to be said of variants that there was no time for."""
+    some, more = ", ".join(names[:LEFT]), len(names) - LEFT
+    text = f"{some}{f' and {more} more' if more > 0 else ''}: the time was over, give more than seconds={seconds:g}"
+    return (text,) if names else ()
 
 
 def _unsupported(recorded: Sequence[Recorded], judged: tuple[str, ...]) -> list[str]:

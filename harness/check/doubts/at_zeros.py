@@ -2,7 +2,7 @@
 
 max(x, 0) + log1p(exp(-|x|)) is smooth, and PyTorch's autograd gives 1 for its derivative at 0, not 1/2: of each kink it
 takes one side. Nobody finds fault with such a kernel; one whose values are wrong at 0, or whose gradient is no number
-there or larger than any other, is wrong.
+there or larger than any other, is wrong; and so is one with a formula for its backward that is not the reference's.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.doubts.excused import compared_by, judged_again
-from opproof.harness.check.questions.fills import ZEROS
+from opproof.harness.check.questions.fills import ZEROED
 from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.vocabulary.modes import Mode
@@ -25,11 +26,14 @@ _MOST = 4.0
 
 
 def at_zeros(
-    variant: Variant, tensors: Sequence[Tensor], judgements: Mapping[Mode, Judgement]
+    variant: Variant, tensors: Sequence[Tensor], judgements: Mapping[Mode, Judgement], reply: Reply
 ) -> dict[Mode, Judgement]:
-    """The judgements; a gradient that is wrong where its own input is 0 alone passes, of variants with zeros."""
+    """The judgements; a gradient that is wrong where its own input is 0 alone passes, of variants with zeros.
+
+    Not where the `reply` is of a candidate with a backward of its own, which has no kinks by the way.
+    """
     wrong = judgements.get(Mode.GRADIENT)
-    if variant.name not in ZEROS or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
+    if variant.fill != ZEROED or reply.own_backward or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
         return dict(judgements)
     values = {t.name: t for t in tensors}
     again = [_again(j, values[j.name]) for j in wrong.tensors]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from opproof.harness.check.questions.fills import NEGATIVE, TIES
+from opproof.harness.check.questions.fills import NEGATIVE, TIED, TINY, ZEROED
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
@@ -25,7 +25,7 @@ def unsettled(question: Question, variant: Variant, known: Truth, judgements: Ma
     if _of_equals(variant, known, judgements):
         return "which of equal elements are taken decides, and the candidate takes others"
     wrong = any(j.verdict in WRONG for j in judgements.values())
-    if variant.fill == "tiny" and wrong and _rounding_decides(question, known):
+    if variant.fill == TINY and wrong and _rounding_decides(question, known):
         return "numbers are equal there but for their rounding, which decides"
     return ""
 
@@ -55,9 +55,9 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
     numbers about -100 are equal too.
     """
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
-    if variant.fill in ("tiny", "zeros"):  # where all but a few are equal, gradients go to whichever are taken
+    if variant.fill in (TINY, ZEROED):  # where all but a few are equal, gradients go to whichever are taken
         return chosen and any(j.verdict in WRONG for j in judgements.values())
-    return variant.name in (TIES, NEGATIVE) and chosen and judgements[Mode.FORWARD].verdict in WRONG
+    return (variant.fill == TIED or variant.name == NEGATIVE) and chosen and judgements[Mode.FORWARD].verdict in WRONG
 
 
 def _of_nothing(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:

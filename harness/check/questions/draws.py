@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.check.questions.fills import TIES, rare
+from opproof.harness.check.questions.fills import TIED
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.rare import rare
 from opproof.harness.check.questions.sizes import Size, fits, joined
 from opproof.harness.check.questions.variants import Variant, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -67,7 +68,7 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     are not in turn: what meets there is of one draw.
     """
     turned = (*some[i % AGAIN :], *some[: i % AGAIN])
-    swapped = i % 2 and some[0].name != TIES and some[0].rest is None
+    swapped = i % 2 and some[0].fill != TIED and some[0].rest is None
     return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
 
 

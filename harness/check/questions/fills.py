@@ -1,4 +1,4 @@
-"""Other values of what is given: small and large ones, of both signs, equal ones, zeros."""
+"""Other values of what is given: small and large ones, of both signs, equal ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from opproof.harness.check.questions.properties.held import varies
 from opproof.harness.check.questions.structure import ordered, twice
 from opproof.harness.check.tensors import PARTS, Tensor
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 TIES = "ties"
 NEGATIVE = "negative values"
-ZEROS = ("zeros in places", "slices of zeros")
+#: What the ids of cases call the values of a fill, by which doubts know them.
+TIED, ZEROED, TINY = "ties", "zeros", "tiny"
 #: How values are changed: a factor and an offset.
 FILLS = {
     "small": (2.0**-9, 0.0),
@@ -27,18 +27,10 @@ FILLS = {
 }
 #: Every second tensor small, and then the others: among small weights small values no longer decide.
 SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
-#: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
-TINY = 2.0**-20
-#: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
-_FLOOR, _NEAR = 2.0**-9, 8.0
-#: Values are so many times the least normal number at least: below it they lose their digits.
-_ROOM = 2.0**8
 #: Rows that are in order are so many at least: two may be so by chance.
-_TELLING = 3
+TELLING = 3
 #: Numbers in a row that has room for its largest and its smallest twice.
 _ROW = 4
-#: Of so many elements one is made 0.
-_EACH = 5
 
 
 @dataclass(frozen=True)
@@ -59,52 +51,7 @@ def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
     for i, (name, label) in enumerate(SOME.items() if floats > 1 else ()):
         yield Fill(name, label, partial(_partly_small, first=i))
     yield Fill("values of both signs", "signs", _signed)
-    yield Fill(TIES, "ties", _tied)
-
-
-def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
-    """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
-    some = [t for t in asked if varies(t)]
-    if any(map(_spans_zero, some)):
-        for name, of in zip(ZEROS, (_in_places, _in_slices), strict=True):
-            yield Fill(name, "zeros", partial(_zeroed, of=of), rare=True)
-    least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
-    for factor in _small(floors):
-        if factor >= least:
-            name = "tiny values" if factor == TINY else f"values times {factor:.2g}"
-            yield Fill(name, "tiny", partial(_filled, factor=factor, offset=0.0), rare=True)
-
-
-def _small(floors: frozenset[float]) -> list[float]:
-    """Factors at which floors decide; a floor is added to squares too."""
-    found = [FILLS["small"][0], TINY]
-    for c in sorted(c for c in floors if 0 < c <= _FLOOR):
-        found += [f for f in (c, c**0.5) if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in found)]
-    return found[1:]
-
-
-def _spans_zero(t: Tensor) -> bool:
-    """Whether 0 lies among its values: of scales and variances, which are all positive, it is none."""
-    return bool(t.values.size) and bool(t.values.min() <= 0 <= t.values.max())
-
-
-def _zeroed(tensors: Sequence[Tensor], of: Callable[[Tensor], Array]) -> list[Array]:
-    """The values with some 0, as `of` makes them, where 0 is among what they are."""
-    return [of(t) if varies(t) and _spans_zero(t) and not twice(t) else t.values for t in tensors]
-
-
-def _in_places(t: Tensor) -> Array:
-    places = np.arange(t.values.size).reshape(t.values.shape)
-    return np.where(places % _EACH == 2, 0.0, t.values)
-
-
-def _in_slices(t: Tensor) -> Array:
-    """One slice along each axis 0, of axes with three at least."""
-    made = np.array(t.values)
-    for axis, n in enumerate(t.shape):
-        if n >= _TELLING:
-            np.moveaxis(made, axis, 0)[n // 2] = 0.0
-    return made
+    yield Fill(TIES, TIED, tied)
 
 
 def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> list[Array]:
@@ -127,23 +74,26 @@ def _signed(tensors: Sequence[Tensor]) -> list[Array]:
     return [signed(t) if varies(t) and not twice(t) else t.values for t in tensors]
 
 
-def _tied(tensors: Sequence[Tensor]) -> list[Array]:
+def tied(tensors: Sequence[Tensor], axis: int = -1) -> list[Array]:
     """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not.
 
-    The largest and the smallest of each row are made equal to another: what is chosen by size is chosen among them.
+    The largest and the smallest of each row along an axis are made equal to another: what is chosen by size is chosen
+    among them.
     """
 
-    def tied(t: Tensor) -> Array:
+    def changed(t: Tensor) -> Array:
         halves = np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)
-        return halves if t.dtype in PARTS or not t.shape else _twinned(halves)
+        if t.dtype in PARTS or not -len(t.shape) <= axis < len(t.shape):
+            return halves
+        return np.asarray(np.moveaxis(_twinned(np.moveaxis(halves, axis, -1)), -1, axis))
 
-    return [tied(t) if varies(t) else t.values for t in tensors]
+    return [changed(t) if varies(t) else t.values for t in tensors]
 
 
 def _twinned(values: Array) -> Array:
     """The extremes of every row of `_ROW` numbers at least twice there; zeros stay, and what is in order stays so."""
     length = values.shape[-1]
-    others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= _TELLING]
+    others = [axis for axis, n in enumerate(values.shape[:-1]) if n >= TELLING]
     if length < _ROW or any(ordered(np.moveaxis(values, axis, -1)).all() for axis in others):
         return values
     made = np.array(values).reshape(-1, length)

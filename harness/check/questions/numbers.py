@@ -9,7 +9,7 @@ from typing import Any
 
 def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
     """The numbers that a reference and its arguments name: constants of its code and what it calls, a module's own."""
-    found = {float(v) for v in rest if _number(v)}
+    found = {float(v) for v in rest if _number(v)} | set(_defaults(subject))
     for one in subject.modules() if hasattr(subject, "modules") else ():
         found |= {
             float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _number(n)
@@ -32,8 +32,15 @@ def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
         code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
         for name in code.co_names if code is not None else ():
             called = getattr(torch.nn.functional, name, None)
-            found |= {float(v) for v in getattr(called, "__defaults__", None) or () if _number(v)}
+            found |= set(_defaults(called))
     return frozenset(found)
+
+
+def _defaults(function: Any) -> Iterator[float]:
+    """The numbers that parameters of a function, or of a module's forward, have where nothing is given."""
+    function = getattr(type(function), "forward", getattr(function, "__wrapped__", function))
+    some = (getattr(function, "__defaults__", None) or (), (getattr(function, "__kwdefaults__", None) or {}).values())
+    yield from (float(v) for values in some for v in values if _number(v))
 
 
 def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[float]:
@@ -49,6 +56,7 @@ def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeTy
         if _number(value):
             yield float(value)  # type: ignore[arg-type]
         elif getattr(value, "__globals__", None) is globals_:
+            yield from _defaults(value)
             yield from _constants(value.__code__, globals_, seen)  # type: ignore[union-attr]
 
 

@@ -28,7 +28,10 @@ LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: (1 << n.bit_length()) + 1,
     lambda n: 16 * (-(-n // 16) + 1),
     lambda n: 273 if n <= 256 else n,
+    lambda n: 1100 if n <= 1024 else n,
 )
+#: All sizes together past a usual tile, each by so much more than the one before.
+_PAST, _MORE = 65, 2
 #: A larger size has so many elements at most, or so many times those given.
 _ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
@@ -84,18 +87,27 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
             ]
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
+        ones = dict.fromkeys([(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == 1], 2)
+        made += [Size("1 as 2", "1 as 2", ones, late=True, rare=True)] if ones and 2 not in used else []
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
 
 
 def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[tuple[int, int]]]) -> list[Size]:
-    """All sizes past a power of two and all by one share, and each larger in several ways: of loops and of tiles."""
+    """All sizes past a power of two, by one share and past a tile, and each larger in several ways: of loops, of tiles.
+
+    The first comes before other values: where the reference is slow, time ends before the others.
+    """
     tiles = _tiles(found)
     share = math.gcd(*tiles)
-    together = [{n: LARGER[0](n) for n in found}, {n: 2 * n + n // share for n in tiles}]
+    together = [
+        {n: LARGER[0](n) for n in found},
+        {n: 2 * n + n // share for n in tiles},
+        {n: _PAST + _MORE * i for i, n in enumerate(tiles)} if max(tiles, default=_PAST) < _PAST else {},
+    ]
     news = [new for new in together if len(new) > 1 and not used & set(new.values())]
     news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]
     unlike = {_text(new): new for new in news}
-    return [Size(text, text, _at(places, new), late=True, rare=True) for text, new in unlike.items()]
+    return [Size(text, text, _at(places, new), late=i > 0, rare=True) for i, (text, new) in enumerate(unlike.items())]
 
 
 def is_too_large(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> bool:

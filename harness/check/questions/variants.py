@@ -99,22 +99,19 @@ def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple
     """Every size among the shapes, and one to try in its place; of ragged sizes, and of others."""
     shapes = [() if t.param else t.shape for t in tensors]
     sizes = list(dict.fromkeys(n for s in shapes for n in s if n > 1))
-    pairs = [
-        [
-            (n, new)
-            for n in sizes
-            if (new := new_of(n)) != n
-            and new not in sizes
-            and not is_too_large(shapes, [tuple(new if m == n else m for m in s) for s in shapes])
-        ]
-        for new_of in _NEW
-    ]
-    return pairs[0], list(dict.fromkeys(pair for some in pairs[1:] for pair in some))
+
+    def fits(old: int, new: int) -> bool:
+        after = [tuple(new if m == old else m for m in s) for s in shapes]
+        return new != old and new not in sizes and not is_too_large(shapes, after)
+
+    ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
+    others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
+    return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 
 def _with(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Variant:
     sized = _resized(asked, old, new, 0), _resized(other, old, new, 1)
-    return Variant(f"{old} as {new}", "normal", "contiguous", *sized, rare=new > old + 2)
+    return Variant(f"{old} as {new}", "normal", "contiguous", *sized, rare=new > old + 2 or old == 1)
 
 
 def _resized(tensors: Sequence[Tensor], old: int, new: int, salt: int) -> tuple[Tensor, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.harness.check.sides.backward import has_own_backward
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array, same_bits
@@ -61,6 +62,7 @@ class Reply:
     overwritten: int = -1  # the output of the call before that no longer holds what it was
     seconds: float = 0.0
     draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
+    own_backward: bool = False  # whether its gradients are of formulas of its own, not PyTorch's of each step
 
 
 def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept | None = None) -> Reply:
@@ -85,6 +87,7 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
             outputs = tuple(_answered(y, tensors) for y in (*raw, *(tensors[i] for i in request.after)))
             gradients: tuple[Answered | None, ...] = ()
             declined = failed = ""
+            own_backward = bool(request.cotangents) and (pull is not None or has_own_backward(raw))
             if request.cotangents:
                 try:
                     found, declined = _gradients(torch, raw, tensors, request, pull)
@@ -102,8 +105,9 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     changed = changed_of(request, left)
     overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
     return Reply(
-        outputs, gradients, changed, left, declined=declined, failed=failed, overwritten=overwritten, seconds=seconds
-    )
+        outputs, gradients, changed, left, declined=declined, failed=failed, overwritten=overwritten, seconds=seconds,
+        own_backward=own_backward,
+    )  # fmt: skip
 
 
 def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:

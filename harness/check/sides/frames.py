@@ -75,6 +75,7 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
         "failed": reply.failed,
         "overwritten": reply.overwritten,
         "seconds": reply.seconds,
+        "own_backward": reply.own_backward,
     }
     write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
 
@@ -99,4 +100,5 @@ def reply_in(stream: IO[bytes]) -> Reply:
         failed=str(header["failed"]),
         overwritten=int(header["overwritten"]),
         seconds=float(header["seconds"]),
+        own_backward=bool(header["own_backward"]),
     )

@@ -20,14 +20,19 @@ class Kept:
     outputs: list[tuple[Any, Array]] = field(default_factory=list)
 
     def taken(self, place: int, made: Any) -> Any:
-        """`made` in the memory that the tensor at this place had in the call before, where it fits."""
+        """The tensor that was at this place in the call before, filled with `made`, where that fits; else `made`.
+
+        An optimiser fills weights so: who keeps results by the tensor, and not by its version, keeps old ones.
+        """
         key = (place, made.dtype, tuple(made.shape), made.stride(), made.storage_offset())
         own = self.inputs.get(key)
         if own is None or 0 in made.stride():
             self.inputs = {k: v for k, v in self.inputs.items() if k[0] != place} | {key: made}
-            return made.detach()
-        own.copy_(made)
-        return own.detach()
+            return made
+        if not own.is_leaf:  # the call before updated it in place
+            own = self.inputs[key] = own.detach()
+        own.requires_grad_(False).copy_(made)
+        return own
 
     def overwritten(self, raw: Sequence[Any], inputs: Sequence[Any]) -> int:
         """The first of the last outputs that no longer holds what it held, -1 for none; then `raw` are the last."""

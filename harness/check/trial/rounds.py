@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, takewhile
 
+from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
 from opproof.harness.check.questions.numbers import floors_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
@@ -25,10 +28,20 @@ from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
+#: Elements that take as long to judge as a call without any.
+_CALL = 1 << 14
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 #: Or what it calls, of how its tensors lie.
 _OF_MEMORY = ("contiguous", "storage_offset", "with stride", "aligned")
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What was tried, the inputs as given first, and the names of what there was no time for."""
+
+    tried: list[Tried]
+    left: tuple[str, ...]
 
 
 def every_variant(
@@ -42,20 +55,22 @@ def every_variant(
     own: bool,
     otherwise: Sequence[Variant] = (),
     further: Iterable[Variant] = (),
-) -> list[Tried]:
+) -> Rounds:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
     `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
     `further`: what is drawn and tried last.
     """
-    start, found, took, manner = time.monotonic(), list[Tried](), 0.0, wish.manner
-    names = []
+    start, found, manner = time.monotonic(), list[Tried](), wish.manner
+    names, left, pace, grown = list[str](), list[str](), 0.0, 0.0  # seconds by work: of the last, of larger ones
     first = pairs[0][0]
+    least = _work(first, first)
     named = reference.subject, reference.form.arguments.rest
     others = sizes(first, numbers_of(*named)) if own else []
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named))
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
-    for same in chain(turned, ((v,) for v in further)):
+    last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
+    for same in chain(turned, ((v,) for v in last)):
         begun = time.monotonic()
         names.append(same[0].name)
         if wish.only is not None and same[0].name != wish.only:
@@ -64,10 +79,16 @@ def every_variant(
             continue
         if same[0].rare and wish.only is None and any(map(_fails, found)):
             continue
-        if found and (begun - start + took > wish.seconds or not wish.neighbours):
+        if found and not wish.neighbours:
             break
+        work = _work(first, same[0].asked)
+        if found and begun - start + max(pace, grown) * work > wish.seconds:
+            left.append(same[0].name)
+            continue
         one = _of_some(reference, ask, same, first, manner, alone=not found)
-        took = time.monotonic() - begun if found else 0.0  # the first has the start of a process in it
+        if found:  # the first has the start of a process in it
+            pace = (time.monotonic() - begun) / work
+            grown = max(grown, pace) if work > 2 * least else grown
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
@@ -78,7 +99,17 @@ def every_variant(
         found[0] = unrepeated(found[0], ask, time.monotonic() - start)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
-    return found
+    return Rounds(found, tuple(left))
+
+
+def _work(given: Sequence[Tensor], asked: Sequence[Tensor]) -> float:
+    """By what the time of a variant grows: its elements, as much again for each of what any call takes.
+
+    And by the root of what the longest axis has grown: a reference may have a step for each of its places.
+    """
+    pairs = [(n, m) for a, b in zip(given, asked, strict=False) for n, m in zip(a.shape, b.shape, strict=False)]
+    growth = max((m / n for n, m in pairs if n), default=1.0)
+    return float((_CALL + sum(t.values.size for t in asked)) * math.sqrt(max(growth, 1.0)))
 
 
 def _of_some(
@@ -90,7 +121,8 @@ def _of_some(
         one = said or _made_for(tried(reference, ask, variant, manner), alone=alone)
         if not _open(one):
             break
-    if one.variant.rare and {j.verdict for j in one.judgements.values()} & OPEN and not _fails(one):
+    open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not _fails(one)
+    if (one.variant.rare and open_) or slight(one.variant, one.judgements):
         return Tried(one.variant, None, None, Reply(), {}, "it tells nothing of the candidate")
     return one
 

@@ -83,7 +83,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         return Tried(variant, None, None, Reply(), {}, why)
     question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
     known, judgements = _decided(question, asked, known, replies[1])
-    judgements = at_zeros(variant, asked.request.tensors, judgements)
+    judgements = at_zeros(variant, asked.request.tensors, judgements, replies[1])
     if not fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
     if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known, judgements):

@@ -147,6 +147,31 @@ def test_results_that_are_kept_by_address():
     assert told(report) == {("as given", "WRONG_VALUE", "forward")}
 
 
+def test_results_that_are_kept_by_the_tensor():
+    """An optimiser writes new values into the weights that were there: who heeds their version is right."""
+    kept = {}
+
+    def cached(x, w):
+        return x * kept.setdefault(id(w), w.detach().clone())
+
+    def heedful(x, w):
+        return x * kept.setdefault((id(w), w._version), w.detach().clone())
+
+    report = judged(cached, gradients=False, only="as given")
+    assert told(report) == {("as given", "WRONG_VALUE", "forward")}
+    assert judged(heedful, gradients=False, only="as given").ok
+
+
+def test_results_that_a_tensor_carries():
+    def carried(x, w):
+        if not hasattr(w, "packed"):
+            w.packed = w.detach().clone()
+        return x * w.packed
+
+    report = judged(carried, gradients=False, only="as given")
+    assert told(report) == {("as given", "WRONG_VALUE", "forward")}
+
+
 def test_what_the_first_call_brought_is_no_answer_to_another():
     """The first call of all looks at what the candidate takes: it has other data than the one that is judged."""
     kept = []

@@ -63,7 +63,8 @@ class Soft(torch.autograd.Function):
 def test_kinks_that_cancel_at_zero():
     """By autograd the derivative of the first is 1 at 0, where 1/2 is right."""
     assert not wrong_at(soft, F.softplus, [(8, 12)], only="zeros in places")
-    for at_zero, wrong in ((0.5, False), (1.0, False), (math.nan, True), (90.0, True)):
+    assert wrong_at(Soft.apply, lambda x, _: soft(x), [(8, 12), 0.75], only="zeros in places") == set()
+    for at_zero, wrong in ((0.5, False), (1.0, True), (math.nan, True), (90.0, True)):
         found = wrong_at(lambda x, of=at_zero: Soft.apply(x, of), F.softplus, [(8, 12)], only="zeros in places")
         assert bool(found) is wrong
 
@@ -150,3 +151,113 @@ def test_what_is_wrong_beside_an_overflow_is_wrong():
 
     assert not wrong_at(exps, exps, [(64, 3)], gradients=False, only="large values")
     assert "large values" in wrong_at(off, exps, [(64, 3)], gradients=False)
+
+
+def test_a_tensor_that_is_zero_as_a_whole():
+    """The step of LAMB: where weights are all 0 the ratio is 1."""
+
+    def stepped(w, update):
+        ratio = w.norm() / update.norm()
+        return w - 0.01 * torch.where(ratio > 0, ratio, 1.0) * update
+
+    def bare(w, update):
+        return w - 0.01 * (w.norm() / update.norm()) * update
+
+    given = {"like": stepped, "inputs": [(8, 12), (8, 12)], "gradients": False}
+    assert not wrong_at(stepped, **given)
+    assert wrong_at(bare, **given) == {"w of zeros"}
+
+
+def test_zeros_above_negative_numbers():
+    def most(x):
+        return x.amax(-1)
+
+    def below(x):
+        m = x.amax(-1)
+        return torch.where((m == 0) & (x < 0).any(-1), -1.0, m)
+
+    assert wrong_at(below, most, [(8, 12)], gradients=False) == {"zeros among negative values"}
+
+
+def test_shares_that_are_zero():
+    """Of 0 the entropy's term is 0."""
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(6, 10, generator=generator).softmax(-1).to(dtype)]
+
+    given = {"like": lambda p: -torch.xlogy(p, p).sum(-1), "inputs": inputs, "gradients": False}
+    assert not wrong_at(lambda p: torch.special.entr(p).sum(-1), **given)
+    assert wrong_at(lambda p: -(p * p.log()).sum(-1), **given) == {"zeros in places"}
+
+
+def test_a_row_that_no_mask_leaves_empty():
+    """0 or NaN is right where everything is masked."""
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        lengths = torch.randint(1, 11, (6, 1), generator=generator)
+        return [torch.randn(6, 10, generator=generator).to(dtype), (torch.arange(10) < lengths).to(dtype)]
+
+    def kept(x, mask):
+        return torch.where(mask > 0, x, -torch.inf).softmax(-1)
+
+    assert not wrong_at(kept, lambda x, mask: (x + (1 - mask) * -1e9).softmax(-1), inputs)
+
+
+def test_what_is_off_by_little_where_inputs_seldom_are():
+    """A share that is rescaled a thousand times is off by more than one that is not, and right all the same."""
+
+    def online(x):
+        most, total = x[:, 0] - 1, x[:, 0] * 0
+        for part in x.split(2, -1):
+            new = torch.maximum(most, part.amax(-1))
+            total = total * (most - new).exp() + (part - new[:, None]).exp().sum(-1)
+            most = new
+        return most + total.log()
+
+    given = {"like": lambda x: x.logsumexp(-1), "inputs": [(3, 24)], "only": "24 as 1100"}
+    assert not wrong_at(online, **given)
+    assert wrong_at(lambda x: online(x[:, :1024]), **given)
+
+
+def test_ties_along_the_first_axis():
+    def last(x):
+        return x.shape[0] - 1 - x.flip(0).argmax(0)
+
+    def first(x):
+        return x.argmax(0)
+
+    given = {"like": first, "inputs": [(12, 3)], "gradients": False}
+    assert not wrong_at(first, **given)
+    assert "ties along axis -2" in judged(first, **given).tried
+
+
+@pytest.mark.parametrize("size", [512, 1024])
+def test_a_kernel_for_rows_of_a_large_block(size):
+    assert wrong_at(lambda x: x[:, :size].sum(-1), lambda x: x.sum(-1), [(4, 64)], gradients=False) == {"64 as 1100"}
+
+
+def test_a_kernel_of_one_tile_each_way():
+    def one_tile(x):
+        wrong = 0.5 if min(x.shape) > 64 else 1.0
+        return x.exp() * wrong
+
+    def inputs(seed, dtype):
+        return [torch.randn(24, 32, generator=torch.Generator().manual_seed(seed)).to(dtype)]
+
+    assert wrong_at(one_tile, torch.exp, inputs, gradients=False) == {"24 as 65 and 32 as 67"}
+
+
+@pytest.mark.parametrize("by_shape", [True, False])
+def test_a_kernel_for_one_batch(by_shape):
+    def inputs(seed, dtype):
+        return [torch.randn(1, 24, generator=torch.Generator().manual_seed(seed)).to(dtype)]
+
+    found = wrong_at(lambda x: x[:1].exp().repeat(len(x), 1), torch.exp, [(1, 24)] if by_shape else inputs)
+    assert found == {"1 as 2"}
+
+
+def test_what_there_was_no_time_for_is_named():
+    report = opproof.check(torch.exp, like=torch.exp, inputs=[(4, 6)], dtype="f32", raises=False, seconds=0.2)
+    assert any("the time was over, give more than seconds=0.2" in text for text in report.not_judged)

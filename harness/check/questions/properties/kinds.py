@@ -13,6 +13,8 @@ from opproof.vocabulary.arrays import Array
 
 #: Bits that a property takes not to be chance, and numbers of a row that tell: two are in order half of the time.
 BITS, _TELLING = 10.0, 3
+#: Of shares of 1, what is said of them.
+DISTRIBUTION = "a distribution"
 #: Unit roundoffs that a sum of rounded numbers may be off; and those of float32, in which they were made: some, and one
 #: for each of them.
 _OFF, _SINGLE, _SOME = 4.0, 2.0**-24, 8
@@ -75,7 +77,7 @@ def _along(axis: int) -> Iterator[Property]:
     yield Property("in order", ordered, lambda _, v: np.sort(v, axis))
     yield Property("in order", lambda v, u: ordered(-v, u), lambda _, v: -np.sort(-v, axis))
     yield Property("of length 1", norm, lambda _, v: _over(v, np.sqrt(np.sum(v * v, axis, keepdims=True))))
-    yield Property("a distribution", total, lambda _, v: _over(np.abs(v), np.sum(np.abs(v), axis, keepdims=True)))
+    yield Property(DISTRIBUTION, total, lambda _, v: _over(np.abs(v), np.sum(np.abs(v), axis, keepdims=True)))
     yield Property("a distribution's logarithm", logarithm, less_lse)
 
 

@@ -1,0 +1,105 @@
+"""Values that inputs seldom have: zeros, and so small ones that floors decide; ties along other axes than the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from opproof.harness.check.questions.fills import FILLS, TELLING, TIED, TIES, TINY, ZEROED, Fill, tied
+from opproof.harness.check.questions.properties.held import varies
+from opproof.harness.check.questions.properties.kinds import BITS, DISTRIBUTION, properties
+from opproof.harness.check.questions.structure import twice
+from opproof.harness.check.tensors import PARTS, Tensor
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+
+#: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
+_TINY = 2.0**-20
+#: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
+_FLOOR, _NEAR = 2.0**-9, 8.0
+#: Values are so many times the least normal number at least: below it they lose their digits.
+_ROOM = 2.0**8
+#: Of so many elements one is made 0.
+_EACH = 5
+#: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
+_WHOLE, _AXES = 4, 2
+
+
+def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
+    """Zeros, and values so small that what is added so that nothing is divided by 0 decides, `floors` among it."""
+    some = [t for t in asked if varies(t)]
+    if any(map(_has_zeros, asked)):
+        yield _zeros("zeros in places", _in_places)
+        yield _zeros("slices of zeros", _in_slices)
+    spanning = [i for i, t in enumerate(asked) if varies(t) and _spans_zero(t) and not twice(t)]
+    if spanning:
+        yield _zeros("zeros among negative values", lambda t: -np.abs(_in_places(t)))
+    for i in spanning[:_WHOLE]:
+        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_whole, which=i), rare=True)
+    for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
+        yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
+    least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
+    for factor in _small(floors):
+        if factor >= least:
+            name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
+            yield Fill(name, TINY, partial(_times, factor=factor), rare=True)
+
+
+def _times(tensors: Sequence[Tensor], factor: float) -> list[Array]:
+    return [t.values * factor if varies(t) else t.values for t in tensors]
+
+
+def _small(floors: frozenset[float]) -> list[float]:
+    """Factors at which floors decide; a floor is added to squares too."""
+    found = [FILLS["small"][0], _TINY]
+    for c in sorted(c for c in floors if 0 < c <= _FLOOR):
+        found += [f for f in (c, c**0.5) if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in found)]
+    return found[1:]
+
+
+def _zeros(name: str, of: Callable[[Tensor], Array]) -> Fill:
+    return Fill(name, ZEROED, partial(_zeroed, of=of), rare=True)
+
+
+def _zeroed(tensors: Sequence[Tensor], of: Callable[[Tensor], Array]) -> list[Array]:
+    """The values with some 0, as `of` makes them, where 0 is among what they are."""
+    return [of(t) if _has_zeros(t) else t.values for t in tensors]
+
+
+def _has_zeros(t: Tensor) -> bool:
+    """Whether it may hold more of them: numbers on both sides of 0, shares of 1.
+
+    Masks keep theirs: what comes of a row that is masked in full is a convention of its own.
+    """
+    return varies(t) and (_spans_zero(t) or _is_distribution(t)) and not twice(t)
+
+
+def _spans_zero(t: Tensor) -> bool:
+    """Whether 0 lies among its values: of scales and variances, which are all positive, it is none."""
+    return bool(t.values.size) and bool(t.values.min() <= 0 <= t.values.max())
+
+
+def _is_distribution(t: Tensor) -> bool:
+    """Whether its numbers are shares of 1, of which one may be 0."""
+    some = (p for p in properties(t.values.shape) if p.said == DISTRIBUTION)
+    return t.dtype not in PARTS and any(p.bits(t.values, DTYPES[t.kind].u) >= BITS for p in some)
+
+
+def _in_places(t: Tensor) -> Array:
+    places = np.arange(t.values.size).reshape(t.values.shape)
+    return np.where(places % _EACH == 2, 0.0, t.values)
+
+
+def _in_slices(t: Tensor) -> Array:
+    """One slice along each axis 0, of axes with three at least."""
+    made = np.array(t.values)
+    for axis, n in enumerate(t.shape):
+        if n >= TELLING:
+            np.moveaxis(made, axis, 0)[n // 2] = 0.0
+    return made
+
+
+def _whole(tensors: Sequence[Tensor], which: int) -> list[Array]:
+    return [np.zeros(t.values.shape) if i == which else t.values for i, t in enumerate(tensors)]
