@@ -82,7 +82,7 @@ def tied(tensors: Sequence[Tensor], axis: int = -1) -> list[Array]:
     """
 
     def changed(t: Tensor) -> Array:
-        halves = np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values)
+        halves = np.asarray(np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values))
         if t.dtype in PARTS or not -len(t.shape) <= axis < len(t.shape):
             return halves
         return np.asarray(np.moveaxis(_twinned(np.moveaxis(halves, axis, -1)), -1, axis))
