@@ -57,12 +57,20 @@ def records(
     return made
 
 
+def _nothing(*_: Any) -> tuple[str, str]:
+    """Of a declaration doubts/undeclared.py says what it would make right."""
+    return "", ""
+
+
 def _explained(result: Result, posed: Posed, judgement: Judgement, tried: Tried, others: Sequence[Wrong]) -> Result:
     """The record with a diagnosis and evidence, where they can be had: the verdict stands without them."""
     explained: dict[str, Any] = {}
     answer = answer_of(tried, posed.mode)
     for made in (
-        lambda: told(*explain(posed, answer, judgement, others=others), slight(wrongs(posed, answer, judgement))),
+        lambda: told(
+            *explain(posed, answer, judgement, others=others, declarable=_nothing),
+            slight(wrongs(posed, answer, judgement)),
+        ),
         lambda: {"evidence": evidence(posed, judgement)},
     ):
         try:

@@ -165,9 +165,17 @@ def slight(tensors: Sequence[Wrong]) -> list[tuple[str, str]]:
 
 
 def explain(
-    posed: Posed, answer: Answer, judgement: Judgement, rules: Rules | None = None, others: Sequence[Wrong] = ()
+    posed: Posed,
+    answer: Answer,
+    judgement: Judgement,
+    rules: Rules | None = None,
+    others: Sequence[Wrong] = (),
+    declarable: Callable[[Posed, Answer, Judgement, Rules], tuple[str, str]] = undeclared.storage,
 ) -> tuple[str, str]:
-    """The label of the pattern and the sentence; both empty where no pattern fits."""
+    """The label of the pattern and the sentence; both empty where no pattern fits.
+
+    `declarable`: says what a declaration would make right, for who judges by other means than ours.
+    """
     rules = Rules() if rules is None else rules
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -176,12 +184,12 @@ def explain(
             label, said = _no_element(posed)
             if not said:
                 label, said = _first(TOGETHER, wrongs(posed, answer, judgement, together=True))
-            return (label, said) if said else undeclared.storage(posed, answer, judgement, rules)
+            return (label, said) if said else declarable(posed, answer, judgement, rules)
         label, said = _first(PATTERNS, tensors)
         if not said:
             label, said = _first(PATTERNS, [s for w in tensors if (s := w.from_saved()) is not None])
         if not said and not any(smooth.follows(w) for w in tensors):
-            label, said = undeclared.storage(posed, answer, judgement, rules)
+            label, said = declarable(posed, answer, judgement, rules)
         return (label, said) if said else _first(WEAKER, tensors)
 
 

@@ -148,3 +148,16 @@ def test_digits_are_not_lost_beside_1_where_another_variant_is_far_off():
     found = given(shifted, torch.sqrt, 0.01)
     assert {"as given", "small values"} <= set(found)
     assert not any(NEAR_ONE in said for said in found.values())
+
+
+def test_a_region_in_16_bits():
+    """Beside a precision that might be declared, which is not what is wrong."""
+
+    def wrong_at_the_end(x):
+        y = torch.softmax(x.float(), -1) * 2 + x.float()
+        y[..., -1] *= 1.2
+        return y.to(x.dtype)
+
+    wish = Wish(dtype="bf16", gradients=False, only="as given")
+    report = compared(wrong_at_the_end, lambda x: torch.softmax(x, -1) * 2 + x, [(8, 33)], wish)
+    assert "only the elements past 32 along axis 1" in report.results[0].diagnosis
