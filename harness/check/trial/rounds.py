@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.manner import Manner
+from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.repeated import unrepeated
 from opproof.harness.check.trial.tried import Tried, tried
 from opproof.harness.check.wish import Wish
@@ -28,8 +28,6 @@ from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
-#: Elements that take as long to judge as a call without any.
-_CALL = 1 << 14
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 #: Or what it calls, of how its tensors lie.
@@ -62,9 +60,8 @@ def every_variant(
     `further`: what is drawn and tried last.
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
-    names, left, pace, grown = list[str](), list[str](), 0.0, 0.0  # seconds by work: of the last, of larger ones
-    first = pairs[0][0]
-    least = _work(first, first)
+    first, names, left = pairs[0][0], list[str](), list[str]()
+    pace = Pace(first)
     named = reference.subject, reference.form.arguments.rest
     others = sizes(first, numbers_of(*named)) if own else []
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named))
@@ -81,14 +78,12 @@ def every_variant(
             continue
         if found and not wish.neighbours:
             break
-        work = _work(first, same[0].asked)
-        if found and begun - start + max(pace, grown) * work > wish.seconds:
+        if found and begun - start + pace.seconds(same[0].asked) > wish.seconds:
             left.append(same[0].name)
             continue
         one = _of_some(reference, ask, same, first, manner, alone=not found)
         if found:  # the first has the start of a process in it
-            pace = (time.monotonic() - begun) / work
-            grown = max(grown, pace) if work > 2 * least else grown
+            pace.took(same[0].asked, time.monotonic() - begun)
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
@@ -100,16 +95,6 @@ def every_variant(
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))
-
-
-def _work(given: Sequence[Tensor], asked: Sequence[Tensor]) -> float:
-    """By what the time of a variant grows: its elements, as much again for each of what any call takes.
-
-    And by the root of what the longest axis has grown: a reference may have a step for each of its places.
-    """
-    pairs = [(n, m) for a, b in zip(given, asked, strict=False) for n, m in zip(a.shape, b.shape, strict=False)]
-    growth = max((m / n for n, m in pairs if n), default=1.0)
-    return float((_CALL + sum(t.values.size for t in asked)) * math.sqrt(max(growth, 1.0)))
 
 
 def _of_some(
