@@ -52,6 +52,9 @@ def _values(w: Wrong) -> Iterator[Region]:
             # From 1 / 2u on all numbers of the dtype are integers: what is wrong there is so by their size.
             whole = (np.abs(v) % 1 == 0) & (np.abs(v) < 0.5 / u)
             yield from spread(w, "kinks", f"where {name} is an integer", whole)
+        if v.ndim >= 2 and v.shape[-1] > 1:
+            rows = np.broadcast_to((v == 0).all(-1, keepdims=True), v.shape)
+            yield from spread(w, "kinks", f"where a row of {name} is zero", rows)
         yield from spread(w, "kinks", f"at ties of {name}", _ties(v))
     yield from slices(w)
     yield from out_of_range(w, arrays)

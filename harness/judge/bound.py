@@ -211,8 +211,9 @@ def _flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | Non
     """Zero for a result below the normal range, and a number below it for a truth that is nearer to zero than any.
 
     Zero up to FLUSHED times the least normal number, since what is flushed may be a part: asin(x) as 2 atan(x / 2).
-    None for none. In f16 alone the latter would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic
-    holds them all. In 8 bits either would: nothing that has these numbers flushes them.
+    A part may be left: any number below the normal range is right that is no larger than such a truth. None for none.
+    In f16 alone that would be a lot: its subnormal numbers begin at 6e-5, and float32 arithmetic holds them all. In 8
+    bits any of it would: nothing that has these numbers flushes them.
     """
     below = size <= (1 if dtype.name == "f16" else FLUSHED) * dtype.tiny
     if dtype.kind is Kind.FLOAT8 or not below.any():
@@ -220,7 +221,8 @@ def _flushed(value: Array, size: Array, dtype: Dtype) -> NDArray[np.bool_] | Non
     flushed: NDArray[np.bool_] = (value == 0) & below
     if dtype.name == "f16":
         return flushed
-    return flushed | ((size < dtype.subnormal) & (np.abs(value) < dtype.tiny))
+    left = np.abs(value) <= np.where(size < dtype.subnormal, dtype.tiny, size)
+    return flushed | (below & left & (np.abs(value) < dtype.tiny))
 
 
 def _overflows(value: Array, expected: Array, bound: Array, dtype: Dtype) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.gradients import misgiven
+from opproof.harness.check.trial.rows import clear_of_rows
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import for_equal
 from opproof.harness.judge.judgement import Judged, Judgement, measured
@@ -90,6 +91,8 @@ def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | 
     if left is not None:
         comparison = comparison.excusing(left & ~comparison.passed)
     whole = figures(got, expected, comparison, kind or "f32", repeated=slices > 1)
+    if whole.rms is not None and whole.rms > whole.most and not clear_of_rows(comparison.signed, whole.most):
+        whole = replace(whole, most=whole.rms)
     return Judged(name, got, expected, comparison, whole)
 
 

@@ -123,9 +123,16 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
     why = ""
     if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
         why = f"the candidate is made for the sizes given: {forward.message}"
+    elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
+        why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
         why = f"the candidate declines: {forward.message}"
     return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True) if why else one
+
+
+def _is_of_nothing(one: Tried) -> bool:
+    """Whether a size is 0: PyTorch itself has a convolution of no channels give none, whatever its weights have."""
+    return any(0 in t.shape for t in one.variant.asked)
 
 
 def _refused(message: str) -> bool:

@@ -261,3 +261,45 @@ def test_a_kernel_for_one_batch(by_shape):
 def test_what_there_was_no_time_for_is_named():
     report = opproof.check(torch.exp, like=torch.exp, inputs=[(4, 6)], dtype="f32", raises=False, seconds=0.2)
     assert any("the time was over, give more than seconds=0.2" in text for text in report.not_judged)
+
+
+def test_a_root_of_squares_that_are_all_zero():
+    """Its derivative is infinite, and NaN once it is multiplied by 0: a row of padding does away with a training."""
+
+    def lengths(x):
+        return x * x.square().sum(-1, keepdim=True).sqrt()
+
+    given = {"like": lambda x: x * x.norm(dim=-1, keepdim=True), "inputs": [(8, 12)], "only": "slices of zeros"}
+    assert not wrong_at(lambda x: x * torch.linalg.vector_norm(x, dim=-1, keepdim=True), **given)
+    report = judged(lengths, **given)
+    assert report.failures.keys() == {"WRONG_GRADIENT"}
+    assert "only the elements where a row of x is zero" in report.worst.diagnosis
+
+
+def test_a_convolution_of_no_channels():
+    def shifted(x, w):
+        parts = [torch.einsum("bcl,oc->bol", x[:, :, i : x.shape[-1] - 2 + i], w[:, :, i]) for i in range(3)]
+        return sum(parts)
+
+    report = judged(shifted, F.conv1d, [(2, 5, 23), (4, 5, 3)], only="5 as 0")
+    assert not report.failures
+    assert any("of nothing the candidate has another result" in text for text in report.not_judged)
+
+
+def test_one_rounding_for_a_row():
+    """A policy's ratio: all gradients of a row are off by what its logsumexp is."""
+
+    def ratio(x, old):
+        return (x.log_softmax(-1)[:, 0] - old).exp().square().sum()
+
+    def by_lse(x, old):
+        return (x[:, 0] - x.logsumexp(-1) - old).exp().square().sum()
+
+    for only in ("as given", "offset values", "large values"):
+        assert not wrong_at(by_lse, ratio, [(12, 6), (12,)], only=only)
+
+
+def test_a_part_of_what_is_next_to_nothing_was_flushed():
+    """By PyTorch's own mish, whose sigmoid is 0 below -89 in float32."""
+    given = {"like": lambda a, b: a * torch.tanh(F.softplus(a)) * b, "inputs": [(7, 22), (7, 22)]}
+    assert not wrong_at(lambda a, b: F.mish(a) * b, **given, only="negative values")

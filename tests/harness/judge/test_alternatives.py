@@ -99,6 +99,19 @@ def test_sums_next_to_nothing_are_off_by_no_more_than_their_terms():
         assert answered("sum[x=3x2;dim=-1;f32]", [x], [(501 + off) * TINY, 5.0, -0.25]) == verdict
 
 
+def test_what_is_left_of_a_number_below_the_normal_range():
+    """Of mish's derivative, e^x (1 + x), a term or both may be flushed: no more comes than the truth."""
+    x = np.array([[0.5 * TINY, 0.5, -0.5 * TINY]])
+    for part, strict, verdict in [
+        (0.6, False, "PASS"),
+        (-0.1, False, "PASS"),
+        (0.6, True, "WRONG_VALUE"),
+        (4.0, False, "WRONG_VALUE"),
+    ]:
+        y = [[part * 0.5 * TINY, np.arcsin(0.5), -0.5 * TINY]]
+        assert answered("asin[x=1x3;f32]", [x], y, strict=strict) == verdict
+
+
 def test_a_flushed_zero_has_the_sign_of_the_number():
     x = np.array([[TINY / 8, 1.0, -TINY / 8]])
     for got, verdict in [([[INF, 1.0, -INF]], "PASS"), ([[INF, 1.0, INF]], "WRONG_VALUE")]:

@@ -1,0 +1,31 @@
+"""Whether an RMS is too large by what rows show, each of which may have one error for all of its elements.
+
+The ratio of two probabilities is off by one rounding of a logsumexp, and so is every gradient of its row: of twelve
+rows the RMS is that of twelve errors, however many elements they have.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opproof.vocabulary.arrays import Array
+
+#: Standard errors by which the mean of the rows' squares has to lie above what is allowed.
+_CLEARLY = 2.0
+#: Rows of which something can be told.
+_FEWEST = 8
+
+
+def clear_of_rows(signed: Array, most: float) -> bool:
+    """Whether the mean square of units, NaN where one does not count, is clearly above that of `most`, by rows.
+
+    True where there are no rows to tell it by.
+    """
+    if signed.ndim < 2 or not signed.size:
+        return True
+    squares = np.square(signed.reshape(-1, signed.shape[-1]))
+    squares = squares[np.isfinite(squares).any(-1)]
+    if len(squares) < _FEWEST:
+        return True
+    rows = np.nanmean(squares, -1)
+    return bool(rows.mean() - _CLEARLY * rows.std(ddof=1) / np.sqrt(len(rows)) > most * most)
