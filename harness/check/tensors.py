@@ -130,6 +130,12 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=plain.device).to(plain.dtype)
         wide[..., ::2] = plain
         return wide[..., ::2]
+    if layout == "gapped" and plain.dim() >= 2:
+        return _within(torch, plain, (*plain.shape[:-1], plain.shape[-1] + 3))
+    if layout == "cropped" and plain.dim() >= 3:
+        return _within(torch, plain, (*plain.shape[:-2], plain.shape[-2] + 2, plain.shape[-1]))
+    if layout == "exchanged" and plain.dim() >= 3:
+        return plain.transpose(-2, -3).contiguous().transpose(-2, -3)
     if layout == "offset":
         room = torch.full((plain.numel() + 3,), 77, device=plain.device).to(plain.dtype)
         room[3:] = plain.reshape(-1)
@@ -137,3 +143,11 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
     if layout == "broadcast" and plain.dim():
         return plain[:1].expand(plain.shape)
     return plain
+
+
+def _within(torch: Any, plain: Any, shape: tuple[int, ...]) -> Any:
+    """The tensor as the first part, along every axis, of a larger one of this shape."""
+    room = torch.full(shape, 77, device=plain.device).to(plain.dtype)
+    part = room[tuple(slice(n) for n in plain.shape)]
+    part.copy_(plain)
+    return part

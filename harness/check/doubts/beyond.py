@@ -70,7 +70,10 @@ def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[i
     for mode, judgement in judgements.items():
         if judgement.verdict not in WRONG:
             continue
-        for i, judged in zip(places_of(known, asked.request.needs, mode), judgement.tensors, strict=False):
+        places = places_of(known, asked.request.needs, mode)
+        if mode is Mode.FORWARD and all((mask := of(i)) is None or not mask.any() for i in places):
+            return False  # what a gradient lacks excuses no value
+        for i, judged in zip(places, judgement.tensors, strict=False):
             mask, got = of(i), judged.got
             nowhere = np.zeros(got.shape, dtype=bool)
             free = nowhere if mask is None or mask.shape != got.shape else mask

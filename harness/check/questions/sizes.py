@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ LARGER: tuple[Callable[[int], int], ...] = (
 )
 #: All sizes together past a usual tile, each by so much more than the one before.
 _PAST, _MORE = 65, 2
+#: So many sizes are made as others are.
+_ALIKE = 3
 #: A larger size has so many elements at most, or so many times those given.
 _ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
@@ -89,7 +92,16 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
         ones = dict.fromkeys([(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == 1], 2)
         made += [Size("1 as 2", "1 as 2", ones, late=True, rare=True)] if ones and 2 not in used else []
+        made += [
+            Size(f"{n} as {m}", f"{n} as {m}", dict.fromkeys(places[n], m), late=True, rare=True)
+            for n, m in made_alike(found)
+        ]
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
+
+
+def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:
+    """The larger and the smaller of neighbours among sizes: who tells an axis by its size takes another of squares."""
+    return [(max(pair), min(pair)) for pair in pairwise(found)][:_ALIKE]
 
 
 def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[tuple[int, int]]]) -> list[Size]:

@@ -11,13 +11,15 @@ import numpy as np
 from opproof.harness.check.questions.fills import Fill, fills
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.sizes import LARGER, is_too_large
+from opproof.harness.check.questions.sizes import LARGER, is_too_large, made_alike
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
-LAYOUTS = ("transposed", "sliced", "offset", "broadcast")
+LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "offset", "broadcast")
+#: Axes that a tensor needs at least to lie so.
+_AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "broadcast": 2}
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
 #: Sizes in place of n: odd, 1, none, and clearly larger ones.
@@ -66,7 +68,7 @@ def variants(
     yield from (_with(asked, other, *pair) for pair in ragged[:RAGGED_FIRST])
     yield from map(changed, fills(asked))
     for layout in LAYOUTS:
-        if layout in ("sliced", "offset") or any(len(t.shape) >= 2 and not t.param for t in asked):
+        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
     yield from map(changed, zeros)
     yield from (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
@@ -106,12 +108,13 @@ def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple
 
     ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
     others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
+    others.append(made_alike(sizes))
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 
 def _with(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Variant:
     sized = _resized(asked, old, new, 0), _resized(other, old, new, 1)
-    return Variant(f"{old} as {new}", "normal", "contiguous", *sized, rare=new > old + 2 or old == 1)
+    return Variant(f"{old} as {new}", "normal", "contiguous", *sized, rare=old == 1 or new > old + 2 or 1 < new < old)
 
 
 def _resized(tensors: Sequence[Tensor], old: int, new: int, salt: int) -> tuple[Tensor, ...]:

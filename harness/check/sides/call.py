@@ -34,6 +34,7 @@ class Request:
     device: str = "cpu"
     layout: str = CONTIGUOUS  # of the cotangents
     rest: tuple[Any, ...] | None = None  # what the arguments are beside tensors, where it is not as given
+    between: bool = False  # whether another call comes between the forward and its backward
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,9 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
             with torch.set_grad_enabled(wanted):
                 raw = flat(call(tensors))
             outputs = tuple(_answered(y, tensors) for y in (*raw, *(tensors[i] for i in request.after)))
+            if request.between:
+                with torch.set_grad_enabled(wanted):
+                    call([_otherwise(t) for t in tensors])
             gradients: tuple[Answered | None, ...] = ()
             declined = failed = ""
             own_backward = bool(request.cotangents) and (pull is not None or has_own_backward(raw))
@@ -147,6 +151,12 @@ def _gradients(
     wanted = [t for t, n in zip(tensors, request.needs, strict=True) if n]
     results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
     return [next(results) if n else None for n in request.needs], ""
+
+
+def _otherwise(tensor: Any) -> Any:
+    """The same numbers in another order, in memory of their own."""
+    other = tensor.detach().flip(0) if tensor.dim() and tensor.is_floating_point() else tensor.detach().clone()
+    return other.requires_grad_(tensor.requires_grad)
 
 
 def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:

@@ -46,7 +46,8 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
-              "device": request.device, "layout": request.layout, "rest": request.rest}  # fmt: skip
+              "device": request.device, "layout": request.layout, "rest": request.rest,
+              "between": request.between}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -60,7 +61,7 @@ def request_in(stream: IO[bytes]) -> Request:
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
     rest = None if header["rest"] is None else tuple(header["rest"])
-    named = {key: header[key] for key in ("seed", "device", "layout")}
+    named = {key: header[key] for key in ("seed", "device", "layout", "between")}
     return Request(tensors, tuple(arrays[count:]), needs, after, rest=rest, **named)
 
 

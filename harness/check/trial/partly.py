@@ -1,6 +1,7 @@
 """The same call with fewer gradients asked for: none, as at inference, and of one tensor alone.
 
-A fused kernel has another path for either, which no call that asks for all of them ever takes.
+A fused kernel has another path for either, which no call that asks for all of them ever takes. And the same with
+another call before its backward, as of a layer that a network has twice: what a forward saves is its own.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ class Part:
     where: str
 
 
-def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool) -> list[Part]:
-    """The calls whose answers have other bits than `whole`; of one tensor alone where `alone`."""
+def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -> list[Part]:
+    """The calls whose answers have other bits than `whole`; of one tensor alone where `alone`.
+
+    `between`: with another call before the backward.
+    """
     request = asked.request
     if not request.cotangents or whole.declined or whole.failed:
         return []
@@ -41,6 +45,8 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool) -> list[Part]:
             needs = tuple(i == j for j in range(len(request.needs)))
             where = f"where the gradient of {request.tensors[i].name} alone is asked for"
             calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
+    if between and differentiable and not request.after:
+        calls.append((Mode.GRADIENT, replace(request, between=True), "where another call comes before its backward"))
     found = []
     for mode, one, where in calls:
         reply = ask(one)

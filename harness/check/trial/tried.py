@@ -72,7 +72,8 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
         if laid.error and objection.verdict is Verdict.ERROR:
             return Tried(variant, None, None, Reply(), {}, f"the reference: {laid.error}")
         return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
-    some = parts(ask, asked, replies[1], alone=variant.name == GIVEN)
+    first = variant.name == GIVEN
+    some = parts(ask, asked, replies[1], alone=first, between=first and not manner.reuses_outputs)
     question = _question(reference, asked, manner)
     try:
         known = truth(question)

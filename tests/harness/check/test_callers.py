@@ -70,7 +70,57 @@ def test_a_gradient_that_is_wrong_where_it_alone_is_asked_for(fault, verdict):
 
 def test_a_backward_that_takes_its_gradient_for_contiguous():
     report = judged(scaled("strides"))
-    assert told(report) == {(layout, "WRONG_GRADIENT", "gradient") for layout in ("transposed", "sliced", "broadcast")}
+    layouts = ("transposed", "sliced", "gapped", "broadcast")
+    assert told(report) == {(layout, "WRONG_GRADIENT", "gradient") for layout in layouts}
+
+
+def where(x, strides):
+    """Its elements, found by strides that a kernel takes it to have."""
+    return torch.as_strided(x, x.shape, strides) if x.stride(-1) == 1 else x.contiguous()
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "strides"),
+    [
+        ("gapped", (6, 5), lambda x: (x.shape[1], 1)),
+        ("cropped", (3, 6, 5), lambda x: (x.shape[1] * x.stride(1), x.stride(1), 1)),
+        ("exchanged", (3, 6, 5), lambda x: (x.stride(0), x.shape[2] if x.stride(0) < x.stride(1) else x.stride(1), 1)),
+    ],
+)
+def test_rows_taken_to_lie_where_they_do_not(layout, shape, strides):
+    """With numbers of a row side by side, as of a part of a fused projection; which a kernel asks for, and no more."""
+    given = {"like": torch.exp, "inputs": [shape], "dtype": "f32", "raises": False, "gradients": False}
+    found = opproof.check(lambda x: where(x, strides(x)).exp(), **given, only=layout)
+    assert told(found) == {(layout, "WRONG_VALUE", "forward")}
+    assert opproof.check(torch.exp, **given, only=layout).ok
+
+
+class Normed(torch.autograd.Function):
+    """A row over its length; what a forward saves is its own, or that of the last of all."""
+
+    last = None
+
+    @staticmethod
+    def forward(ctx, x, own):
+        size = x.square().mean(-1, keepdim=True).sqrt()
+        ctx.save_for_backward(x, size)
+        ctx.own, Normed.last = own, size
+        return x / size
+
+    @staticmethod
+    def backward(ctx, g):
+        x, size = ctx.saved_tensors
+        size = size if ctx.own else Normed.last
+        y = x / size
+        return (g - y * (g * y).mean(-1, keepdim=True)) / size, None
+
+
+def test_what_the_last_forward_saved():
+    given = {"like": lambda x, _: x / x.square().mean(-1, keepdim=True).sqrt(), "dtype": "f32", "raises": False}
+    report = opproof.check(Normed.apply, **given, inputs=lambda seed: [torch.randn(6, 10), False], only="as given")
+    assert told(report) == {("as given", "WRONG_GRADIENT", "gradient")}
+    assert "where another call comes before its backward" in str(report)
+    assert opproof.check(Normed.apply, **given, inputs=lambda seed: [torch.randn(6, 10), True], only="as given").ok
 
 
 def test_an_answer_that_the_next_call_overwrites():

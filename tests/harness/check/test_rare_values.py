@@ -303,3 +303,28 @@ def test_a_part_of_what_is_next_to_nothing_was_flushed():
     """By PyTorch's own mish, whose sigmoid is 0 below -89 in float32."""
     given = {"like": lambda a, b: a * torch.tanh(F.softplus(a)) * b, "inputs": [(7, 22), (7, 22)]}
     assert not wrong_at(lambda a, b: F.mish(a) * b, **given, only="negative values")
+
+
+def test_an_axis_that_is_told_by_its_size():
+    def scaled(x, v):
+        axis = next(a for a in (0, 1) if x.shape[a] == v.shape[0])
+        return x * (v[:, None] if axis == 0 else v)
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(9, 20, generator=generator).to(dtype), torch.randn(20, generator=generator).to(dtype)]
+
+    assert wrong_at(scaled, lambda x, v: x * v, inputs, gradients=False) == {"20 as 9"}
+    assert wrong_at(scaled, lambda x, v: x * v, [(9, 20), (20,)], gradients=False) == {"20 as 9"}
+
+
+def test_a_value_is_not_excused_by_a_gradient_that_is_infinite():
+    """Of a share of 0 the entropy is 0 and its derivative infinite."""
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(6, 10, generator=generator).softmax(-1).to(dtype)]
+
+    given = {"like": lambda p: -torch.xlogy(p, p).sum(-1), "inputs": inputs}
+    assert wrong_at(lambda p: -(p * p.log()).sum(-1), **given) == {"zeros in places"}
+    assert not wrong_at(lambda p: torch.special.entr(p).sum(-1), **given)
