@@ -33,6 +33,8 @@ LARGER: tuple[Callable[[int], int], ...] = (
 )
 #: All sizes together past a usual tile, each by so much more than the one before.
 _PAST, _MORE = 65, 2
+#: Less than a window, a state or a tap has: what is kept of the call before reaches past what is new.
+FEW = (2, 3)
 #: So many sizes are made as others are.
 _ALIKE = 3
 #: A larger size has so many elements at most, or so many times those given.
@@ -94,7 +96,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         made += [Size("1 as 2", "1 as 2", ones, late=True, rare=True)] if ones and 2 not in used else []
         made += [
             Size(f"{n} as {m}", f"{n} as {m}", dict.fromkeys(places[n], m), late=True, rare=True)
-            for n, m in made_alike(found)
+            for n, m in (*made_alike(found), *((n, m) for n in found for m in FEW if m < n and m not in used))
         ]
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
 

@@ -11,7 +11,7 @@ import numpy as np
 from opproof.harness.check.questions.fills import Fill, fills
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.sizes import LARGER, is_too_large, made_alike
+from opproof.harness.check.questions.sizes import FEW, LARGER, is_too_large, made_alike
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
 
@@ -109,6 +109,7 @@ def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple
     ragged, *others = [[(n, new_of(n)) for n in sizes if fits(n, new_of(n))] for new_of in _NEW]
     others.append([(1, 2)] if any(1 in s for s in shapes) and fits(1, 2) else [])
     others.append(made_alike(sizes))
+    others.append([(n, m) for n in sizes for m in FEW if m < n and fits(n, m)])
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 

@@ -11,7 +11,7 @@ from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
 from opproof.harness.check.questions.numbers import floors_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.sizes import sizes
+from opproof.harness.check.questions.sizes import FEW, sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import LAYOUTS, Variant
 from opproof.harness.check.sides.call import Reply
@@ -151,7 +151,8 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     if not pairs or variant.rest is not None:
         return None
     before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
-    name = stretched(before, after) if any(1 in b.shape for _, b in pairs) else ""
+    few = any(n <= max(FEW) for _, b in pairs for n in b.shape)  # of 3 a half is 1, and stretches as 1 does
+    name = stretched(before, after) if few else ""
     why = f"the reference: {name} stretches an axis of size 1, which it does not as given" if name else ""
     if uneven(before, after):
         why = "the reference: it joins pieces of several sizes, which are alike as given"

@@ -26,3 +26,6 @@ def usual_values(request, monkeypatch):
     monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.compared.further", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.variants._NEW", _USUAL)
+    for place in ("sizes", "variants"):
+        monkeypatch.setattr(f"opproof.harness.check.questions.{place}.FEW", ())
+        monkeypatch.setattr(f"opproof.harness.check.questions.{place}.made_alike", lambda _: [])
