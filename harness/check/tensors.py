@@ -130,8 +130,8 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         wide = torch.full((*plain.shape[:-1], 2 * plain.shape[-1]), 77, device=plain.device).to(plain.dtype)
         wide[..., ::2] = plain
         return wide[..., ::2]
-    if layout == "gapped" and plain.dim() >= 2:
-        return _within(torch, plain, (*plain.shape[:-1], plain.shape[-1] + 3))
+    if layout == "gapped" and plain.dim() >= 2:  # by 4, so that pairs and fours of a row stay together
+        return _within(torch, plain, (*plain.shape[:-1], plain.shape[-1] + 4))
     if layout == "cropped" and plain.dim() >= 3:
         return _within(torch, plain, (*plain.shape[:-2], plain.shape[-2] + 2, plain.shape[-1]))
     if layout == "exchanged" and plain.dim() >= 3:

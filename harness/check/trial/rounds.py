@@ -31,7 +31,7 @@ FAILING = 4
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 #: Or what it calls, of how its tensors lie.
-_OF_MEMORY = ("contiguous", "storage_offset", "with stride", "aligned")
+_OF_MEMORY = ("contiguous", "storage_offset", "with stride", "a stride", "aligned")
 
 
 @dataclass(frozen=True)
