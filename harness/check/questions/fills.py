@@ -46,7 +46,7 @@ class Fill:
 def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
     """What anything is tried with."""
     for label, (factor, offset) in FILLS.items():
-        yield Fill(f"{label} values", label, partial(_filled, factor=factor, offset=offset))
+        yield Fill(f"{label} values", label, partial(filled, factor=factor, offset=offset))
     floats = sum(map(varies, asked))
     for i, (name, label) in enumerate(SOME.items() if floats > 1 else ()):
         yield Fill(name, label, partial(_partly_small, first=i))
@@ -54,7 +54,8 @@ def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
     yield Fill(TIES, TIED, tied)
 
 
-def _filled(tensors: Sequence[Tensor], factor: float, offset: float) -> list[Array]:
+def filled(tensors: Sequence[Tensor], factor: float, offset: float = 0.0) -> list[Array]:
+    """All values that vary, times a factor and with an offset."""
     return [t.values * factor + offset if varies(t) else t.values for t in tensors]
 
 

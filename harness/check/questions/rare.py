@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from opproof.harness.check.questions.fills import FILLS, TELLING, TIED, TIES, TINY, ZEROED, Fill, tied
+from opproof.harness.check.questions.fills import FILLS, TELLING, TIED, TIES, TINY, ZEROED, Fill, filled, tied
 from opproof.harness.check.questions.properties.held import varies
 from opproof.harness.check.questions.properties.kinds import BITS, DISTRIBUTION, properties
 from opproof.harness.check.questions.structure import twice
@@ -33,7 +33,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     if any(map(_has_zeros, asked)):
         yield _zeros("zeros in places", _in_places)
         yield _zeros("slices of zeros", _in_slices)
-    spanning = [i for i, t in enumerate(asked) if varies(t) and _spans_zero(t) and not twice(t)]
+    spanning = [i for i, t in enumerate(asked) if _has_zeros(t) and _spans_zero(t)]
     if spanning:
         yield _zeros("zeros among negative values", lambda t: -np.abs(_in_places(t)))
     for i in spanning[:_WHOLE]:
@@ -44,11 +44,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     for factor in _small(floors):
         if factor >= least:
             name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
-            yield Fill(name, TINY, partial(_times, factor=factor), rare=True)
-
-
-def _times(tensors: Sequence[Tensor], factor: float) -> list[Array]:
-    return [t.values * factor if varies(t) else t.values for t in tensors]
+            yield Fill(name, TINY, partial(filled, factor=factor), rare=True)
 
 
 def _small(floors: frozenset[float]) -> list[float]:

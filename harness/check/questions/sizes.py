@@ -71,7 +71,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         for n in dict.fromkeys(n for s in shapes for n in s)
         if n not in left and n >= (_LEAST_EVEN if n % 2 == 0 else _LEAST_ODD) and not _named(n, named)
     ]
-    places = {n: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n] for n in found}
+    places = {n: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n] for n in (1, *found)}
     used = {n for s in shapes for n in s}
 
     def ragged(n: int) -> list[int]:
@@ -92,12 +92,10 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
             ]
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
-        ones = dict.fromkeys([(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == 1], 2)
-        made += [Size("1 as 2", "1 as 2", ones, late=True, rare=True)] if ones and 2 not in used else []
-        made += [
-            Size(f"{n} as {m}", f"{n} as {m}", dict.fromkeys(places[n], m), late=True, rare=True)
-            for n, m in (*made_alike(found), *((n, m) for n in found for m in FEW if m < n and m not in used))
-        ]
+        news = [(1, 2)] if 1 in used and 2 not in used else []
+        news += made_alike(found)
+        news += [(n, m) for n in found for m in FEW if m < n and m not in used]
+        made += [_rare({n: m}, places) for n, m in news]
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
 
 
@@ -121,7 +119,13 @@ def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[
     news = [new for new in together if len(new) > 1 and not used & set(new.values())]
     news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]
     unlike = {_text(new): new for new in news}
-    return [Size(text, text, _at(places, new), late=i > 0, rare=True) for i, (text, new) in enumerate(unlike.items())]
+    return [_rare(new, places, late=i > 0) for i, new in enumerate(unlike.values())]
+
+
+def _rare(new: Mapping[int, int], places: Mapping[int, Sequence[tuple[int, int]]], *, late: bool = True) -> Size:
+    """Sizes of which nothing is said where the reference, or the candidate, does not take them."""
+    text = _text(new)
+    return Size(text, text, _at(places, new), late=late, rare=True)
 
 
 def is_too_large(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, ...]]) -> bool:

@@ -229,9 +229,6 @@ def test_what_is_off_by_little_where_inputs_seldom_are():
 
 
 def test_ties_along_the_first_axis():
-    def last(x):
-        return x.shape[0] - 1 - x.flip(0).argmax(0)
-
     def first(x):
         return x.argmax(0)
 

@@ -92,7 +92,7 @@ def test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left():
     assert found(rows) == [
         "40 as 41 and 12 as 13", "40 as 42 and 12 as 14", "40 as 41", "40 as 42", "12 as 13", "12 as 14",
         "40 as 50 and 12 as 15", "40 as 1", "12 as 1", "40 as 12", "40 as 2", "40 as 3", "12 as 2",
-            "12 as 3", "40 as 65 and 12 as 17", "40 as 90 and 12 as 27",
+        "12 as 3", "40 as 65 and 12 as 17", "40 as 90 and 12 as 27",
         "40 as 65 and 12 as 67", "40 as 65", "12 as 17", "40 as 64", "12 as 32", "40 as 273", "12 as 273", "40 as 1100",
         "12 as 1100",
     ]  # fmt: skip
