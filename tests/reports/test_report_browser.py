@@ -22,11 +22,7 @@ from opproof.vocabulary.modes import Mode
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 expect = sync_api.expect
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-# Playwright's browser lives in one process, so these tests stay together under xdist.
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path")
 ARGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 BESIDE = Path(__file__).parents[1] / "browser"

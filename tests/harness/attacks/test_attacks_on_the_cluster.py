@@ -15,10 +15,7 @@ from opproof.harness.run.cluster.keys import unguarded
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="finds ports and processes in /proc"),
-    pytest.mark.xdist_group("dask"),  # one of them joins every open scheduler of the machine, those of other tests too
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds ports and processes in /proc")
 
 CASES = ("neg[x=5x7;f32]", "abs[x=5x7;f32]")
 

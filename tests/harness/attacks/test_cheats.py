@@ -15,8 +15,6 @@ import pytest
 from opproof.reports import read_results
 from opproof.vocabulary.verdicts import Verdict
 
-pytestmark = pytest.mark.xdist_group("cheats")  # they share one run
-
 FOLDER = Path(__file__).parents[3] / "examples" / "cheats"
 #: The judged call is not the first of all in either: of what a cheat keeps the verdict would depend on it.
 CASES = ("softmax[x=7x1023;dim=-1;f32;seed=1]", "softmax[x=7x1023;dim=-1;f32;seed=2]")

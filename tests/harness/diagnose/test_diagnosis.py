@@ -12,7 +12,6 @@ from opproof.cases import Case
 from opproof.harness.diagnose.diagnosis import diagnose, others
 
 COUNT = 5  # cases a defect
-pytestmark = pytest.mark.xdist_group("diagnosis")  # what is measured once serves several tests
 
 
 @functools.cache

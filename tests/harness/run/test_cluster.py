@@ -14,7 +14,6 @@ from _runs import timeless
 from opproof.reports import read_results
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.xdist_group("dask")  # attacks on clusters join every open scheduler of the machine
 
 #: Right for abs, wrong for neg, and slow enough that a run lasts while workers are killed.
 BACKEND = """
