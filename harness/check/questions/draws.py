@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.harness.check.questions.absent import absent
 from opproof.harness.check.questions.fills import TIED
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
@@ -36,7 +37,7 @@ def variants_of(
     zeros = list(rare(pairs[0][0], floors))
     first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
-    return (first, *((v,) for v in otherwise), *early, *rest, *late)
+    return (first, *((v,) for v in (*otherwise, *absent(pairs))), *early, *rest, *late)
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
@@ -65,9 +66,10 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     """The data of a factory's i-th variant: others come first each time, and the two of a pair take turns.
 
     One of them is judged, the other lies in memory before; a factory may put into every second draw what counts. Ties
-    are not in turn: what meets there is of one draw.
+    are not in turn: what meets there is of one draw. Layouts have the first two draws, whose truth is known once.
     """
-    turned = (*some[i % AGAIN :], *some[: i % AGAIN])
+    by = i % AGAIN if some[0].layout == CONTIGUOUS else 0
+    turned = (*some[by:], *some[:by])
     swapped = i % 2 and some[0].fill != TIED and some[0].rest is None
     return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
 

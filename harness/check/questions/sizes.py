@@ -37,6 +37,10 @@ _PAST, _MORE = 65, 2
 FEW = (2, 3)
 #: So many sizes are made as others are.
 _ALIKE = 3
+#: Whole numbers that a reference names, as a window's or a block's length: a size is made one of them, and one more.
+_ABOUT = range(4, 257)
+#: So many such sizes.
+_SOME = 6
 #: A larger size has so many elements at most, or so many times those given.
 _ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
@@ -95,6 +99,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         news = [(1, 2)] if 1 in used and 2 not in used else []
         news += made_alike(found)
         news += [(n, m) for n in found for m in FEW if m < n and m not in used]
+        news += _about(found, used, named)
         made += [_rare({n: m}, places) for n, m in news]
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
 
@@ -102,6 +107,12 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
 def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:
     """The larger and the smaller of neighbours among sizes: who tells an axis by its size takes another of squares."""
     return [(max(pair), min(pair)) for pair in pairwise(found)][:_ALIKE]
+
+
+def _about(found: Sequence[int], used: set[int], named: frozenset[float]) -> list[tuple[int, int]]:
+    """Sizes at numbers that are named: where a window is as long as a row, or one shorter, its end is the row's."""
+    some = sorted(int(c) for c in named if c in _ABOUT)
+    return [(n, m) for c in some for n in found for m in (c + 1, c) if m not in used][:_SOME]
 
 
 def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[tuple[int, int]]]) -> list[Size]:

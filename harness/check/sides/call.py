@@ -12,7 +12,7 @@ import numpy as np
 from opproof.harness.check.sides.backward import has_own_backward
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, as_array, laid, to_torch
-from opproof.vocabulary.arrays import Array, same_bits
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
 
@@ -80,7 +80,8 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     if wanted:
         tensors = [t.requires_grad_() if n else t for t, n in zip(tensors, request.needs, strict=True)]
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(request.seed)
+        seeded = torch.default_generator if request.device == "cpu" else torch  # which formats tracebacks
+        seeded.manual_seed(request.seed)
         start = time.perf_counter()
         try:
             with torch.set_grad_enabled(wanted):
@@ -112,13 +113,6 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
         outputs, gradients, changed, left, declined=declined, failed=failed, overwritten=overwritten, seconds=seconds,
         own_backward=own_backward,
     )  # fmt: skip
-
-
-def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
-    """Whether two replies have the same bits."""
-    pairs = zip(a, b, strict=True) if len(a) == len(b) else []
-    same = (x is y if x is None or y is None else same_bits(x.values, y.values) for x, y in pairs)
-    return len(a) == len(b) and all(same)
 
 
 def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.harness.check.sides.call import Answered, Reply, alike
+from opproof.harness.check.sides.alike import alike, near
+from opproof.harness.check.sides.call import Answered, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.manner import Manner
@@ -39,12 +40,17 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
         ("gradients", first.gradients, last.gradients),
     ):
         if manner.bits is None and not alike(one, two):
-            text = (
-                f"the same call gave other {what} the second time; where the order of its sums is left open, "
-                'declare it with bits="vary" (--bits vary)'
-            )
-            return Judgement(Verdict.NOT_REPEATABLE, text)
+            return Judgement(Verdict.NOT_REPEATABLE, _other(what, one, two))
     return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
+
+
+def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | None]) -> str:
+    """What is said of two replies to one request: whether rounding may have parted them."""
+    text = f"the same call gave other {what} the second time"
+    if len(one) == len(two) and all(map(near, one, two)):
+        return f'{text}; where the order of its sums is left open, declare it with bits="vary" (--bits vary)'
+    why = "something was kept of the call between, or memory is read that nobody wrote"
+    return f"{text}, by more than rounding: {why}"
 
 
 def _misshapen(got: Sequence[Answered], wanted: Sequence[Answered]) -> Judgement | None:

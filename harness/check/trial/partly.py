@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from opproof.harness.check.sides.call import Reply, alike
+from opproof.harness.check.sides.alike import alike
+from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.judge.judgement import Judgement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from opproof.harness.check.sides.call import alike
+from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.tried import Tried
 from opproof.harness.judge.judgement import Judgement

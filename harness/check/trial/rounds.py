@@ -18,6 +18,7 @@ from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.manner import Manner
+from opproof.harness.check.trial.once import Once
 from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.repeated import unrepeated
 from opproof.harness.check.trial.tried import Tried, tried
@@ -61,7 +62,7 @@ def every_variant(
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
-    pace = Pace(first)
+    pace, once = Pace(first), Once()
     named = reference.subject, reference.form.arguments.rest
     others = sizes(first, numbers_of(*named)) if own else []
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named))
@@ -81,7 +82,7 @@ def every_variant(
         if found and begun - start + pace.seconds(same[0].asked) > wish.seconds:
             left.append(same[0].name)
             continue
-        one = _of_some(reference, ask, same, first, manner, alone=not found)
+        one = _of_some(reference, ask, same, first, manner, once, alone=not found)
         if found:  # the first has the start of a process in it
             pace.took(same[0].asked, time.monotonic() - begun)
         if not found and one.declined and wish.only is None:
@@ -98,12 +99,19 @@ def every_variant(
 
 
 def _of_some(
-    reference: Reference, ask: Ask, same: Sequence[Variant], given: Sequence[Tensor], manner: Manner, *, alone: bool
+    reference: Reference,
+    ask: Ask,
+    same: Sequence[Variant],
+    given: Sequence[Tensor],
+    manner: Manner,
+    once: Once,
+    *,
+    alone: bool,
 ) -> Tried:
     """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known."""
     for variant in same:
         said = _of_sizes(reference, given, variant, manner)
-        one = said or _made_for(tried(reference, ask, variant, manner), alone=alone)
+        one = said or _made_for(tried(reference, ask, variant, manner, once), alone=alone)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not _fails(one)

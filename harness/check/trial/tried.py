@@ -18,17 +18,19 @@ from opproof.harness.check.doubts.undeclared import undeclared
 from opproof.harness.check.doubts.unsaved import unsaved
 from opproof.harness.check.doubts.unsettled import unsettled
 from opproof.harness.check.questions.variants import GIVEN, Variant
-from opproof.harness.check.sides.call import Reply, alike
-from opproof.harness.check.sides.facts import Facts, facts
+from opproof.harness.check.sides.alike import alike
+from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.tensors import CONTIGUOUS, kind_of
 from opproof.harness.check.trial.faults import fault
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
 from opproof.harness.check.trial.manner import Manner
+from opproof.harness.check.trial.once import Once
 from opproof.harness.check.trial.partly import judged as wrong_part
 from opproof.harness.check.trial.partly import parts
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.harness.truth.torch.evaluate import Question, Truth
 from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.errors import BadInput, UsageError
 from opproof.vocabulary.modes import Mode
@@ -54,11 +56,11 @@ class Tried:
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
 
-def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> Tried:
+def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
     start = time.process_time()
-    asked = facts(reference, variant.asked, manner.seed, manner.gradients, variant.rest)
-    other = facts(reference, variant.other, manner.seed, manner.gradients, variant.rest)
+    asked = once.asked(reference, variant, variant.asked, manner)
+    other = once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
         why = asked if isinstance(asked, str) else str(other)
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
@@ -76,7 +78,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner) -> T
     some = parts(ask, asked, replies[1], alone=first, between=first and not manner.reuses_outputs)
     question = _question(reference, asked, manner)
     try:
-        known = truth(question)
+        known = once.truth(variant, asked, question, lambda k: judge(asked, k, replies[1]))
     except _NOT_THESE as error:
         why = f"the reference in float64: {type(error).__name__}: {error}"
         if variant.name == GIVEN:

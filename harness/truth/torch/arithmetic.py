@@ -6,6 +6,7 @@ noisy ones read them from there, so that noise never flips a branch. Amplitudes 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -196,10 +197,8 @@ class Arithmetic:
             return self._drawn_by_value(like)
         if count < _DRAWN:
             return torch.randn(shape, dtype=torch.float64, generator=self._generator)
-        if self._pool is None:
-            self._pool = torch.randn(2 * _POOL, generator=self._generator).double()
-        starts = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist()
-        parts = [self._pool[s : s + _POOL] for s in starts]
+        starts, pool = torch.randint(_POOL, (-(-count // _POOL),), generator=self._generator).tolist(), _normal(torch)
+        parts = [pool[s : s + _POOL] for s in starts]
         return (parts[0] if len(parts) == 1 else torch.cat(parts))[:count].reshape(shape)
 
     def _drawn_by_value(self, like: Any) -> Any:
@@ -208,6 +207,12 @@ class Arithmetic:
             self._pool = self.torch.randn(PLACES, dtype=self.torch.float64, generator=self._generator)
         self._calls += 1
         return self._pool[places_of(self.torch, like, self._calls)]
+
+
+@functools.cache
+def _normal(torch: Any) -> Any:
+    """Standard normal numbers, drawn once for all evaluations: each begins somewhere else in them."""
+    return torch.randn(2 * _POOL, generator=torch.Generator().manual_seed(1)).double()
 
 
 def _laid(z: Any, y: Any) -> Any:

@@ -7,6 +7,7 @@ and what cannot be decomposed is refused.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -84,7 +85,7 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     if draws(func):
         return noise.random(func._schema.name, lambda: func(*args, **kwargs))
     args, kwargs = constants.rounded(noise, name, *made_of_others(noise, name, args, kwargs))
-    floats = any(_is_float(v) for v in _flat((args, kwargs)))
+    floats = any(map(_is_float, args)) or any(_is_float(v) for v in _flat((args, kwargs)))
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)
     if name in _RULES:
@@ -195,6 +196,7 @@ def _overload(noise: Arithmetic, name: str, overload: str) -> Any:
     return getattr(getattr(noise.torch.ops.aten, name, None), overload or "default", None)
 
 
+@functools.cache
 def name_of(func: Any) -> str:
     """The operation's name without namespace and overload."""
     return str(func._schema.name.partition("::")[2])

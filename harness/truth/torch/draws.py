@@ -6,6 +6,7 @@ Generators give other numbers in float64 than in float32, so a seed alone does n
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ class Draw:
     values: tuple[Any, ...]
 
 
+@functools.cache  # it is asked at every operation
 def draws(func: Any) -> bool:
     """Whether an operation draws at random, by itself."""
     import torch

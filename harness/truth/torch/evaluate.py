@@ -151,7 +151,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
             x.requires_grad_()
     with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.set_grad_enabled(asked):
         warnings.simplefilter("ignore")
-        torch.manual_seed(question.seed)
+        torch.default_generator.manual_seed(question.seed)  # torch.manual_seed formats tracebacks, each time three
         noise.draws = list(question.draws)
         with noisy(noise), through_largest(noise, roundoff):
             outputs = list(question.outputs(*leaves))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,10 +20,7 @@ def promoted(
     noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments with narrow floats, and dtypes of narrow floats, made float64; the line is kept."""
-    torch = noise.torch
-    narrow = {getattr(torch, name): torch.float64 for name in _NARROW}
-    narrow[torch.complex64] = torch.complex128
-    seen = False
+    torch, narrow, seen = noise.torch, _wider(), False
 
     def wide(value: Any) -> Any:
         nonlocal seen
@@ -44,6 +42,13 @@ def promoted(
     if seen:
         noise.promoted.setdefault(line())
     return given, named
+
+
+@functools.cache
+def _wider() -> dict[Any, Any]:
+    import torch
+
+    return {**{getattr(torch, name): torch.float64 for name in _NARROW}, torch.complex64: torch.complex128}
 
 
 def to_eight_bits(noise: Arithmetic, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

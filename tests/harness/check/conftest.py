@@ -8,6 +8,7 @@ import pytest
 _ASKING = frozenset(
     (
         "test_rare_values",
+        "test_whole_numbers",
         "test_decided_otherwise",
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )
@@ -18,10 +19,11 @@ _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, la
 
 @pytest.fixture(autouse=True)
 def usual_values(request, monkeypatch):
-    """No zeros and floors, no larger sizes and no later draws, but in files that ask for them."""
+    """No zeros, floors, other whole numbers, larger sizes and later draws, but in files that ask for them."""
     if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
         return
     monkeypatch.setattr("opproof.harness.check.questions.draws.rare", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.questions.draws.absent", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes.LARGER", ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.compared.further", lambda *_: ())
@@ -29,3 +31,4 @@ def usual_values(request, monkeypatch):
     for place in ("sizes", "variants"):
         monkeypatch.setattr(f"opproof.harness.check.questions.{place}.FEW", ())
         monkeypatch.setattr(f"opproof.harness.check.questions.{place}.made_alike", lambda _: [])
+    monkeypatch.setattr("opproof.harness.check.questions.sizes._about", lambda *_: [])

@@ -170,6 +170,20 @@ def test_bits_that_vary_are_declared():
         opproof.check(in_any_order(), bits="differ", **asked)
 
 
+def test_what_is_kept_of_the_call_between_is_no_order_of_sums():
+    kept = [torch.zeros(())]
+
+    def candidate(x, w):
+        before, kept[0] = kept[0], (x @ w).sum().detach()
+        return x @ w + before
+
+    asked = {"like": lambda x, w: x @ w, "inputs": [(5, 8), (8, 3)], "only": "as given", "raises": False}
+    report = opproof.check(candidate, gradients=False, **asked)
+    assert set(report.failures) == {Verdict.NOT_REPEATABLE}
+    assert "something was kept of the call between" in str(report)
+    assert "vary" not in str(report)
+
+
 def test_bits_that_vary_by_the_name_of_an_operator():
     calls = []
 

@@ -1,0 +1,96 @@
+"""Whole numbers that say which, as of experts, segments and rows: one that none has, all alike, a piece of nothing.
+
+Few draws have a group without a member, or one with all of them; what runs over groups errs there first. Only where one
+tensor alone holds whole numbers: of two, as of indices and their counts, one may be made of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from opproof.harness.check.questions.structure import ordered
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.vocabulary.arrays import Array
+
+#: So many different numbers there are at least: the least and the largest stay, as many a reference counts by them.
+_DIFFERENT = 3
+#: Other numbers in place of some; None where there are none.
+_Change = Callable[[Array], Array | None]
+#: Two draws, of which one is judged and the other lies in memory before.
+_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+
+
+def absent(pairs: Sequence[_Pair]) -> Iterator[Variant]:
+    """Variants of the first pair of draws."""
+    given, other = pairs[0]
+    whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
+    if len(whole) != 1:
+        return
+    at, of = whole[0], given[whole[0]]
+    drawn = [draw[at].values for pair in pairs for draw in pair]
+    sizes = {n for i, t in enumerate(given) if i != at for n in t.shape}
+    changes: dict[str, _Change] = {}
+    if all(_divides(v, sizes) for v in drawn):
+        changes = {f"an empty piece in {of.name}": _emptied}
+    elif any(not np.array_equal(of.values, v) for v in drawn) and all(map(_repeats, drawn)):
+        changes = {f"{of.name} without one of its numbers": _without, f"{of.name} all alike": _alike}
+    for name, change in changes.items():
+        some = [_changed(draw, at, change) for draw in (given, other)]
+        if (asked := some[0]) is not None and (before := some[1]) is not None:
+            yield Variant(name, "whole-numbers", CONTIGUOUS, asked, before, rare=True)
+
+
+def _changed(draw: Sequence[Tensor], at: int, change: _Change) -> tuple[Tensor, ...] | None:
+    made = change(draw[at].values)
+    if made is None:
+        return None
+    return tuple(t.holding(made) if i == at else t for i, t in enumerate(draw))
+
+
+def _divides(values: Array, sizes: set[int]) -> bool:
+    """Whether they say where pieces of an axis begin: from 0 up to its size."""
+    some = values.ndim == 1 and values.size > _DIFFERENT and values[0] == 0 and int(values[-1]) in sizes
+    return bool(some and (np.diff(values) > 0).all())
+
+
+def _repeats(values: Array) -> bool:
+    """Whether there are several numbers, and some more than once: of a permutation each one counts."""
+    return _DIFFERENT <= np.unique(values[values >= 0]).size < values.size
+
+
+def _emptied(values: Array) -> Array:
+    made = np.array(values)
+    made[made.size // 2] = made[made.size // 2 - 1]
+    return made
+
+
+def _without(values: Array) -> Array | None:
+    """Without a number from the middle: another takes its place, the next below that its row does not have."""
+    some = np.unique(values[values >= 0])
+    gone = some[some.size // 2]
+    rows = values.reshape(-1, values.shape[-1])
+    unlike = rows.shape[1] > 1 and all(np.unique(row).size == row.size for row in rows)
+    others = [*some[some < gone][::-1], *some[some > gone]]
+
+    def instead(row: Array) -> Array | None:
+        if gone not in row:
+            return row
+        to = next((n for n in others if not unlike or n not in row), None)
+        return None if to is None else np.where(row == gone, to, row)
+
+    made = [instead(row) for row in rows]
+    if any(row is None for row in made):
+        return None
+    after = np.array(made)
+    return after.reshape(values.shape) if bool((~ordered(rows) | ordered(after)).all()) else None
+
+
+def _alike(values: Array) -> Array | None:
+    """The largest number everywhere; not where a row has each of its numbers once. What is below 0 stays, as a mark."""
+    rows = values.reshape(-1, values.shape[-1])
+    if rows.shape[1] > 1 and all(np.unique(row).size == row.size for row in rows):
+        return None
+    return np.where(values >= 0, values.max(), values)

@@ -1,0 +1,75 @@
+"""What a reference makes of inputs, found out once: in other layouts they hold the same, and so does its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.facts import Facts, facts
+from opproof.harness.check.sides.reference import Reference
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.trial.judge import fails
+from opproof.harness.check.trial.manner import Manner
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.truth.roundoff import RUNS
+from opproof.harness.truth.torch.evaluate import Question, Truth, truth
+from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.modes import Mode
+
+#: By the arrays that tensors hold, which are the same objects in every layout.
+_Key = tuple[int, ...]
+#: Layouts in which a tensor holds other values, or its cotangent does.
+_STRETCHED = "broadcast"
+#: Runs of noise at which what inputs seldom have is judged first: a bound from so few is half or twice as wide.
+_FIRST = 4
+#: Digits of dtypes in which a bound that is twice as wide is narrow still.
+_SINGLE = 24
+
+
+@dataclass
+class Once:
+    """What is known of the inputs of one check, in the layout given; `tensors` keeps their arrays alive."""
+
+    facts: dict[_Key, Facts] = field(default_factory=dict)
+    truths: dict[_Key, Truth] = field(default_factory=dict)
+    tensors: list[tuple[Tensor, ...]] = field(default_factory=list)
+
+    def asked(self, reference: Reference, variant: Variant, tensors: tuple[Tensor, ...], manner: Manner) -> Facts | str:
+        """See `facts`, for one of a variant's two sets of tensors."""
+        layout = next((t.layout for t in tensors if t.layout != CONTIGUOUS), CONTIGUOUS)
+        known = self.facts.get(_key(tensors)) if variant.rest is None and layout != _STRETCHED else None
+        if known is not None:
+            request = replace(known.request, tensors=tensors, layout=layout if known.request.cotangents else CONTIGUOUS)
+            return replace(known, request=request)
+        new = facts(reference, tensors, manner.seed, manner.gradients, variant.rest)
+        if _is_plain(variant) and layout == CONTIGUOUS and not isinstance(new, str) and not new.reply.draws:
+            self.facts[_key(tensors)] = new
+            self.tensors.append(tensors)
+        return new
+
+    def truth(
+        self, variant: Variant, asked: Facts, question: Question, judged: Callable[[Truth], dict[Mode, Judgement]]
+    ) -> Truth:
+        """See `truth`. Where values or sizes are rare a quick one suffices for an answer that it lets pass."""
+        key = _key(asked.request.tensors)
+        plain = _is_plain(variant) and asked.request.layout != _STRETCHED and key in self.facts
+        if plain and key in self.truths:
+            return self.truths[key]
+        if variant.rare and all(DTYPES[k].digits >= _SINGLE for k in question.results if k):
+            quick = truth(question, _FIRST)
+            if not fails(judged(quick)):
+                return quick
+        known = truth(question, RUNS)
+        if plain:
+            self.truths[key] = known
+        return known
+
+
+def _is_plain(variant: Variant) -> bool:
+    """Whether its values and its other arguments are those given, which later variants may have too."""
+    return variant.fill == "normal" and not variant.rare and variant.rest is None
+
+
+def _key(tensors: tuple[Tensor, ...]) -> _Key:
+    return tuple(id(t.values) for t in tensors)

@@ -1,0 +1,108 @@
+"""Whole numbers that say which, and sizes at numbers that a reference names: what few draws have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.questions.absent import absent  # noqa: E402
+from opproof.harness.check.tensors import taken  # noqa: E402
+
+
+def variants(*draws):
+    """By name the whole numbers that are tried; of several draws, of numbers beside four rows of floats."""
+    pairs = [tuple((taken("x", np.zeros((16, 4))), *(taken(f"i{k}", v) for k, v in enumerate(d))) for d in draws)]
+    return {v.name: [t.values for t in v.asked[1:]] for v in absent(pairs)}
+
+
+def wrong_at(candidate, like, inputs, only=None):
+    report = opproof.check(candidate, like=like, inputs=inputs, raises=False, seconds=1e9, only=only)
+    return {report.variants[r.case] for rs in report.failures.values() for r in rs}
+
+
+def test_a_number_that_none_has_and_all_alike():
+    a, b = np.array([0, 3, 1, 2, 2, -100]), np.array([2, 3, 1, 0, 0, 1])
+    made = variants((a,), (b,))
+    assert {name: v.tolist() for name, (v,) in made.items()} == {
+        "i0 without one of its numbers": [0, 3, 1, 1, 1, -100],
+        "i0 all alike": [3, 3, 3, 3, 3, -100],
+    }
+
+
+def test_rows_that_have_each_number_once_keep_that():
+    rows = np.array([[0, 3], [1, 2], [2, 0], [3, 1]])
+    ((made,),) = variants((rows,), (rows[::-1],)).values()
+    assert made.tolist() == [[0, 3], [1, 0], [1, 0], [3, 1]]
+
+
+def test_ascending_numbers_stay_so():
+    segments = np.array([0, 0, 1, 2, 2, 3])
+    made = variants((segments,), (np.sort(segments[::-1] // 2 + 1),))
+    assert all((np.diff(v) >= 0).all() for (v,) in made.values())
+
+
+def test_a_piece_of_nothing():
+    ((made,),) = variants((np.array([0, 5, 9, 16]),), (np.array([0, 2, 9, 16]),)).values()
+    assert made.tolist() == [0, 5, 5, 16]
+
+
+@pytest.mark.parametrize(
+    "draws",
+    [
+        ([[0, 1, 2, 3, 4]], [[4, 1, 3, 2, 0]]),  # a permutation
+        ([[0, 1, 2, 1]], [[0, 1, 2, 1]]),  # a table, the same in every draw
+        ([[0, 1, 2, 1], [1, 2]], [[2, 1, 0, 1], [2, 1]]),  # two, of which one may count the other
+        ([[0, 1, 1, 0]], [[1, 1, 1, 0]]),  # two numbers
+    ],
+)
+def test_what_others_could_mean_something_else(draws):
+    assert not variants(*([np.array(v) for v in draw] for draw in draws))
+
+
+def by_token(x, expert, w):
+    return torch.einsum("ti,tio->to", x, w[expert])
+
+
+def by_expert(x, expert, w):
+    """Of tokens in the order of their experts; it ends at the first that has none."""
+    made = torch.zeros(x.shape[0], w.shape[2])
+    order, counts, start = expert.argsort(stable=True), torch.bincount(expert, minlength=len(w)), 0
+    for e, n in enumerate(counts.tolist()):
+        if n == 0:
+            break
+        some, start = order[start : start + n], start + n
+        made = made.index_put((some,), x[some] @ w[e])
+    return made
+
+
+def tokens(seed):
+    generator = torch.Generator().manual_seed(seed)
+    given = torch.randn(40, 6, generator=generator), torch.randint(0, 4, (40,), generator=generator)
+    return [*given, torch.randn(4, 6, 5, generator=generator)]
+
+
+def test_an_expert_without_a_token():
+    assert not wrong_at(by_token, by_token, tokens, only="expert without one of its numbers")
+    assert wrong_at(by_expert, by_token, tokens, only="expert without one of its numbers")
+    assert not wrong_at(by_expert, by_token, tokens, only="as given")
+
+
+def windowed(x, window=16):
+    ones = torch.ones(x.shape[-1], x.shape[-1])
+    return x @ (ones.tril() - ones.tril(-window))
+
+
+def until_it_slides(x, window=16):
+    """Off by one where a window is one shorter than a row."""
+    return windowed(x, window) if x.shape[-1] > window + 1 else x.flip(-1).cumsum(-1).flip(-1)
+
+
+def test_a_row_that_is_one_longer_than_the_window():
+    def inputs(seed):
+        return [torch.randn(3, 64, generator=torch.Generator().manual_seed(seed))]
+
+    assert not wrong_at(windowed, windowed, inputs)
+    assert wrong_at(until_it_slides, windowed, inputs) == {"64 as 17"}
