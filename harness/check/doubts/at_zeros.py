@@ -18,15 +18,21 @@ from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.judge.judgement import Judged, Judgement
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
-#: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken.
-_MOST = 4.0
+#: A gradient there is so many times the largest that is expected anywhere at most: of two kinks both may be taken. And
+#: so many times the largest cotangent where all that is expected is 0, as of relu before which all is 0.
+_MOST, _MOST_OF_NONE = 4.0, 2.0**10
 
 
 def at_zeros(
-    variant: Variant, tensors: Sequence[Tensor], judgements: Mapping[Mode, Judgement], reply: Reply
+    variant: Variant,
+    tensors: Sequence[Tensor],
+    cotangents: Sequence[Array | None],
+    judgements: Mapping[Mode, Judgement],
+    reply: Reply,
 ) -> dict[Mode, Judgement]:
     """The judgements; a gradient that is wrong where its own input is 0 alone passes, of variants with zeros.
 
@@ -35,19 +41,23 @@ def at_zeros(
     wrong = judgements.get(Mode.GRADIENT)
     if variant.fill != ZEROED or reply.own_backward or wrong is None or wrong.verdict is not Verdict.WRONG_GRADIENT:
         return dict(judgements)
-    values = {t.name: t for t in tensors}
-    again = [_again(j, values[j.name]) for j in wrong.tensors]
+    values, given = {t.name: t for t in tensors}, max(_largest(g) for g in cotangents if g is not None)
+    again = [_again(j, values[j.name], given) for j in wrong.tensors]
     judged = judged_again(wrong, again)
     if judged.verdict is Verdict.PASS:
         judged = replace(judged, message="wrong only where the input is 0: within what a formula with kinks may give")
     return {**judgements, Mode.GRADIENT: judged}
 
 
-def _again(judged: Judged, given: Tensor) -> Judged:
+def _again(judged: Judged, given: Tensor, cotangent: float) -> Judged:
     if judged.comparison.right or given.values.shape != judged.got.shape:
         return judged
-    most = float(np.max(np.abs(judged.expected.values), initial=0.0))
+    most = _MOST * _largest(judged.expected.values) or _MOST_OF_NONE * cotangent
     with np.errstate(all="ignore"):
-        small = np.abs(judged.got) <= _MOST * most
+        small = np.abs(judged.got) <= most
     mask = ~judged.comparison.passed & (given.values == 0) & small
     return compared_by(judged, judged.comparison.excusing(mask), given.kind)
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

@@ -9,7 +9,7 @@ from opproof.harness.check.doubts.excused import compared_by, count_of, judged_a
 from opproof.harness.judge.between import excused
 from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.harness.truth.torch.evaluate import Question
-from opproof.harness.truth.torch.kinks import Between, between
+from opproof.harness.truth.torch.kinks import OFTEN, RANDOM, Between, between
 from opproof.reports._text import plural
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
@@ -23,13 +23,22 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
     asked = [i for i, need in enumerate(question.needs) if need]
     if len(asked) != len(wrong.tensors):
         return dict(judgements)
-    known = between(question)
-    again = [_again(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)]
-    judged = judged_again(wrong, again)
+    for times in (RANDOM, OFTEN):
+        known = between(question, times)
+        again = [_again(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)]
+        judged = judged_again(wrong, again)
+        if judged.verdict is Verdict.PASS or any(_is_beside(j, known[i]) for i, j in zip(asked, again, strict=True)):
+            break
     if judged.verdict is Verdict.PASS:
         count = plural(count_of(wrong, again), "element")
         judged = replace(judged, message=f"{count} at kinks: between the derivatives on either side")
     return {**judgements, Mode.GRADIENT: judged}
+
+
+def _is_beside(judged: Judged, where: Between | None) -> bool:
+    """Whether something is wrong that is at no kink."""
+    wrong = ~judged.comparison.passed
+    return bool(wrong.any() if where is None else (wrong & ~where.at).any())
 
 
 def _again(judged: Judged, where: Between | None, kind: str) -> Judged:

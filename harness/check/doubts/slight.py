@@ -18,6 +18,8 @@ from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
 
+#: What is said of a rare variant at which nothing is told.
+NOTHING = "it tells nothing of the candidate"
 #: So many bounds are little, of dtypes with so many digits and more.
 _LITTLE, _SINGLE = 8.0, 24
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
-from opproof.harness.check.doubts.slight import slight
+from opproof.harness.check.doubts.slight import NOTHING, slight
 from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
 from opproof.harness.check.questions.numbers import floors_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
@@ -116,7 +116,7 @@ def _of_some(
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not _fails(one)
     if (one.variant.rare and open_) or slight(one.variant, one.judgements):
-        return Tried(one.variant, None, None, Reply(), {}, "it tells nothing of the candidate")
+        return Tried(one.variant, None, None, Reply(), {}, NOTHING)
     return one
 
 

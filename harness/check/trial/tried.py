@@ -13,6 +13,7 @@ from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.doubts.kinks import at_kinks
 from opproof.harness.check.doubts.otherwise import decided_otherwise
 from opproof.harness.check.doubts.sensitive import undecided
+from opproof.harness.check.doubts.slight import NOTHING, slight
 from opproof.harness.check.doubts.taken import unknown
 from opproof.harness.check.doubts.undeclared import undeclared
 from opproof.harness.check.doubts.unsaved import unsaved
@@ -85,8 +86,10 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
             raise error if isinstance(error, BadInput) else UsageError(why) from error
         return Tried(variant, None, None, Reply(), {}, why)
     question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
+    if slight(variant, judge(asked, known, replies[1])):  # before it is looked at again, which takes minutes of a scan
+        return Tried(variant, None, None, Reply(), {}, NOTHING)
     known, judgements = _decided(question, asked, known, replies[1])
-    judgements = at_zeros(variant, asked.request.tensors, judgements, replies[1])
+    judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, replies[1])
     if not fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
     if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known, judgements):

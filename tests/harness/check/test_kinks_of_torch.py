@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -100,3 +101,22 @@ def test_a_maximum_of_equals(pick):
     f = PICKS[pick]
     assert [verdict(f, s, equals) for s in (EVEN, FIRST, LAST)] == ["PASS"] * 3
     assert [verdict(f, s, equals) for s in (ALL, NONE)] == ["WRONG_GRADIENT"] * 2
+
+
+def test_equal_elements_in_any_order():
+    """Of five that are equal, each may have the rank of any: too few orders at random would not show them all."""
+
+    def order(seed):
+        def slope(g, x):
+            by = x.flatten() * 1000 + torch.from_numpy(np.random.default_rng(seed).random(x.numel()))
+            made = torch.zeros(x.numel(), dtype=g.dtype)
+            return made.index_put((by.argsort(descending=True),), g.flatten()).reshape(x.shape)
+
+        return slope
+
+    def f(x):
+        return x.flatten().sort(descending=True).values
+
+    many = torch.tensor([[2.0, 1, 2, 2, 2, 1, 1], [2, 1, 1, 0, 0, 0, 0]])
+    assert {verdict(f, order(seed), lambda: [many]) for seed in range(20)} == {"PASS"}
+    assert verdict(f, lambda g, x: order(1)(g, x) * 1.01, lambda: [many]) == "WRONG_GRADIENT"

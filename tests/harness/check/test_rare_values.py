@@ -69,6 +69,17 @@ def test_kinks_that_cancel_at_zero():
         assert bool(found) is wrong
 
 
+def test_a_kink_at_which_all_that_is_expected_is_zero():
+    """relu has 0 there and clamp_min 1, by PyTorch's own autograd."""
+
+    def relu(x, w):
+        return (x @ w).relu()
+
+    assert not wrong_at(lambda x, w: (x @ w).clamp_min(0), relu, [(8, 12), (12, 4)], only="x of zeros")
+    found = wrong_at(lambda x, w: (x @ w).relu() + x.sum() * 1e6, relu, [(8, 12), (12, 4)], only="x of zeros")
+    assert found == {"x of zeros"}
+
+
 def test_scales_that_are_all_positive_get_no_zeros():
     """Whoever divides by them may do as he likes at 0."""
 
