@@ -18,6 +18,7 @@ from opproof.harness.check.trial.tried import Tried
 from opproof.harness.diagnose.wrong import Wrong, every
 from opproof.harness.judge.answer import Answer
 from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.torch.arithmetic import OutOfTime
 from opproof.reference_ops import Op
 from opproof.reference_ops._op import FACTS
 from opproof.vocabulary.dtypes import Kind
@@ -35,10 +36,6 @@ def case_of(tried: Tried, name: str) -> Case:
 
 def _label(name: str) -> str:
     return f"{name}_" if name in (*RESERVED, "dtype") else name
-
-
-class OutOfTime(ArithmeticError):
-    """Of a reference that is asked again when the time for a diagnosis is over: its patterns do not fit then."""
 
 
 def posed_of(tried: Tried, case: Case, reference: Reference, mode: Mode, until: float) -> Posed | None:

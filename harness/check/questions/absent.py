@@ -1,12 +1,14 @@
 """Whole numbers that say which, as of experts, segments and rows: one that none has, all alike, a piece of nothing.
 
 Few draws have a group without a member, or one with all of them; what runs over groups errs there first. Only where one
-tensor alone holds whole numbers: of two, as of indices and their counts, one may be made of the other.
+tensor alone holds whole numbers: of two, as of indices and their counts, one may be made of the other. And some are
+what a reference names as what is left out, -100, where no draw has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -17,30 +19,47 @@ from opproof.vocabulary.arrays import Array
 
 #: So many different numbers there are at least: the least and the largest stay, as many a reference counts by them.
 _DIFFERENT = 3
+#: What is left out is a whole number like these: -1 is an axis, and less than these masks scores.
+_LEFT_OUT = range(-256, -9)
+#: Of so many numbers one is made what is left out.
+_EACH = 3
 #: Other numbers in place of some; None where there are none.
 _Change = Callable[[Array], Array | None]
 #: Two draws, of which one is judged and the other lies in memory before.
 _Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
-def absent(pairs: Sequence[_Pair]) -> Iterator[Variant]:
-    """Variants of the first pair of draws."""
+def absent(pairs: Sequence[_Pair], named: frozenset[float] = frozenset()) -> Iterator[Variant]:
+    """Variants of the first pair of draws; `named`: the numbers that the reference names."""
     given, other = pairs[0]
     whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
-    if len(whole) != 1:
-        return
-    at, of = whole[0], given[whole[0]]
-    drawn = [draw[at].values for pair in pairs for draw in pair]
-    sizes = {n for i, t in enumerate(given) if i != at for n in t.shape}
-    changes: dict[str, _Change] = {}
-    if all(_divides(v, sizes) for v in drawn):
-        changes = {f"an empty piece in {of.name}": _emptied}
-    elif any(not np.array_equal(of.values, v) for v in drawn) and all(map(_repeats, drawn)):
-        changes = {f"{of.name} without one of its numbers": _without, f"{of.name} all alike": _alike}
-    for name, change in changes.items():
-        some = [_changed(draw, at, change) for draw in (given, other)]
-        if (asked := some[0]) is not None and (before := some[1]) is not None:
-            yield Variant(name, "whole-numbers", CONTIGUOUS, asked, before, rare=True)
+    for at in whole:
+        drawn = [draw[at].values for pair in pairs for draw in pair]
+        sizes = {n for i, t in enumerate(given) if i != at for n in t.shape}
+        others = [given[i].values for i in whole if i != at]
+        for said, change in _changes(drawn, others, sizes, named).items():
+            some = [_changed(draw, at, change) for draw in (given, other)]
+            if (asked := some[0]) is not None and (before := some[1]) is not None:
+                name = said.format(given[at].name)
+                yield Variant(name, "whole-numbers", CONTIGUOUS, asked, before, rare=True)
+
+
+def _changes(
+    drawn: Sequence[Array], others: Sequence[Array], sizes: set[int], named: frozenset[float]
+) -> dict[str, _Change]:
+    """What is tried of a tensor, by its name as it is said; `others` hold whole numbers too."""
+    counted = any(abs(v.size - drawn[0].size) <= 1 for v in others)  # as by the lengths of pieces
+    if all(_divides(v, sizes) for v in drawn) and not counted:
+        return {"an empty piece in {}": _emptied}
+    varies = any(not np.array_equal(drawn[0], v) for v in drawn)
+    if others or not varies or not all(map(_repeats, drawn)):
+        return {}
+    changes: dict[str, _Change] = {"{} without one of its numbers": _without, "{} all alike": _alike}
+    for mark in sorted(c for c in _LEFT_OUT if c in named)[-1:]:
+        if all((v >= 0).all() for v in drawn):
+            changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
+        changes[f"{mark} in all of {{}}"] = partial(_marked, mark=mark, each=1)
+    return changes
 
 
 def _changed(draw: Sequence[Tensor], at: int, change: _Change) -> tuple[Tensor, ...] | None:
@@ -51,9 +70,9 @@ def _changed(draw: Sequence[Tensor], at: int, change: _Change) -> tuple[Tensor, 
 
 
 def _divides(values: Array, sizes: set[int]) -> bool:
-    """Whether they say where pieces of an axis begin: from 0 up to its size."""
-    some = values.ndim == 1 and values.size > _DIFFERENT and values[0] == 0 and int(values[-1]) in sizes
-    return bool(some and (np.diff(values) > 0).all())
+    """Whether they say where pieces of an axis begin: from 0 upwards, with its size or without."""
+    some = values.ndim == 1 and values.size > _DIFFERENT and values[0] == 0
+    return bool(some and (np.diff(values) > 0).all() and int(values[-1]) <= max(sizes, default=0))
 
 
 def _repeats(values: Array) -> bool:
@@ -89,8 +108,17 @@ def _without(values: Array) -> Array | None:
 
 
 def _alike(values: Array) -> Array | None:
-    """The largest number everywhere; not where a row has each of its numbers once. What is below 0 stays, as a mark."""
+    """The largest number everywhere, or a row that has it, where rows have each of their numbers once.
+
+    What is below 0 stays, as a mark.
+    """
     rows = values.reshape(-1, values.shape[-1])
     if rows.shape[1] > 1 and all(np.unique(row).size == row.size for row in rows):
-        return None
+        return np.broadcast_to(rows[rows.max(1).argmax()], rows.shape).reshape(values.shape)
     return np.where(values >= 0, values.max(), values)
+
+
+def _marked(values: Array, mark: int, each: int) -> Array:
+    """With a number in every so many places, the last of them, that says that they are left out."""
+    places = np.arange(values.size).reshape(values.shape)
+    return np.where(places % each == each - 1, mark, values)

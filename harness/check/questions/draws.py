@@ -29,15 +29,17 @@ def variants_of(
     others: Sequence[Size],
     otherwise: Sequence[Variant],
     floors: frozenset[float] = frozenset(),
+    named: frozenset[float] = frozenset(),
 ) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
-    `otherwise`: draws with other arguments beside tensors. `floors`: small numbers that the reference adds.
+    `otherwise`: draws with other arguments beside tensors. `floors`: small numbers that the reference adds; `named`:
+    all that it names.
     """
     zeros = list(rare(pairs[0][0], floors))
     first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
-    return (first, *((v,) for v in (*otherwise, *absent(pairs))), *early, *rest, *late)
+    return (first, *((v,) for v in (*otherwise, *absent(pairs, named))), *early, *rest, *late)
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:

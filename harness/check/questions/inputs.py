@@ -60,6 +60,8 @@ def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
         signature = {}  # type: ignore[assignment]
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     wanted = [p.name for p in signature.values() if p.default is p.empty and p.kind not in variadic]
+    if len(wanted) == 1 and wanted[0] not in offered:  # one parameter can only be the seed, whatever it is called
+        offered[wanted[0]] = seed
     if others := [name for name in wanted if name not in offered]:
         raise UsageError(
             f"inputs is a function that wants {others[0]!r}: expected one that takes nothing, or seed and dtype; give "

@@ -20,14 +20,14 @@ def alike(a: Sequence[Answered | None], b: Sequence[Answered | None]) -> bool:
     return len(a) == len(b) and all(same)
 
 
-def near(a: Answered | None, b: Answered | None) -> bool:
-    """Whether rounding alone may part two tensors: whole numbers differ in few places."""
+def near(a: Answered | None, b: Answered | None, other: float = _OTHER) -> bool:
+    """Whether rounding alone may part two tensors: by no `other` part of the largest; whole numbers in few places."""
     if a is None or b is None or a.values.shape != b.values.shape:
         return a is b
     if a.values.dtype.kind != "f":
-        return bool(np.mean(a.values != b.values) <= _OTHER) if a.values.size else True
+        return bool(np.mean(a.values != b.values) <= other) if a.values.size else True
     with np.errstate(all="ignore"):
-        off = np.abs(a.values - b.values) > _OTHER * _largest(a.values)
+        off = np.abs(a.values - b.values) > other * _largest(a.values)
     return not bool(np.any(off & np.isfinite(a.values)))
 
 

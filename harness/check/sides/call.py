@@ -63,6 +63,7 @@ class Reply:
     overwritten: int = -1  # the output of the call before that no longer holds what it was
     seconds: float = 0.0
     draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
+    written: int = -1  # the output whose cotangent no longer holds what it was
     own_backward: bool = False  # whether its gradients are of formulas of its own, not PyTorch's of each step
 
 
@@ -91,16 +92,21 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
                 with torch.set_grad_enabled(wanted):
                     call([_otherwise(t) for t in tensors])
             gradients: tuple[Answered | None, ...] = ()
-            declined = failed = ""
+            declined, failed, written = "", "", -1
             own_backward = bool(request.cotangents) and (pull is not None or has_own_backward(raw))
             if request.cotangents:
+                gs, before = list[Any](), list[Any]()
                 try:
-                    found, declined = _gradients(torch, raw, tensors, request, pull)
+                    gs = _cotangents(torch, raw, request)
+                    before = [None if g is None else g.clone() for g in gs]
+                    found, declined = _gradients(torch, raw, tensors, request, gs, pull)
                 except KeyboardInterrupt:
                     raise
                 except BaseException as error:  # its values are judged all the same
                     found, failed = [None] * len(tensors), _first_line(error)
                 gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
+                pairs = enumerate(zip(gs, before, strict=True))
+                written = next((i for i, (g, b) in pairs if g is not None and not torch.equal(g, b)), -1)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind, it is the candidate's
@@ -111,7 +117,7 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
     return Reply(
         outputs, gradients, changed, left, declined=declined, failed=failed, overwritten=overwritten, seconds=seconds,
-        own_backward=own_backward,
+        own_backward=own_backward, written=written,
     )  # fmt: skip
 
 
@@ -128,13 +134,12 @@ def _first_line(error: BaseException) -> str:
 
 
 def _gradients(
-    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, pull: Pull | None
+    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, gs: Sequence[Any], pull: Pull | None
 ) -> tuple[list[Any], str]:
     """A gradient a tensor, None where none is asked for or none came."""
-    cotangents = request.cotangents[: len(request.cotangents) - len(request.after)]
-    if len(raw) != len(cotangents):
-        return [None] * len(tensors), f"{len(raw)} outputs came for {len(cotangents)} cotangents"
-    gs = [None if g is None else _cotangent(torch, g, y, request.layout) for y, g in zip(raw, cotangents, strict=True)]
+    count = len(request.cotangents) - len(request.after)
+    if len(raw) != count:
+        return [None] * len(tensors), f"{len(raw)} outputs came for {count} cotangents"
     if pull is not None:
         found = [*pull(gs, tensors)]
         return found + [None] * (len(tensors) - len(found)), ""
@@ -151,6 +156,12 @@ def _otherwise(tensor: Any) -> Any:
     """The same numbers in another order, in memory of their own."""
     other = tensor.detach().flip(0) if tensor.dim() and tensor.is_floating_point() else tensor.detach().clone()
     return other.requires_grad_(tensor.requires_grad)
+
+
+def _cotangents(torch: Any, raw: Sequence[Any], request: Request) -> list[Any]:
+    """As tensors; None where none comes in."""
+    pairs = zip(raw, request.cotangents[: len(request.cotangents) - len(request.after)], strict=False)
+    return [None if g is None else _cotangent(torch, g, y, request.layout) for y, g in pairs]
 
 
 def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:

@@ -76,6 +76,7 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
         "failed": reply.failed,
         "overwritten": reply.overwritten,
         "seconds": reply.seconds,
+        "written": reply.written,
         "own_backward": reply.own_backward,
     }
     write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
@@ -101,5 +102,6 @@ def reply_in(stream: IO[bytes]) -> Reply:
         failed=str(header["failed"]),
         overwritten=int(header["overwritten"]),
         seconds=float(header["seconds"]),
+        written=int(header["written"]),
         own_backward=bool(header["own_backward"]),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from opproof.harness.check.sides.alike import alike, near
 from opproof.harness.check.sides.call import Answered, Reply
 from opproof.harness.check.sides.facts import Facts
-from opproof.harness.check.tensors import kind_of
+from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.dtypes import DTYPES, round_to
@@ -27,7 +27,7 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
         return Judgement(
             Verdict.INPUT_CHANGED,
             f"{names[changed[0]]} was modified, which the reference leaves as it is; where callers are told so, "
-            "give the kernel a copy: lambda x: kernel(x.clone())",
+            f"give the kernel a copy: {_copying(asked.request.tensors, changed[0])}",
         )
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
         text = (
@@ -42,6 +42,13 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
         if manner.bits is None and not alike(one, two):
             return Judgement(Verdict.NOT_REPEATABLE, _other(what, one, two))
     return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
+
+
+def _copying(tensors: Sequence[Tensor], which: int) -> str:
+    """How a caller gives a copy of one tensor; those that a module has by itself are not given."""
+    names = {i: t.name for i, t in enumerate(tensors) if not t.param}
+    given = ", ".join(f"{n}.clone()" if i == which else n for i, n in names.items())
+    return f"lambda {', '.join(names.values())}: kernel({given})"
 
 
 def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | None]) -> str:

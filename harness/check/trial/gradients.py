@@ -15,6 +15,9 @@ def misgiven(asked: Facts, reply: Reply) -> Judgement | None:
             if w.differentiable and not y.differentiable:
                 text = f"y{i} does not require grad, which the reference's does: its gradient is lost"
                 return Judgement(Verdict.WRONG_GRADIENT, text)
+    if reply.written >= 0:
+        text = f"the gradient that comes in for y{reply.written} was written over: others may hold the same memory"
+        return Judgement(Verdict.INPUT_CHANGED, f"{text}, as that of x in x + f(x)")
     for t, d in zip(asked.request.tensors, reply.gradients, strict=True):
         if d is not None and d.dtype != t.dtype:
             return Judgement(Verdict.WRONG_DTYPE, f"the gradient of {t.name} has dtype {d.dtype}: expected {t.dtype}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from opproof.harness.check.doubts.slight import slight
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.sides.facts import Facts, facts
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -30,7 +30,12 @@ _SINGLE = 24
 
 @dataclass
 class Once:
-    """What is known of the inputs of one check, in the layout given; `tensors` keeps their arrays alive."""
+    """What is known of the inputs of one check, in the layout given; `tensors` keeps their arrays alive.
+
+    `until`, of time.perf_counter(): no truth but that of the inputs as given is worked out beyond it.
+    """
+
+    until: float
 
     facts: dict[_Key, Facts] = field(default_factory=dict)
     truths: dict[_Key, Truth] = field(default_factory=dict)
@@ -52,17 +57,21 @@ class Once:
     def truth(
         self, variant: Variant, asked: Facts, question: Question, judged: Callable[[Truth], dict[Mode, Judgement]]
     ) -> Truth:
-        """See `truth`. Where values or sizes are rare a quick one suffices for an answer that is right, or nearly."""
+        """See `truth`. Where values or sizes are rare a quick one suffices for an answer that is right, or nearly.
+
+        Raises OutOfTime.
+        """
+        timed = question if variant.name == GIVEN else replace(question, until=self.until)
         key = _key(asked.request.tensors)
         plain = _is_plain(variant) and asked.request.layout != _STRETCHED and key in self.facts
         if plain and key in self.truths:
             return self.truths[key]
         if variant.rare and all(DTYPES[k].digits >= _SINGLE for k in question.results if k):
-            quick = truth(question, _FIRST)
+            quick = truth(timed, _FIRST)
             judgements = judged(quick)
             if not fails(judgements) or slight(variant, judgements):
                 return quick
-        known = truth(question, RUNS)
+        known = truth(timed, RUNS)
         if plain:
             self.truths[key] = known
         return known

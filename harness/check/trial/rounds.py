@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,15 @@ from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.repeated import unrepeated
 from opproof.harness.check.trial.tried import Tried, tried
 from opproof.harness.check.wish import Wish
+from opproof.harness.truth.torch.arithmetic import OutOfTime
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
+#: What was begun in time may take until so many times the time.
+_OVER = 1.25
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 #: Or what it calls, of how its tensors lie.
@@ -62,10 +66,11 @@ def every_variant(
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
-    pace, once = Pace(first), Once()
+    pace, once = Pace(first), Once(math.inf if wish.only else time.perf_counter() + _OVER * wish.seconds)
     named = reference.subject, reference.form.arguments.rest
-    others = sizes(first, numbers_of(*named)) if own else []
-    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named))
+    numbers = numbers_of(*named)
+    others = sizes(first, numbers) if own else []
+    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
     last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
     for same in chain(turned, ((v,) for v in last)):
@@ -82,7 +87,11 @@ def every_variant(
         if found and begun - start + pace.seconds(same[0].asked) > wish.seconds:
             left.append(same[0].name)
             continue
-        one = _of_some(reference, ask, same, first, manner, once, alone=not found)
+        try:
+            one = _of_some(reference, ask, same, first, manner, once, alone=not found)
+        except OutOfTime:
+            left.append(same[0].name)
+            continue
         if found:  # the first has the start of a process in it
             pace.took(same[0].asked, time.monotonic() - begun)
         if not found and one.declined and wish.only is None:

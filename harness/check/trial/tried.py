@@ -30,6 +30,7 @@ from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
 from opproof.harness.check.trial.partly import judged as wrong_part
 from opproof.harness.check.trial.partly import parts
+from opproof.harness.check.trial.unused import lost
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Question, Truth
 from opproof.harness.truth.torch.ways import widened
@@ -107,6 +108,9 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     part = None if fails(judgements) else wrong_part(
         some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
     )  # fmt: skip
+    if first and part is None and not fails(judgements) and all(y.differentiable for y in replies[1].outputs):
+        alone = lost(reference, ask, asked)
+        judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
     if part is not None:
         return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
     if manner.bits is not None and not fails(judgements):

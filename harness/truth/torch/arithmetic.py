@@ -7,6 +7,7 @@ noisy ones read them from there, so that noise never flips a branch. Amplitudes 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -21,6 +22,10 @@ _DRAWN = 1 << 12
 _POOL = 1 << 20
 #: Decisions that stay where others are taken anew: whoever asks for equality of what is rounded means other than that.
 _STAY = frozenset(("eq", "ne", "equal"))
+
+
+class OutOfTime(ArithmeticError):
+    """An evaluation came to its end in time."""
 
 
 class Way(StrEnum):
@@ -93,6 +98,7 @@ class Arithmetic:
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
     saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
+    until: float = math.inf  # of time.perf_counter(): no operation begins later
     numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
     _generator: Any = None
     _pool: Any = None

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from opproof.harness.truth.torch import complexes, constants, places
 from opproof.harness.truth.torch.alignments import ALIGNMENTS
-from opproof.harness.truth.torch.arithmetic import Arithmetic, copied
+from opproof.harness.truth.torch.arithmetic import Arithmetic, OutOfTime, copied
 from opproof.harness.truth.torch.bags import BAGS
 from opproof.harness.truth.torch.complements import made_of_others
 from opproof.harness.truth.torch.draws import draws
@@ -61,7 +62,9 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
 
 
 def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule."""
+    """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule, and OutOfTime."""
+    if time.perf_counter() > noise.until:
+        raise OutOfTime
     if not hasattr(func, "_schema"):
         raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
     if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone

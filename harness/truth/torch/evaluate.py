@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ class Question:
     seed: int = 0  # of the reference's own random numbers
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
     saves: bool = True  # whether a backward reads outputs as they are stored
+    until: float = math.inf  # of time.perf_counter(), at which evaluations raise OutOfTime
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -141,7 +143,7 @@ def key_of(question: Question, run: int) -> int:
 
 def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
-    torch = noise.torch
+    torch, noise.until = noise.torch, question.until
     leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
     if noise.way not in (Way.GIVEN, Way.ANEW):
         leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]

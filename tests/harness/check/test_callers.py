@@ -170,6 +170,60 @@ def test_bits_that_vary_are_declared():
         opproof.check(in_any_order(), bits="differ", **asked)
 
 
+class Residual(torch.autograd.Function):
+    """sin(x + r) and x + r, with a backward of its own that may lose what one output alone asks for."""
+
+    @staticmethod
+    def forward(ctx, x, r, loses):
+        ctx.set_materialize_grads(False)
+        ctx.loses = loses
+        h = x + r
+        ctx.save_for_backward(h)
+        return h.sin(), h
+
+    @staticmethod
+    def backward(ctx, g, gh):
+        (h,) = ctx.saved_tensors
+        if ctx.loses and gh is None:
+            return None, None, None
+        d = (0 if g is None else g * h.cos()) + (0 if gh is None else gh)
+        return d, d, None
+
+
+def test_gradients_where_one_output_alone_is_used():
+    def reference(x, r):
+        return (x + r).sin(), x + r
+
+    asked = {"like": reference, "inputs": [(3, 8), (3, 8)], "only": "as given", "raises": False}
+    assert opproof.check(lambda x, r: Residual.apply(x, r, False), **asked).ok
+    report = opproof.check(lambda x, r: Residual.apply(x, r, True), **asked)
+    assert told(report) == {("as given", "WRONG_GRADIENT", "gradient")}
+    assert "where y0 is the only output that is used, the gradient of x is another" in str(report)
+
+
+class Sine(torch.autograd.Function):
+    """With a backward that may write its result over the gradient that came in."""
+
+    @staticmethod
+    def forward(ctx, x, writes):
+        ctx.save_for_backward(x)
+        ctx.writes = writes
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return (g.mul_(x.cos()) if ctx.writes else g * x.cos()), None
+
+
+def test_a_cotangent_that_is_written_over():
+    asked = {"like": lambda x: x.sin(), "inputs": [(3, 8)], "only": "as given", "raises": False}
+    assert opproof.check(lambda x: Sine.apply(x, False), **asked).ok
+    report = opproof.check(lambda x: Sine.apply(x, True), **asked)
+    assert told(report) == {("as given", "INPUT_CHANGED", "gradient")}
+    assert "the gradient that comes in for y0 was written over" in str(report)
+
+
 def test_what_is_kept_of_the_call_between_is_no_order_of_sums():
     kept = [torch.zeros(())]
 

@@ -246,6 +246,11 @@ def test_a_budget_of_seconds_ends_the_neighbours_and_what_was_tried_is_told(monk
     assert {"transposed", "sliced", "offset", "broadcast", "ties", "large values", "9 as 1", "4 as 0"} <= set(every)
 
 
+def test_one_parameter_of_a_factory_is_the_seed():
+    report = opproof.check(torch.tanh, like=torch.tanh, inputs=lambda s: [torch.randn(4 + s % 2, 9)], seconds=2)
+    assert report.ok
+
+
 def test_the_report_for_programs_is_short():
     report, _ = verdicts(lambda x, w: torch.zeros_like(x))
     text = report.to_json()
@@ -294,7 +299,10 @@ def test_bounds_hold_for_what_is_honest_and_for_nothing_else():
         ({"op": "softmax", "like": None, "inputs": [(3,)]}, "cases of its own"),
         ({"op": None, "like": 3, "inputs": [(3,)]}, "expected a function or a module"),
         ({"op": None, "like": reference, "inputs": [(3, 4), (5,)]}, "give inputs that the reference takes"),
-        ({"op": None, "like": reference, "inputs": lambda s: [torch.ones(s)]}, "wants 's': expected one that takes"),
+        (
+            {"op": None, "like": reference, "inputs": lambda s, n: [torch.ones(s, n)]},
+            "wants 's': expected one that takes",
+        ),
     ],
 )
 def test_wrong_calls_are_told(wrong, text):

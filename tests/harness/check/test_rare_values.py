@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 
@@ -278,6 +279,26 @@ def test_a_kernel_for_one_batch(by_shape):
 def test_what_there_was_no_time_for_is_named():
     report = opproof.check(torch.exp, like=torch.exp, inputs=[(4, 6)], dtype="f32", raises=False, seconds=0.2)
     assert any("the time was over, give more than seconds=0.2" in text for text in report.not_judged)
+
+
+def test_a_variant_that_takes_too_long_is_ended(monkeypatch):
+    """A reference whose steps grow with the square of a size: 1,100 of them are begun, and left."""
+
+    def steps(x):
+        for _ in range(x.shape[-1] ** 2 // 10):
+            x = x.sin()
+        return x
+
+    monkeypatch.setattr("opproof.harness.check.trial.pace.Pace.seconds", lambda *_: 0.0)
+    start = time.monotonic()
+    report = opproof.check(steps, like=steps, inputs=inputs_of(2, 20), gradients=False, raises=False, seconds=4)
+    assert report.ok
+    assert any("20 as 1100" in text for text in report.not_judged)
+    assert time.monotonic() - start < 60  # to the end it would take minutes
+
+
+def inputs_of(*shape):
+    return lambda seed: [torch.randn(shape, generator=torch.Generator().manual_seed(seed))]
 
 
 def test_a_root_of_squares_that_are_all_zero():

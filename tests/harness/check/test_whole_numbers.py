@@ -14,6 +14,7 @@ from opproof.harness.check.tensors import taken  # noqa: E402
 
 def variants(*draws):
     """By name the whole numbers that are tried; of several draws, of numbers beside four rows of floats."""
+    draws = [[np.asarray(v) for v in d] for d in draws]
     pairs = [tuple((taken("x", np.zeros((16, 4))), *(taken(f"i{k}", v) for k, v in enumerate(d))) for d in draws)]
     return {v.name: [t.values for t in v.asked[1:]] for v in absent(pairs)}
 
@@ -34,8 +35,8 @@ def test_a_number_that_none_has_and_all_alike():
 
 def test_rows_that_have_each_number_once_keep_that():
     rows = np.array([[0, 3], [1, 2], [2, 0], [3, 1]])
-    ((made,),) = variants((rows,), (rows[::-1],)).values()
-    assert made.tolist() == [[0, 3], [1, 0], [1, 0], [3, 1]]
+    made = variants((rows,), (rows[::-1],))
+    assert [v.tolist() for (v,) in made.values()] == [[[0, 3], [1, 0], [1, 0], [3, 1]], [[0, 3]] * 4]
 
 
 def test_ascending_numbers_stay_so():
@@ -55,11 +56,37 @@ def test_a_piece_of_nothing():
         ([[0, 1, 2, 3, 4]], [[4, 1, 3, 2, 0]]),  # a permutation
         ([[0, 1, 2, 1]], [[0, 1, 2, 1]]),  # a table, the same in every draw
         ([[0, 1, 2, 1], [1, 2]], [[2, 1, 0, 1], [2, 1]]),  # two, of which one may count the other
+        ([[0, 5, 9, 16], [5, 4, 7]], [[0, 2, 9, 16], [2, 7, 7]]),  # pieces, and their lengths
         ([[0, 1, 1, 0]], [[1, 1, 1, 0]]),  # two numbers
     ],
 )
 def test_what_others_could_mean_something_else(draws):
     assert not variants(*([np.array(v) for v in draw] for draw in draws))
+
+
+def test_pieces_beside_what_lies_in_them():
+    ((name, (pieces, _)),) = variants(([0, 4, 9, 11], [3, 1, 2, 0, 1, 1, 0, 2]), ([0, 1, 9, 13], [1] * 8)).items()
+    assert (name, pieces.tolist()) == ("an empty piece in i0", [0, 4, 4, 11])
+
+
+def ignoring(x, y):
+    return torch.nn.functional.cross_entropy(x, y, ignore_index=-100)
+
+
+def of_all(x, y):
+    """Right where none is left out: their mean is over all."""
+    kept = (y != -100) * 1.0
+    return -((x.log_softmax(-1) * (torch.arange(x.shape[-1]) == y[:, None])).sum(-1) * kept).mean()
+
+
+def test_what_is_left_out():
+    def inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(30, 7, generator=generator), torch.randint(0, 7, (30,), generator=generator)]
+
+    assert wrong_at(of_all, ignoring, inputs, only="-100 in some of y")
+    assert not wrong_at(of_all, ignoring, inputs, only="y all alike")
+    assert not wrong_at(ignoring, ignoring, inputs, only="-100 in some of y")
 
 
 def by_token(x, expert, w):
