@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
-from opproof.harness.check.questions.arguments import further, otherwise
+from opproof.harness.check.questions.arguments import further, otherwise, smaller
+from opproof.harness.check.questions.arguments import unvaried as arguments_unvaried
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
@@ -65,13 +66,14 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
     pairs = [(draws[seed][1], draws[seed + 1][1]) for seed in list(draws)[::2]]
-    others = otherwise(draws) if callable(inputs) else ()
+    others = (*otherwise(draws), *smaller(draws, names)) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     with asking as ask:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
         rounds = every_variant(reference, ask, pairs, kept, by_shape, wish, own=own, otherwise=others, further=more)
     told = wish.neighbours and wish.only is None
-    alike = (*(unvaried(pairs) if callable(inputs) else ()), *as_drawn(pairs, kept)) if told else ()
+    same = (*unvaried(pairs), *arguments_unvaried(draws, names, rounds.names)) if callable(inputs) else ()
+    alike = (*same, *as_drawn(pairs, kept)) if told else ()
     found = rounds.tried
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
     report = replace(report, not_judged=(*report.not_judged, *left_out(rounds.left, wish.seconds), *alike))

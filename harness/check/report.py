@@ -12,6 +12,7 @@ from typing import Any
 
 from opproof.harness import __version__
 from opproof.harness.check.doubts.trivial import FACTOR
+from opproof.harness.check.questions.variants import GIVEN
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.reports import Header, Result, terminal
 from opproof.reports._kinds import Kind, kind
@@ -62,10 +63,13 @@ class Report:
 
     @property
     def worst(self) -> Result | None:
-        """The smallest case that failed, a diagnosed one where there is one; else the record with the largest error."""
+        """The inputs as given where they failed, else the smallest case that did, a diagnosed one where there is one.
+
+        The record with the largest error where none failed.
+        """
         failed = [r for rs in self.failures.values() for r in rs]
         if failed:
-            return min(failed, key=lambda r: (not r.diagnosis, *_size(r)))
+            return min(failed, key=lambda r: (self.variants.get(r.case) != GIVEN, not r.diagnosis, *_size(r)))
         return max(self.results, key=lambda r: float(r.units or 0), default=None)
 
     @property
@@ -96,12 +100,18 @@ class Report:
         variant = self.variants.get(result.case)
         return "" if variant is None or not self.again else self.again.replace("{}", variant)
 
+    def _shown(self, result: Result) -> str:
+        """A failure, and by what name of a variant: a case does not say which numbers are which."""
+        head, *rest = terminal.failure(result).split("\n")
+        variant = self.variants.get(result.case, GIVEN)
+        return "\n".join([head if variant == GIVEN else f"{head}, {variant}", *rest])
+
     def __bool__(self) -> bool:
         return self.ok
 
     def __repr__(self) -> str:
         failed = [r for rs in self.failures.values() for r in rs]
-        shown = [terminal.failure(r) for r in failed[:3]]
+        shown = [self._shown(r) for r in failed[:3]]
         more = [f"… and {plural(len(failed) - 3, 'more failure')}"] * (len(failed) > 3)
         worst = self.worst
         again = self.repro(worst) if failed and worst is not None else ""

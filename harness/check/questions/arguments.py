@@ -1,8 +1,8 @@
-"""Arguments beside tensors, as steps, windows and flags, that a factory draws otherwise for other seeds."""
+"""Arguments beside tensors, as steps, windows and flags: those that a factory draws otherwise, and smaller numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: Of so many others each is tried once.
 _OTHERS = 3
+#: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch.
+_NUMBERS, _PART, _LEAST = 3, 0.75, 5
 #: One draw: its arguments and its tensors.
 Draw = tuple[Arguments, tuple[Tensor, ...]]
 #: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
@@ -35,6 +37,40 @@ def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
             name = f"arguments of seed {seed}"
             made.append(Variant(name, f"arguments-{seed}", CONTIGUOUS, tensors, other, rest=arguments.rest))
     return tuple(made[:_OTHERS])
+
+
+def smaller(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+    """The first two draws with a number beside their tensors at three quarters, each of those that are never others."""
+    (first, tensors), (second, others), *_ = draws.values()
+    if second.places != first.places or second.spec != first.spec or _shapes(tensors) != _shapes(others):
+        return ()
+    made = []
+    for i, name in _same(draws, names).items():
+        value = first.rest[i]
+        less = value * _PART if type(value) is float else int(value * _PART)
+        if less and (type(value) is float or (type(value) is int and value >= _LEAST)):
+            rest = (*first.rest[:i], less, *first.rest[i + 1 :])
+            text = f"{name} as {less:g}"
+            made.append(Variant(text, f"{name}-{less:g}", CONTIGUOUS, tensors, others, rest=rest, rare=True))
+    return tuple(made[:_NUMBERS])
+
+
+def unvaried(draws: Mapping[int, Draw], names: Sequence[str], tried: Sequence[str]) -> tuple[str, ...]:
+    """What is to be said of numbers and flags beside tensors of which no other was drawn, and none was `tried`."""
+    (first, _), *_ = draws.values()
+    return tuple(
+        f"other values of {name} ({first.rest[i]!r}): inputs() gives the same for every seed"
+        for i, name in _same(draws, names).items()
+        if not any(one.startswith(f"{name} as ") for one in tried)
+    )
+
+
+def _same(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
+    """The places of numbers and flags that are the same in every draw, and their names."""
+    (first, _), *others = draws.values()
+    alike = [i for i, v in enumerate(first.rest) if isinstance(v, int | float)]
+    alike = [i for i in alike if all(len(a.rest) > i and a.rest[i] == first.rest[i] for a, _ in others)]
+    return {i: names[i] if len(first.rest) <= len(names) else f"argument {i}" for i in alike}
 
 
 def further(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:

@@ -59,9 +59,13 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
 
     both = [(brought(a, b), brought(b, a)) for a, b in zip(draws[::2], draws[1::2], strict=False)]
     some = [(a, b) for a, b in both if a is not None and b is not None]
-    made = (Variant(size.name, "normal", CONTIGUOUS, a, b, size.group, size.unless, rare=size.rare) for a, b in some)
+
+    def variant(a: tuple[Tensor, ...], b: tuple[Tensor, ...], group: str) -> Variant:
+        made = Variant(size.name, "normal", CONTIGUOUS, a, b, group, size.unless)
+        return replace(made, rare=size.rare, apart=size.apart)
+
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
-    return tuple(made) or (Variant(size.name, "normal", CONTIGUOUS, (), (), guess, size.unless, rare=size.rare),)
+    return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

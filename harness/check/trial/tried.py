@@ -24,6 +24,7 @@ from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.tensors import CONTIGUOUS, kind_of
+from opproof.harness.check.trial.before import kept
 from opproof.harness.check.trial.faults import fault
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
 from opproof.harness.check.trial.manner import Manner
@@ -55,6 +56,7 @@ class Tried:
     judgements: dict[Mode, Judgement]
     declined: str = ""
     by_candidate: bool = False  # who declines; else the reference
+    news: bool = False  # a decline that is told though the variant is rare
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
 
@@ -102,6 +104,9 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     if why := _in_layout(reference, variant, asked, judgements):
         return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
     judgements = _of_strides(ask, asked, known, judgements)
+    if judgements[Mode.FORWARD].verdict in WRONG:
+        said = kept(reference, replace(asked, reply=replies[1]), other)
+        judgements = {m: replace(j, message=j.message or said) for m, j in judgements.items()} if said else judgements
     advice: Mapping[Mode, str] = {}
     if time.process_time() - start < _BRIEF:
         advice = undeclared(question, judgements, lambda k: judge(asked, k, replies[1]))

@@ -59,3 +59,31 @@ def test_one_of_them_is_tried_alone():
 def test_the_same_arguments_are_tried_once():
     report = told(scores, lambda seed, dtype: [*inputs(seed, dtype)[:2], 5.0, 3])[1]
     assert not [v for v in report.tried if v.startswith("arguments")]
+
+
+def test_numbers_that_are_never_others_are_tried_a_quarter_less():
+    """A softcap of 5 and a window of 6 in every draw; of a flag, which no variant changes, the report says so."""
+
+    def same(seed, dtype):
+        return [*inputs(seed, dtype)[:2], 5.0, 6]
+
+    def of_five(q, k, softcap, window):
+        return scores(q, k, 5.0, window)
+
+    def of_six(q, k, softcap, window):
+        return scores(q, k, softcap, 6)
+
+    wrong, right = told(scores, same, gradients=False)
+    assert not wrong
+    assert {"softcap as 3.75", "window as 4"} <= set(right.tried)
+    assert told(of_five, same)[0] == {"softcap as 3.75"}
+    assert told(of_six, same)[0] == {"window as 4"}
+
+
+def test_flags_that_are_never_others_are_named():
+    def turned(x, flag):
+        return -x if flag else x
+
+    report = opproof.check(turned, like=turned, inputs=lambda seed: [torch.randn(4, 6), True], seconds=1)
+    texts = [text for text in report.not_judged if "every seed" in text]
+    assert texts == ["other values of flag (True): inputs() gives the same for every seed"]

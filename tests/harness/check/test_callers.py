@@ -316,5 +316,19 @@ def test_one_call_in_fifty(monkeypatch):
     assert "gave other outputs" in str(report)
 
 
+def test_an_input_that_is_kept_by_its_address_is_named():
+    weights = {}
+
+    def cached(x, w):
+        return x @ weights.setdefault(w.data_ptr(), w.detach().clone())
+
+    asked = {"like": lambda x, w: x @ w, "inputs": [(5, 8), (8, 3)], "only": "as given", "raises": False}
+    report = opproof.check(cached, gradients=False, **asked)
+    assert told(report) == {("as given", "WRONG_VALUE", "forward")}
+    assert "it is right for w of the call before" in str(report)
+    wrong = opproof.check(lambda x, w: x @ w * 1.1, gradients=False, **asked)
+    assert "of the call before" not in str(wrong)
+
+
 def test_a_gradient_that_is_right_for_a_contiguous_one_says_so():
     assert "the strides of the gradient that comes in are not heeded" in str(judged(scaled("strides"), only="sliced"))
