@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,8 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: Of so many others each is tried once.
 _OTHERS = 3
-#: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch.
+#: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch; and
+#: where no tensor holds whole numbers, whose largest it may be.
 _NUMBERS, _PART, _LEAST = 3, 0.75, 5
 #: One draw: its arguments and its tensors.
 Draw = tuple[Arguments, tuple[Tensor, ...]]
@@ -44,11 +46,11 @@ def smaller(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, .
     (first, tensors), (second, others), *_ = draws.values()
     if second.places != first.places or second.spec != first.spec or _shapes(tensors) != _shapes(others):
         return ()
-    made = []
+    made, least = [], _LEAST if all(t.kind for t in tensors) else math.inf
     for i, name in _same(draws, names).items():
         value = first.rest[i]
         less = value * _PART if type(value) is float else int(value * _PART)
-        if less and (type(value) is float or (type(value) is int and value >= _LEAST)):
+        if less and (type(value) is float or (type(value) is int and value >= least)):
             rest = (*first.rest[:i], less, *first.rest[i + 1 :])
             text = f"{name} as {less:g}"
             made.append(Variant(text, f"{name}-{less:g}", CONTIGUOUS, tensors, others, rest=rest, rare=True))

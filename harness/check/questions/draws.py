@@ -61,8 +61,7 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
     some = [(a, b) for a, b in both if a is not None and b is not None]
 
     def variant(a: tuple[Tensor, ...], b: tuple[Tensor, ...], group: str) -> Variant:
-        made = Variant(size.name, "normal", CONTIGUOUS, a, b, group, size.unless)
-        return replace(made, rare=size.rare, apart=size.apart)
+        return Variant(size.name, "normal", CONTIGUOUS, a, b, group, size.unless, rare=size.rare)
 
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
     return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)

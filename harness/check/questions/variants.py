@@ -45,7 +45,6 @@ class Variant:
     unless: str = ""  # the group of which it is not needed either
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
     rare: bool = False  # where it tells nothing, nothing is said of it
-    apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
 
 
 #: Of each tensor what it has in every draw, and keeps.

@@ -31,8 +31,6 @@ from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
-#: By which a candidate shows that it does not take a size.
-_REFUSALS = frozenset((Verdict.ERROR, Verdict.WRONG_SHAPE, Verdict.CRASH))
 #: What was begun in time may take until so many times the time.
 _OVER = 1.25
 #: By which a kernel says what it does not take.
@@ -144,9 +142,6 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
     forward = one.judgements.get(Mode.FORWARD)
     if forward is None:
         return one
-    if one.variant.apart and _fails(one) and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
-        why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
-        return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True, news=True)
     why = ""
     if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
         why = f"the candidate is made for the sizes given: {forward.message}"

@@ -56,7 +56,6 @@ class Tried:
     judgements: dict[Mode, Judgement]
     declined: str = ""
     by_candidate: bool = False  # who declines; else the reference
-    news: bool = False  # a decline that is told though the variant is rare
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
 

@@ -31,5 +31,4 @@ def usual_values(request, monkeypatch):
     for place in ("sizes", "variants"):
         monkeypatch.setattr(f"opproof.harness.check.questions.{place}.FEW", ())
         monkeypatch.setattr(f"opproof.harness.check.questions.{place}.made_alike", lambda _: [])
-    for name in ("_about", "_parted"):
-        monkeypatch.setattr(f"opproof.harness.check.questions.sizes.{name}", lambda *_: [])
+    monkeypatch.setattr("opproof.harness.check.questions.sizes._about", lambda *_: [])
