@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
-from opproof.harness.check.questions.arguments import further, otherwise, smaller
-from opproof.harness.check.questions.arguments import unvaried as arguments_unvaried
+from opproof.harness.check.questions.arguments import further, otherwise, smaller, unvaried_arguments
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
@@ -72,7 +71,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
         rounds = every_variant(reference, ask, pairs, kept, by_shape, wish, own=own, otherwise=others, further=more)
     told = wish.neighbours and wish.only is None
-    same = (*unvaried(pairs), *arguments_unvaried(draws, names, rounds.names)) if callable(inputs) else ()
+    same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
     found = rounds.tried
     report = summary(found, reference, name, other_name, wish, in_process=not apart)

@@ -21,13 +21,13 @@ from opproof.vocabulary.verdicts import WRONG
 #: What is said of a rare variant at which nothing is told.
 NOTHING = "it tells nothing of the candidate"
 #: So many bounds are little, of dtypes with so many digits and more.
-_LITTLE, _SINGLE = 8.0, 24
+_LITTLE, SINGLE = 8.0, 24
 
 
 def slight(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:
     """Whether all that is wrong at a rare variant is wrong by little."""
     wrong = [j for j in judgements.values() if j.verdict in WRONG]
-    narrow = any(DTYPES[t.kind].digits < _SINGLE for t in variant.asked if t.kind)
+    narrow = any(DTYPES[t.kind].digits < SINGLE for t in variant.asked if t.kind)
     if not variant.rare or not wrong or narrow:
         return False
     return all(j.tensors and all(_little(t.comparison) for t in j.tensors) for j in wrong)

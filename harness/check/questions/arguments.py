@@ -57,7 +57,7 @@ def smaller(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, .
     return tuple(made[:_NUMBERS])
 
 
-def unvaried(draws: Mapping[int, Draw], names: Sequence[str], tried: Sequence[str]) -> tuple[str, ...]:
+def unvaried_arguments(draws: Mapping[int, Draw], names: Sequence[str], tried: Sequence[str]) -> tuple[str, ...]:
     """What is to be said of numbers and flags beside tensors of which no other was drawn, and none was `tried`."""
     (first, _), *_ = draws.values()
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from opproof.harness.check.doubts.slight import slight
+from opproof.harness.check.doubts.slight import SINGLE, slight
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.sides.facts import Facts, facts
 from opproof.harness.check.sides.reference import Reference
@@ -24,8 +24,6 @@ _Key = tuple[int, ...]
 _STRETCHED = "broadcast"
 #: Runs of noise at which what inputs seldom have is judged first: a bound from so few is half or twice as wide.
 _FIRST = 4
-#: Digits of dtypes in which a bound that is twice as wide is narrow still.
-_SINGLE = 24
 
 
 @dataclass
@@ -66,7 +64,7 @@ class Once:
         plain = _is_plain(variant) and asked.request.layout != _STRETCHED and key in self.facts
         if plain and key in self.truths:
             return self.truths[key]
-        if variant.rare and all(DTYPES[k].digits >= _SINGLE for k in question.results if k):
+        if variant.rare and all(DTYPES[k].digits >= SINGLE for k in question.results if k):
             quick = truth(timed, _FIRST)
             judgements = judged(quick)
             if not fails(judgements) or slight(variant, judgements):

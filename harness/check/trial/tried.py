@@ -88,9 +88,10 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
             raise error if isinstance(error, BadInput) else UsageError(why) from error
         return Tried(variant, None, None, Reply(), {}, why)
     question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
-    if slight(variant, judge(asked, known, replies[1])):  # before it is looked at again, which takes minutes of a scan
+    judgements = judge(asked, known, replies[1])
+    if slight(variant, judgements):  # before it is looked at again, which takes minutes of a scan
         return Tried(variant, None, None, Reply(), {}, NOTHING)
-    known, judgements = _decided(question, asked, known, replies[1])
+    known, judgements = _decided(question, asked, known, replies[1], judgements)
     judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, replies[1])
     if not fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
@@ -112,11 +113,11 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     part = None if fails(judgements) else wrong_part(
         some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
     )  # fmt: skip
-    if first and part is None and not fails(judgements) and all(y.differentiable for y in replies[1].outputs):
-        alone = lost(reference, ask, asked)
-        judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
     if part is not None:
         return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
+    if first and not fails(judgements) and all(y.differentiable for y in replies[1].outputs):
+        alone = lost(reference, ask, asked)
+        judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
     if manner.bits is not None and not fails(judgements):
         judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
     stale = _stale(replies)
@@ -130,9 +131,10 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     )
 
 
-def _decided(question: Question, asked: Facts, known: Truth, reply: Reply) -> tuple[Truth, dict[Mode, Judgement]]:
-    """What becomes of a reply, with the truth that it was judged by: wider where that alone may make it right."""
-    judgements = judge(asked, known, reply)
+def _decided(
+    question: Question, asked: Facts, known: Truth, reply: Reply, judgements: dict[Mode, Judgement]
+) -> tuple[Truth, dict[Mode, Judgement]]:
+    """What becomes of a judged reply, with the truth that it is judged by: wider where that alone may make it right."""
     if not fails(judgements):
         return known, judgements
     try:
@@ -151,7 +153,7 @@ def _asked_again(
     again = ask(asked.request)
     if (objection := fault((replies[0], again, replies[2]), asked, manner)) is not None:
         return {Mode.FORWARD: objection}
-    _, later = _decided(question, asked, known, again)
+    _, later = _decided(question, asked, known, again, judge(asked, known, again))
     said = "its bits may vary, as declared, but the same call gave a wrong answer another time"
     wrong = {
         m: Judgement(Verdict.NOT_REPEATABLE, "; ".join(filter(None, (said, j.message))))
