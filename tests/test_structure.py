@@ -53,6 +53,12 @@ def test_backends_made_of_references_are_so():
         assert any(m.startswith("opproof.reference_ops") for m in found), name
 
 
+def test_names_of_test_files_are_unique():
+    """pytest imports them by that name alone: two of one name are an error of whichever comes second."""
+    files = [path.name for path in Path(__file__).parent.rglob("test_*.py")]
+    assert sorted(files) == sorted(set(files))
+
+
 def test_the_star_is_checked():
     """The check above sees every form of import."""
     text = "import opproof.harness.run.pool\nfrom opproof.harness import pool\nfrom opproof import harness\n"

@@ -8,7 +8,7 @@ import pytest
 _ASKING = frozenset(
     (
         "test_rare_values",
-        "test_whole_numbers",
+        "test_rare_whole_numbers",
         "test_decided_otherwise",
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )
