@@ -69,7 +69,9 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     with asking as ask:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
-        rounds = every_variant(reference, ask, pairs, kept, by_shape, wish, own=own, otherwise=others, further=more)
+        rounds = every_variant(
+            reference, ask, pairs, kept, by_shape, wish, own=own, apart=apart, otherwise=others, further=more
+        )
     told = wish.neighbours and wish.only is None
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()

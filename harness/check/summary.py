@@ -75,7 +75,7 @@ def _recorded(
 
 def _declined(found: Sequence[Tried]) -> list[str]:
     """Sizes are guesses, and values that few draws have: that the reference has none of them is no news."""
-    told = [one for one in found if (one.by_candidate or not one.variant.group) and not one.variant.rare]
+    told = [one for one in found if one.news or ((one.by_candidate or not one.variant.group) and not one.variant.rare)]
     return [f"{one.variant.name}: {one.declined}" for one in told if one.declined]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from opproof.harness.check.questions.absent import absent
 from opproof.harness.check.questions.fills import TIED
+from opproof.harness.check.questions.nothing import nothing
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.rare import rare
@@ -39,7 +40,8 @@ def variants_of(
     zeros = list(rare(pairs[0][0], floors))
     first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
-    return (first, *((v,) for v in (*otherwise, *absent(pairs, named))), *early, *rest, *late)
+    whole, none = (((v,) for v in some) for some in ((*otherwise, *absent(pairs, named)), nothing(pairs, kept)))
+    return (first, *whole, *early, *rest, *none, *late)
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:
@@ -61,7 +63,7 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
     some = [(a, b) for a, b in both if a is not None and b is not None]
 
     def variant(a: tuple[Tensor, ...], b: tuple[Tensor, ...], group: str) -> Variant:
-        return Variant(size.name, "normal", CONTIGUOUS, a, b, group, size.unless, rare=size.rare)
+        return Variant(size.name, "normal", CONTIGUOUS, a, b, group, size.unless, rare=size.rare, apart=size.apart)
 
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
     return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)
@@ -82,8 +84,13 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
 def as_drawn(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> tuple[str, ...]:
     """What is to be said of floats that have the same property in every draw."""
     names = [t.name for t in pairs[0][0]]
-    some = [(name, p.said) for name, has in zip(names, kept, strict=True) for p in has]
-    return tuple(f"values of {name} that are not {said}: they are in every draw" for name, said in dict.fromkeys(some))
+    some = {name: list(dict.fromkeys(p.said for p in has)) for name, has in zip(names, kept, strict=True) if has}
+    return tuple(f"values of {name} that are not {_or(said)}: they are in every draw" for name, said in some.items())
+
+
+def _or(words: Sequence[str]) -> str:
+    """Words of which any may be: a, b or c."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def unvaried(pairs: Sequence[Pair]) -> tuple[str, ...]:

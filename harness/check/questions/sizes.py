@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ _ALIKE = 3
 _ABOUT = range(4, 257)
 #: So many such sizes.
 _SOME = 6
+#: And so many of one tensor alone, each more and less.
+_PARTED = 12
 #: A larger size has so many elements at most, or so many times those given.
 _ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
@@ -61,12 +63,13 @@ class Size:
     shaped: bool = False  # its name says the shape, which a draw then has to have
     late: bool = False  # tried after other values
     rare: bool = False  # that who is asked does not take it is no news
+    apart: bool = False  # of one tensor alone, as of queries that are no longer as many as keys
 
 
-def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
+def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = False) -> list[Size]:
     """What to try: every size ragged, all at once or else each; what one shape has twice, along one axis; sizes of 1.
 
-    Sizes of 1 where nothing but numbers is given: no label points past them.
+    Sizes of 1 where nothing but numbers is given: no label points past them. `parted`: and sizes of one tensor alone.
     """
     shapes = [() if t.param else t.shape for t in tensors]
     left = {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
@@ -101,12 +104,29 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[Size]:
         news += [(n, m) for n in found for m in FEW if m < n and m not in used]
         news += _about(found, used, named)
         made += [_rare({n: m}, places) for n, m in news]
+        made += _parted([t.name for t in tensors], found, places, ragged) if parted else []
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
 
 
 def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:
     """The larger and the smaller of neighbours among sizes: who tells an axis by its size takes another of squares."""
     return [(max(pair), min(pair)) for pair in pairwise(found)][:_ALIKE]
+
+
+def _parted(
+    names: Sequence[str],
+    found: Sequence[int],
+    places: Mapping[int, Sequence[tuple[int, int]]],
+    ragged: Callable[[int], Sequence[int]],
+) -> list[Size]:
+    """A size of one tensor alone, where several have it; most references take none of these."""
+    made = []
+    for n in found:
+        holders = dict.fromkeys(i for i, _ in places[n])
+        for i, m in product(holders, [*ragged(n)[:1], n // 2 + 1]) if len(holders) > 1 else ():
+            text, new = f"{n} of {names[i]} as {m}", {(i, a): m for j, a in places[n] if j == i}
+            made.append(Size(text, text, new, late=True, rare=True, apart=True))
+    return made[:_PARTED]
 
 
 def _about(found: Sequence[int], used: set[int], named: frozenset[float]) -> list[tuple[int, int]]:

@@ -45,6 +45,8 @@ class Variant:
     unless: str = ""  # the group of which it is not needed either
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
     rare: bool = False  # where it tells nothing, nothing is said of it
+    convention: bool = False  # what is right there may be a convention; no number is none
+    apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
 
 
 #: Of each tensor what it has in every draw, and keeps.

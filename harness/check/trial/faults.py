@@ -24,11 +24,8 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
             return Judgement(reply.cause, reply.error)
     names = [t.name for t in asked.request.tensors]
     if changed := [i for i in judged.changed if i not in asked.request.after]:
-        return Judgement(
-            Verdict.INPUT_CHANGED,
-            f"{names[changed[0]]} was modified, which the reference leaves as it is; where callers are told so, "
-            f"give the kernel a copy: {_copying(asked.request.tensors, changed[0])}",
-        )
+        text = f"{names[changed[0]]} was modified, which the reference leaves as it is"
+        return Judgement(Verdict.INPUT_CHANGED, text + _copying(asked.request.tensors, changed[0]))
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
         text = (
             f"y{again} of the call before was overwritten: its memory is used again while somebody holds it; where "
@@ -45,10 +42,13 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
 
 
 def _copying(tensors: Sequence[Tensor], which: int) -> str:
-    """How a caller gives a copy of one tensor; those that a module has by itself are not given."""
+    """How a caller gives a copy of one tensor, in words; nobody gives those that a module has by itself."""
+    if tensors[which].param:
+        return ""
     names = {i: t.name for i, t in enumerate(tensors) if not t.param}
     given = ", ".join(f"{n}.clone()" if i == which else n for i, n in names.items())
-    return f"lambda {', '.join(names.values())}: kernel({given})"
+    copied = f"lambda {', '.join(names.values())}: kernel({given})"
+    return f"; where callers are told so, give the kernel a copy: {copied}"
 
 
 def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | None]) -> str:

@@ -33,6 +33,8 @@ from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 FAILING = 4
 #: What was begun in time may take until so many times the time.
 _OVER = 1.25
+#: By which a candidate shows that it does not take a size.
+_REFUSALS = frozenset((Verdict.ERROR, Verdict.WRONG_SHAPE, Verdict.CRASH))
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 #: Or what it calls, of how its tensors lie.
@@ -61,11 +63,13 @@ def every_variant(
     wish: Wish,
     *,
     own: bool,
+    apart: bool = False,
     otherwise: Sequence[Variant] = (),
     further: Iterable[Variant] = (),
 ) -> Rounds:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
+    `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
     `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
     `further`: what is drawn and tried last.
     """
@@ -74,7 +78,7 @@ def every_variant(
     pace, once = Pace(first), Once(math.inf if wish.only else time.perf_counter() + _OVER * wish.seconds)
     named = reference.subject, reference.form.arguments.rest
     numbers = numbers_of(*named)
-    others = sizes(first, numbers) if own else []
+    others = sizes(first, numbers, parted=apart) if own else []
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
     last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
@@ -142,6 +146,9 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
     forward = one.judgements.get(Mode.FORWARD)
     if forward is None:
         return one
+    if one.variant.apart and _fails(one) and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
+        why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
+        return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True, news=True)
     why = ""
     if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
         why = f"the candidate is made for the sizes given: {forward.message}"

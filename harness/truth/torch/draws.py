@@ -41,7 +41,7 @@ def recorded() -> Iterator[list[Draw]]:
     found: list[Draw] = []
 
     def kept(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        look(func, args)
+        look(func, args, kwargs)
         y = func(*args, **kwargs)
         if draws(func):
             found.append(Draw(func._schema.name, copied(y if isinstance(y, tuple) else (y,))))

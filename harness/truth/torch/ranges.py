@@ -1,26 +1,79 @@
-"""Indices that PyTorch's own kernels read by without a look, past the memory of their tensors.
+"""Sizes and indices that PyTorch's own kernels read by without a look, past the memory of their tensors.
 
-A reference whose labels are fixed meets other numbers of classes, as `check` tries neighbours of its shapes. Such an
-operation is to raise, as `embedding` does, not to damage the heap of the caller's process.
+`check` tries neighbours of its shapes, and labels that are fixed meet other numbers of classes. Such an operation is to
+raise, as `embedding` does, not to damage the heap of the caller's process, or to end it. These are PyTorch 2.13's on
+the CPU, of a hundred operations of several tensors each of which was given tensors that end where memory ends, one size
+of one of them another (26 November 2026).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+#: Rows of an LSTM's weights for each number of its state: four gates.
+_GATES = 4
+#: Of its arguments after x those that are its biases; the weights again where it has none.
+_BIASES = (2, 3)
 
-def _labels(x: Any, targets: Any, *_: Any) -> None:
-    """_ctc_loss: of x (steps, sequences, classes). PyTorch 2.13 looks at the lengths alone (LossCTC.cpp)."""
+
+def _labels(x: Any, targets: Any, *_: Any, **__: Any) -> str:
+    """_ctc_loss: of x (steps, sequences, classes). It looks at the lengths alone (LossCTC.cpp)."""
     classes = x.shape[-1]
     if targets.numel() and not 0 <= int(targets.min()) <= int(targets.max()) < classes:
-        raise IndexError(f"ctc_loss: labels go from {int(targets.min())} to {int(targets.max())} of {classes} classes")
+        return f"labels go from {int(targets.min())} to {int(targets.max())} of {classes} classes"
+    return ""
 
 
-_LOOKS: dict[str, Callable[..., None]] = {"_ctc_loss": _labels}
+def _attended(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> str:
+    """_scaled_dot_product_flash_attention_for_cpu: of (batch, heads, length, features)."""
+    if k.shape[-2] != v.shape[-2]:
+        return f"{k.shape[-2]} keys have {v.shape[-2]} values"
+    return "keys have no head" if q.shape[1] and not k.shape[1] else ""
 
 
-def look(func: Any, args: Sequence[Any]) -> None:
+def _recurrent(x: Any, *args: Any, **__: Any) -> str:
+    """mkldnn_rnn_layer: of x (steps, sequences, inputs), two weights, two biases and two states of an LSTM."""
+    size, biased = args[9], args[11]
+    gates = _GATES * size
+    wanted = [(gates, x.shape[-1]), (gates, size), *2 * [(gates,)], *2 * [(x.shape[1], size)]]
+    pairs = zip([tuple(t.shape) for t in args[:6]], wanted, strict=True)
+    wrong = [(a, b) for i, (a, b) in enumerate(pairs) if a != b and (biased or i not in _BIASES)]
+    return f"weights or states of shape {wrong[0][0]}, expected {wrong[0][1]}" if wrong else ""
+
+
+def _pieces(x: Any, *_: Any, lengths: Any = None, offsets: Any = None, axis: int = 0, **__: Any) -> str:
+    """segment_reduce."""
+    ends = offsets if offsets is not None else lengths.sum(-1) if lengths is not None else None
+    if ends is None or not ends.numel() or int(ends.max()) <= x.shape[axis]:
+        return ""
+    return f"pieces end at {int(ends.max())} of {x.shape[axis]}"
+
+
+def _bags(_weight: Any, _indices: Any, offsets: Any, *_: Any, **__: Any) -> str:
+    """_embedding_bag; it is its backward that reads the first of no offsets."""
+    return "" if offsets.numel() else "there are no offsets"
+
+
+def _lengths(v: Any, g: Any, dim: int = 0, **_: Any) -> str:
+    """_weight_norm_interface."""
+    n = math.prod(g.shape)
+    return "" if n == v.shape[dim] > 0 else f"{n} lengths of {v.shape[dim]} vectors"
+
+
+_LOOKS: dict[str, Callable[..., str]] = {
+    "_ctc_loss": _labels,
+    "_scaled_dot_product_flash_attention_for_cpu": _attended,
+    "mkldnn_rnn_layer": _recurrent,
+    "segment_reduce": _pieces,
+    "_embedding_bag": _bags,
+    "_weight_norm_interface": _lengths,
+}
+
+
+def look(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """Raises IndexError where `func` would read past its tensors; of most operations PyTorch looks itself."""
-    if hasattr(func, "_schema") and (found := _LOOKS.get(func._schema.name.partition("::")[2])):
-        found(*args)
+    name = func._schema.name.partition("::")[2] if hasattr(func, "_schema") else ""
+    if name in _LOOKS and (objection := _LOOKS[name](*args, **kwargs)):
+        raise IndexError(f"{name.strip('_')}: {objection}")

@@ -10,6 +10,7 @@ _ASKING = frozenset(
         "test_rare_values",
         "test_rare_whole_numbers",
         "test_decided_otherwise",
+        "test_nothing",
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )
 )
@@ -24,7 +25,9 @@ def usual_values(request, monkeypatch):
         return
     monkeypatch.setattr("opproof.harness.check.questions.draws.rare", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.draws.absent", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.questions.draws.nothing", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes.LARGER", ())
+    monkeypatch.setattr("opproof.harness.check.questions.sizes._PARTED", 0)
     monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.compared.further", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.variants._NEW", _USUAL)

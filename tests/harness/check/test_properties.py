@@ -204,6 +204,14 @@ def test_it_is_told():
     assert "values of edges that are not in order: they are in every draw" in report.not_judged
 
 
+def test_several_properties_of_one_tensor_are_one_line():
+    report = judged(*HONEST["boxes"], gradients=False, neighbours=True)
+    told = [text for text in report.not_judged if "they are in every draw" in text]
+    columns = "in order from column 0 to 2 or in order from column 1 to 3"
+    assert any(columns in text for text in told)
+    assert len(told) == len({text.split(" that ")[0] for text in told})
+
+
 def found(report):
     return {(report.variants[r.case], str(r.verdict)) for rs in report.failures.values() for r in rs}
 

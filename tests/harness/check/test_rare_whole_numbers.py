@@ -133,3 +133,32 @@ def test_a_row_that_is_one_longer_than_the_window():
 
     assert not wrong_at(windowed, windowed, inputs)
     assert wrong_at(until_it_slides, windowed, inputs) == {"64 as 17"}
+
+
+def attended(q, k):
+    return (q @ k.mT).softmax(-1) @ k
+
+
+def of_as_many(q, k):
+    return attended(q, k[:, : q.shape[1]])
+
+
+def test_a_size_of_one_tensor_alone_is_told_and_is_no_failure():
+    """Nobody says whether there are always as many queries as keys; and in this process memory may be read past."""
+
+    def inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(2, 24, 16, generator=generator) for _ in "qk"]
+
+    def check(candidate, **how):
+        how = {"gradients": False, "raises": False, "seconds": 1e9, **how}
+        return opproof.check(candidate, like=attended, inputs=inputs, **how)
+
+    report = check(of_as_many, isolate=True)
+    assert report.ok
+    said = "24 of q as 13: the candidate gives something else there: it is made for tensors of one size, or wrong"
+    assert said in report.not_judged
+    right = check(attended, isolate=True)
+    assert {"24 of q as 25", "24 of q as 13"} <= set(right.tried)
+    assert not [text for text in right.not_judged if " of q " in text]
+    assert not [name for name in check(of_as_many).tried if " of q " in name]

@@ -1,0 +1,34 @@
+"""What comes of nothing, as of a row that is masked in full: any number is a convention, none is wrong.
+
+A reference says something there by the way; a kernel that was never asked may say something else. NaN where the
+reference has a number is what destroys a batch for one sequence without a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from opproof.harness.check.doubts.slight import NOTHING
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
+
+#: What is said of numbers that are others than the reference's.
+OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
+
+
+def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> str:
+    """What to say of wrong results of a variant whose results are a convention; empty where they are none.
+
+    Where the reference has no number itself nothing is told.
+    """
+    wrong = [j for j in judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
+    if not variant.convention or not wrong:
+        return ""
+    some = [(t.got, t.expected.values) for j in wrong for t in j.tensors if t.got.dtype.kind == "f"]
+    if not all(np.isfinite(e).all() for _, e in some):
+        return NOTHING
+    return OTHER if all(np.isfinite(got).all() for got, _ in some) else ""

@@ -1,0 +1,121 @@
+"""Nothing where draws always have something: a row that a mask hides in full, a length of 0, zeros of positive numbers.
+
+What comes of nothing is a convention where the reference has no formula for it; that no number comes where the
+reference has one is none. A group without a member beside others, whose members are all there, is no convention.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from opproof.harness.check.questions.fills import ZEROED
+from opproof.harness.check.questions.properties.held import keeping, varies
+from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.tensors import CONTIGUOUS, PARTS, Tensor
+from opproof.vocabulary.arrays import Array
+
+#: Numbers of all draws together that are no chance: so many lengths without a 0, so many values without a sign.
+_LENGTHS, _POSITIVE = 8, 16
+#: Of so many positive numbers one is made 0.
+_EACH = 5
+#: Lengths that one is among.
+_SEVERAL = 2
+_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Other values of one tensor; `fill`: what a case's id calls them."""
+
+    name: str
+    fill: str
+    of: Callable[[Array], Array]
+    convention: bool = True
+
+
+def nothing(pairs: Sequence[_Pair], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
+    """Variants of the first pair of draws; `kept`: what each tensor is in every draw, and stays."""
+    given, other = pairs[0]
+    for at, (t, has) in enumerate(zip(given, kept, strict=True)):
+        draws = [draw[at] for pair in pairs for draw in pair]
+        if t.param or all(np.array_equal(t.values, d.values) for d in draws):
+            continue  # a table that is the same in every draw is not for its values to be others
+        for change in _changes(t, draws, given):
+            some = [_changed(draw, at, change, has) for draw in (given, other)]
+            if (asked := some[0]) is not None and (before := some[1]) is not None:
+                yield Variant(
+                    change.name, change.fill, CONTIGUOUS, asked, before, rare=True, convention=change.convention
+                )
+
+
+def _changed(draw: Sequence[Tensor], at: int, change: _Change, has: Sequence[Property]) -> tuple[Tensor, ...] | None:
+    t, values = draw[at], change.of(draw[at].values)
+    made = keeping(has, t, values) if varies(t) else t.holding(values)
+    return None if made is None else (*draw[:at], made, *draw[at + 1 :])
+
+
+def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[_Change]:
+    """What is tried of one tensor."""
+    if t.dtype == "bool" or t.marks:
+        for value in np.unique(t.values) if t.values.ndim else ():
+            if not any(_has_row_of(d.values, value) for d in draws):
+                yield _Change(f"a row of {t.name} all {value:g}", "hidden", partial(_with_row_of, value=value))
+    elif not t.kind:
+        yield from _lengths(t, draws, given)
+    elif varies(t) and t.dtype not in PARTS and _positive(draws):
+        yield _Change(f"zeros in {t.name}", ZEROED, _zeros)
+
+
+def _zeros(values: Array) -> Array:
+    places = np.arange(values.size).reshape(values.shape)
+    return np.where(places % _EACH == 2, 0.0, values)
+
+
+def _has_row_of(values: Array, value: float) -> bool:
+    return bool((values.reshape(-1, values.shape[-1]) == value).all(-1).any())
+
+
+def _with_row_of(values: Array, value: float) -> Array:
+    """With a row along the last axis of one value, in the middle."""
+    rows = np.array(values).reshape(-1, values.shape[-1])
+    rows[len(rows) // 2] = value
+    return rows.reshape(values.shape)
+
+
+def _lengths(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[_Change]:
+    """A length of 0; where all draws have one sum, as of members of groups, the next has its members."""
+    drawn = [d.values for d in draws]
+    if t.values.ndim != 1 or any(v.size < _SEVERAL or v.min() < 1 for v in drawn):
+        return
+    sizes, whole = {n for g in given for n in g.shape}, {int(v.sum()) for v in drawn}
+    if sum(v.size for v in drawn) < _LENGTHS or max(int(v.max()) for v in drawn) > max(sizes):
+        return
+    if len(whole) > 1:
+        yield _Change(f"0 in {t.name}", "whole-numbers", _shortened)
+    elif whole <= sizes and all(g.kind or g is t for g in given):
+        yield _Change(f"0 in {t.name}", "whole-numbers", _moved, convention=False)
+
+
+def _shortened(values: Array) -> Array:
+    """The least of all but the last, for what runs over all errs after it."""
+    made = np.array(values)
+    made[int(values[:-1].argmin())] = 0
+    return made
+
+
+def _moved(values: Array) -> Array:
+    at, made = int(values[:-1].argmin()), _shortened(values)
+    made[at + 1] += values[at]
+    return made
+
+
+def _positive(draws: Sequence[Tensor]) -> bool:
+    """Whether no number is 0 or less in any draw, and that is no chance."""
+    unlike = {float(x) for d in draws for x in d.values.ravel()[:_POSITIVE]}
+    return len(unlike) >= _POSITIVE and all(d.values.min(initial=math.inf) > 0 for d in draws)

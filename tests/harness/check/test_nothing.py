@@ -1,0 +1,149 @@
+"""Rows that a mask hides in full, lengths of 0, zeros of positive numbers: what comes of nothing."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.questions.nothing import nothing  # noqa: E402
+from opproof.harness.check.tensors import taken  # noqa: E402
+
+F = torch.nn.functional
+SAID = "the candidate gives other numbers than the reference there, which may be a convention of its own"
+
+
+def random(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def judged(candidate, like, inputs, only, **options):
+    return opproof.check(candidate, like=like, inputs=inputs, raises=False, seconds=1e9, only=only, **options)
+
+
+def names(*draws):
+    """Of what is tried of one tensor, drawn so often."""
+    some = [(taken("x", torch.zeros(16, 4)), taken("m", torch.as_tensor(d))) for d in draws]
+    return [v.name for v in nothing([(some[0], some[1])], [(), ()])]
+
+
+ROWS, OTHER_ROWS = [[True, False, True]] * 4, [[False, True, True], *[[True, False, False]] * 3]
+
+
+@pytest.mark.parametrize(
+    ("draws", "tried"),
+    [
+        ((ROWS, OTHER_ROWS), ["a row of m all 0", "a row of m all 1"]),
+        ((ROWS, ROWS), []),  # a table
+        ((ROWS, [*OTHER_ROWS[:3], [True] * 3]), ["a row of m all 0"]),  # draws have the other
+        (([1, 5, 3, 9], [2, 4, 7, 1]), ["0 in m"]),
+        (([1, 5, 3, 9], [0, 4, 7, 1]), []),  # draws have it
+        (([1, 5, 3, 90], [2, 4, 7, 1]), []),  # no lengths: no axis is so long
+        (([1, 5], [2, 4]), []),  # too few to be no chance
+        ((torch.rand(4, 5) + 0.1, torch.rand(4, 5) + 0.1), ["zeros in m"]),
+        ((torch.rand(4, 5) - 0.1, torch.rand(4, 5) - 0.5), []),
+        ((torch.ones(4, 5), torch.ones(4, 5)), []),
+    ],
+)
+def test_what_is_tried(draws, tried):
+    assert names(*draws) == tried
+
+
+def test_members_of_groups_stay_as_many():
+    def drawn(*values):
+        return taken("x", torch.zeros(16, 4)), taken("n", torch.tensor(values))
+
+    (one,) = nothing([(drawn(3, 5, 1, 7), drawn(4, 4, 2, 6))], [(), ()])
+    assert one.asked[1].values.tolist() == [3, 5, 0, 8]
+    assert not one.convention
+
+
+def attention(seed):
+    q, k, v = (torch.randn(2, 12, 8, generator=random(seed + 99 * i)) for i in range(3))
+    mask = torch.rand(2, 12, 12, generator=random(seed)) > 0.4
+    mask[..., 0] = True
+    return [q, k, v, mask]
+
+
+def guarded(q, k, v, mask):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+def scores(q, k, mask, least):
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, least)
+
+
+def unguarded(q, k, v, mask):
+    return scores(q, k, mask, -math.inf).softmax(-1) @ v
+
+
+def by_a_low_score(q, k, v, mask):
+    return scores(q, k, mask, -1e9).softmax(-1) @ v
+
+
+def test_no_number_for_a_row_that_is_masked_in_full():
+    report = judged(unguarded, guarded, attention, "a row of mask all 0")
+    assert {r.verdict for rs in report.failures.values() for r in rs} == {"WRONG_VALUE", "WRONG_GRADIENT"}
+    assert judged(guarded, guarded, attention, "a row of mask all 0").ok
+    assert judged(unguarded, guarded, attention, "as given").ok
+
+
+def test_other_numbers_there_are_told_and_are_no_failure():
+    report = judged(by_a_low_score, guarded, attention, None)
+    assert report.ok
+    assert f"a row of mask all 0: {SAID}" in report.not_judged
+
+
+def test_where_the_reference_has_no_number_nothing_is_told():
+    report = judged(guarded, unguarded, attention, None)
+    assert report.ok
+    assert not report.not_judged
+
+
+def lengths(seed):
+    return [torch.randn(6, 16, 8, generator=random(seed)), torch.randint(1, 17, (6,), generator=random(seed))]
+
+
+def means(x, n, least=1):
+    kept = torch.arange(x.shape[1]) < n[:, None]
+    return (x * kept[..., None]).sum(1) / n[:, None].clamp(min=least)
+
+
+def test_a_sequence_without_a_token():
+    assert judged(means, means, lengths, "0 in n").ok
+    assert not judged(lambda x, n: means(x, n, 0), means, lengths, "0 in n").ok
+
+
+def groups(seed):
+    counts = 1 + torch.bincount(torch.randint(0, 4, (12,), generator=random(seed)), minlength=4)
+    return [torch.randn(16, 8, generator=random(seed)), torch.randn(4, 8, 6, generator=random(seed + 50)), counts]
+
+
+def grouped(x, w, n):
+    return torch.cat([some @ w[i] for i, some in enumerate(x.split(n.tolist()))])
+
+
+def grouped_one_at_least(x, w, n):
+    which = torch.repeat_interleave(torch.arange(len(n)), n.clamp(min=1))[: len(x)]
+    return torch.einsum("nk,nkj->nj", x, w[which])
+
+
+def test_a_group_without_a_member_is_no_convention():
+    assert judged(grouped, grouped, groups, "0 in n").ok
+    assert judged(grouped_one_at_least, grouped, groups, "as given").ok
+    assert not judged(grouped_one_at_least, grouped, groups, "0 in n").ok
+
+
+def shares(seed):
+    return [torch.rand(8, 12, generator=random(seed)) + 1e-3]
+
+
+def test_zeros_where_all_draws_are_positive():
+    def entropy(p):
+        return -torch.special.xlogy(p, p).sum(-1)
+
+    assert judged(entropy, entropy, shares, "zeros in p", gradients=False).ok
+    assert not judged(lambda p: -(p * p.log()).sum(-1), entropy, shares, "zeros in p", gradients=False).ok
