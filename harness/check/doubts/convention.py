@@ -1,7 +1,8 @@
 """What comes of nothing, as of a row that is masked in full: any number is a convention, none is wrong.
 
 A reference says something there by the way; a kernel that was never asked may say something else. NaN where the
-reference has a number is what destroys a batch for one sequence without a token.
+reference has a number is what destroys a batch for one sequence without a token; but where every draw rules it out, as
+by a first place that is never masked, nobody asks for that either.
 """
 
 from __future__ import annotations
@@ -11,24 +12,27 @@ from collections.abc import Mapping
 import numpy as np
 
 from opproof.harness.check.doubts.slight import NOTHING
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
-#: What is said of numbers that are others than the reference's.
+#: What is said of numbers that are others than the reference's, and of what is none.
 OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
+NONE = "the candidate gives no number there, and the reference does; no draw has it, and none could"
 
 
 def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> str:
-    """What to say of wrong results of a variant whose results are a convention; empty where they are none.
+    """What to say of wrong results of a variant whose results are excused; empty where they are not.
 
     Where the reference has no number itself nothing is told.
     """
     wrong = [j for j in judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
-    if not variant.convention or not wrong:
+    if variant.excused is Excused.NOTHING or not wrong:
         return ""
     some = [(t.got, t.expected.values) for j in wrong for t in j.tensors if t.got.dtype.kind == "f"]
     if not all(np.isfinite(e).all() for _, e in some):
         return NOTHING
-    return OTHER if all(np.isfinite(got).all() for got, _ in some) else ""
+    if all(np.isfinite(got).all() for got, _ in some):
+        return OTHER
+    return NONE if variant.excused is Excused.ALL else ""

@@ -6,7 +6,6 @@ reference has one is none. A group without a member beside others, whose members
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ import numpy as np
 from opproof.harness.check.questions.fills import ZEROED
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.check.tensors import CONTIGUOUS, PARTS, Tensor
 from opproof.vocabulary.arrays import Array
 
@@ -24,8 +23,10 @@ from opproof.vocabulary.arrays import Array
 _LENGTHS, _POSITIVE = 8, 16
 #: Of so many positive numbers one is made 0.
 _EACH = 5
-#: Lengths that one is among.
-_SEVERAL = 2
+#: Lengths that one is among; axes of a matrix.
+_SEVERAL = _MATRIX = 2
+#: Of numbers that are as often near 0 as elsewhere the least is so many times the largest, by how many they are.
+_NEAR = 8.0
 _Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
@@ -36,7 +37,7 @@ class _Change:
     name: str
     fill: str
     of: Callable[[Array], Array]
-    convention: bool = True
+    excused: Excused = Excused.NUMBERS
 
 
 def nothing(pairs: Sequence[_Pair], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
@@ -49,9 +50,7 @@ def nothing(pairs: Sequence[_Pair], kept: Sequence[Sequence[Property]]) -> Itera
         for change in _changes(t, draws, given):
             some = [_changed(draw, at, change, has) for draw in (given, other)]
             if (asked := some[0]) is not None and (before := some[1]) is not None:
-                yield Variant(
-                    change.name, change.fill, CONTIGUOUS, asked, before, rare=True, convention=change.convention
-                )
+                yield Variant(change.name, change.fill, CONTIGUOUS, asked, before, rare=True, excused=change.excused)
 
 
 def _changed(draw: Sequence[Tensor], at: int, change: _Change, has: Sequence[Property]) -> tuple[Tensor, ...] | None:
@@ -65,11 +64,21 @@ def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
     if t.dtype == "bool" or t.marks:
         for value in np.unique(t.values) if t.values.ndim else ():
             if not any(_has_row_of(d.values, value) for d in draws):
-                yield _Change(f"a row of {t.name} all {value:g}", "hidden", partial(_with_row_of, value=value))
+                name, excused = f"a row of {t.name} all {value:g}", _ruled_out([d.values == value for d in draws])
+                yield _Change(name, "hidden", partial(_with_row_of, value=value), excused)
     elif not t.kind:
         yield from _lengths(t, draws, given)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):
         yield _Change(f"zeros in {t.name}", ZEROED, _zeros)
+
+
+def _ruled_out(hidden: Sequence[Array]) -> Excused:
+    """ALL where a place of every row is never hidden in any draw: one of a column, or that of the diagonal."""
+    rows = [h.reshape(-1, h.shape[-1]) for h in hidden]
+    column = any(len(r) > 1 for r in rows) and not np.logical_or.reduce([r.any(0) for r in rows]).all()
+    square = all(h.ndim >= _MATRIX and h.shape[-1] == h.shape[-2] for h in hidden)
+    diagonal = square and not any(np.diagonal(h, axis1=-2, axis2=-1).any() for h in hidden)
+    return Excused.ALL if column or diagonal else Excused.NUMBERS
 
 
 def _zeros(values: Array) -> Array:
@@ -97,9 +106,9 @@ def _lengths(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
     if sum(v.size for v in drawn) < _LENGTHS or max(int(v.max()) for v in drawn) > max(sizes):
         return
     if len(whole) > 1:
-        yield _Change(f"0 in {t.name}", "whole-numbers", _shortened)
+        yield _Change(f"0 in {t.name}", "whole-numbers", _shortened, Excused.ALL)
     elif whole <= sizes and all(g.kind or g is t for g in given):
-        yield _Change(f"0 in {t.name}", "whole-numbers", _moved, convention=False)
+        yield _Change(f"0 in {t.name}", "whole-numbers", _moved, Excused.NOTHING)
 
 
 def _shortened(values: Array) -> Array:
@@ -116,6 +125,9 @@ def _moved(values: Array) -> Array:
 
 
 def _positive(draws: Sequence[Tensor]) -> bool:
-    """Whether no number is 0 or less in any draw, and that is no chance."""
+    """Whether no number of any draw is 0 or less, which is no chance; but they come near it, so that 0 is one too."""
     unlike = {float(x) for d in draws for x in d.values.ravel()[:_POSITIVE]}
-    return len(unlike) >= _POSITIVE and all(d.values.min(initial=math.inf) > 0 for d in draws)
+    if len(unlike) < _POSITIVE or not all(d.values.size and d.values.min() > 0 for d in draws):
+        return False
+    least, largest = min(float(d.values.min()) for d in draws), max(float(d.values.max()) for d in draws)
+    return least * sum(d.values.size for d in draws) <= _NEAR * largest

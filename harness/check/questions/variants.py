@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,14 @@ _NEW: tuple[Callable[[int], int], ...] = (
 )
 
 
+class Excused(Enum):
+    """What is no failure of a variant that few draws have, or none; it is told."""
+
+    NOTHING = auto()
+    NUMBERS = auto()  # what is right there may be a convention: any number, and no number is a failure
+    ALL = auto()  # every draw rules it out
+
+
 @dataclass(frozen=True)
 class Variant:
     """One set of inputs to try, and the same of other data."""
@@ -45,7 +54,7 @@ class Variant:
     unless: str = ""  # the group of which it is not needed either
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
     rare: bool = False  # where it tells nothing, nothing is said of it
-    convention: bool = False  # what is right there may be a convention; no number is none
+    excused: Excused = Excused.NOTHING
     apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from opproof.harness.check.doubts.at_zeros import at_zeros
 from opproof.harness.check.doubts.beyond import overflows, undefined
-from opproof.harness.check.doubts.convention import OTHER, of_convention
+from opproof.harness.check.doubts.convention import of_convention
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.doubts.kinks import at_kinks
@@ -94,7 +94,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     if slight(variant, judgements):  # before it is looked at again, which takes minutes of a scan
         return Tried(variant, None, None, Reply(), {}, NOTHING)
     if why := of_convention(variant, judgements):
-        return Tried(variant, None, None, Reply(), {}, why, by_candidate=True, news=why == OTHER)
+        return Tried(variant, None, None, Reply(), {}, why, by_candidate=True, news=why != NOTHING)
     known, judgements = _decided(question, asked, known, replies[1], judgements)
     judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, replies[1])
     if not fails(judgements):

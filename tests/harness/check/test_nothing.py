@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.questions.nothing import nothing  # noqa: E402
+from opproof.harness.check.questions.variants import Excused  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
 
 F = torch.nn.functional
@@ -43,7 +44,8 @@ ROWS, OTHER_ROWS = [[True, False, True]] * 4, [[False, True, True], *[[True, Fal
         (([1, 5, 3, 9], [0, 4, 7, 1]), []),  # draws have it
         (([1, 5, 3, 90], [2, 4, 7, 1]), []),  # no lengths: no axis is so long
         (([1, 5], [2, 4]), []),  # too few to be no chance
-        ((torch.rand(4, 5) + 0.1, torch.rand(4, 5) + 0.1), ["zeros in m"]),
+        ((torch.rand(4, 5) + 0.01, torch.rand(4, 5) + 0.1), ["zeros in m"]),
+        ((torch.rand(4, 5) + 0.5, torch.rand(4, 5) + 0.5), []),  # never near 0
         ((torch.rand(4, 5) - 0.1, torch.rand(4, 5) - 0.5), []),
         ((torch.ones(4, 5), torch.ones(4, 5)), []),
     ],
@@ -58,14 +60,23 @@ def test_members_of_groups_stay_as_many():
 
     (one,) = nothing([(drawn(3, 5, 1, 7), drawn(4, 4, 2, 6))], [(), ()])
     assert one.asked[1].values.tolist() == [3, 5, 0, 8]
-    assert not one.convention
+    assert one.excused is Excused.NOTHING
 
 
 def attention(seed):
     q, k, v = (torch.randn(2, 12, 8, generator=random(seed + 99 * i)) for i in range(3))
-    mask = torch.rand(2, 12, 12, generator=random(seed)) > 0.4
+    return [q, k, v, torch.rand(2, 12, 12, generator=random(seed)) > 0.4]
+
+
+def attention_to_the_first(seed):
+    *some, mask = attention(seed)
     mask[..., 0] = True
-    return [q, k, v, mask]
+    return [*some, mask]
+
+
+def attention_to_oneself(seed):
+    *some, mask = attention(seed)
+    return [*some, mask | torch.eye(12, dtype=torch.bool)]
 
 
 def guarded(q, k, v, mask):
@@ -91,6 +102,14 @@ def test_no_number_for_a_row_that_is_masked_in_full():
     assert judged(unguarded, guarded, attention, "as given").ok
 
 
+@pytest.mark.parametrize("inputs", [attention_to_the_first, attention_to_oneself])
+def test_what_every_draw_rules_out_is_told(inputs):
+    report = judged(unguarded, guarded, inputs, None)
+    assert report.ok
+    said = "the candidate gives no number there, and the reference does; no draw has it, and none could"
+    assert f"a row of mask all 0: {said}" in report.not_judged
+
+
 def test_other_numbers_there_are_told_and_are_no_failure():
     report = judged(by_a_low_score, guarded, attention, None)
     assert report.ok
@@ -112,9 +131,11 @@ def means(x, n, least=1):
     return (x * kept[..., None]).sum(1) / n[:, None].clamp(min=least)
 
 
-def test_a_sequence_without_a_token():
-    assert judged(means, means, lengths, "0 in n").ok
-    assert not judged(lambda x, n: means(x, n, 0), means, lengths, "0 in n").ok
+def test_a_sequence_without_a_token_is_told_as_lengths_are_drawn_from_1():
+    assert not judged(means, means, lengths, None).not_judged
+    report = judged(lambda x, n: means(x, n, 0), means, lengths, None)
+    assert report.ok
+    assert any(text.startswith("0 in n: the candidate gives no number there") for text in report.not_judged)
 
 
 def groups(seed):
