@@ -85,11 +85,7 @@ def every_variant(
     for same in chain(turned, ((v,) for v in last)):
         begun = time.monotonic()
         names.append(same[0].name)
-        if wish.only is not None and same[0].name != wish.only:
-            continue
-        if {same[0].group, same[0].unless} & {t.variant.group for t in found if not t.declined} - {""}:
-            continue
-        if same[0].rare and wish.only is None and any(map(_fails, found)):
+        if _is_needless(same[0], found, wish):
             continue
         if found and not wish.neighbours:
             break
@@ -106,14 +102,28 @@ def every_variant(
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
-        errors_first = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
-        if errors_first or sum(map(_fails, found)) >= FAILING:
+        if _is_enough(found):
             break
     if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(_fails, found)):
         found[0] = unrepeated(found[0], ask, time.monotonic() - start)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))
+
+
+def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:
+    """Whether it is not the one asked for, or of a group that has one, or rare after something was wrong."""
+    if wish.only is not None:
+        return variant.name != wish.only
+    if {variant.group, variant.unless} & {t.variant.group for t in found if not t.declined} - {""}:
+        return True
+    return variant.rare and any(map(_fails, found))
+
+
+def _is_enough(found: Sequence[Tried]) -> bool:
+    """Whether the first raised, or enough failed."""
+    raised = any(j.verdict is Verdict.ERROR for j in found[0].judgements.values())
+    return raised or sum(map(_fails, found)) >= FAILING
 
 
 def _of_some(
