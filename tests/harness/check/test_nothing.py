@@ -32,6 +32,7 @@ def names(*draws):
 
 
 ROWS, OTHER_ROWS = [[True, False, True]] * 4, [[False, True, True], *[[True, False, False]] * 3]
+ONE_EACH = torch.eye(3, dtype=torch.bool)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,7 @@ ROWS, OTHER_ROWS = [[True, False, True]] * 4, [[False, True, True], *[[True, Fal
     [
         ((ROWS, OTHER_ROWS), ["a row of m all 0", "a row of m all 1"]),
         ((ROWS, ROWS), []),  # a table
+        ((ONE_EACH, ONE_EACH.flip(0)), []),  # labels
         ((ROWS, [*OTHER_ROWS[:3], [True] * 3]), ["a row of m all 0"]),  # draws have the other
         (([1, 5, 3, 9], [2, 4, 7, 1]), ["0 in m"]),
         (([1, 5, 3, 9], [0, 4, 7, 1]), []),  # draws have it
