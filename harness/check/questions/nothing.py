@@ -15,6 +15,7 @@ import numpy as np
 from opproof.harness.check.questions.fills import ZEROED
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.structure import chosen
 from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.check.tensors import CONTIGUOUS, PARTS, Tensor
 from opproof.vocabulary.arrays import Array
@@ -61,22 +62,15 @@ def _changed(draw: Sequence[Tensor], at: int, change: _Change, has: Sequence[Pro
 
 def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[_Change]:
     """What is tried of one tensor."""
-    if t.dtype == "bool" or t.marks:
+    if (t.dtype == "bool" or t.marks) and not all(chosen(d) is not None for d in draws):
         for value in np.unique(t.values) if t.values.ndim else ():
-            if not any(_has_row_of(d.values, value) for d in draws) and not _as_many(
-                [d.values == value for d in draws]
-            ):
+            if not any(_has_row_of(d.values, value) for d in draws):
                 name, excused = f"a row of {t.name} all {value:g}", _ruled_out([d.values == value for d in draws])
                 yield _Change(name, "hidden", partial(_with_row_of, value=value), excused)
-    elif not t.kind:
+    elif not t.kind and t.dtype != "bool":
         yield from _lengths(t, draws, given)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):
         yield _Change(f"zeros in {t.name}", ZEROED, _zeros)
-
-
-def _as_many(hidden: Sequence[Array]) -> bool:
-    """Whether every row hides as many places, as labels with one place each do: that is what they are."""
-    return len({int(n) for h in hidden for n in h.sum(-1).ravel()}) == 1
 
 
 def _ruled_out(hidden: Sequence[Array]) -> Excused:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opproof.harness.check.questions.properties.held import varies
-from opproof.harness.check.questions.structure import pointed, twice
+from opproof.harness.check.questions.structure import chosen, pointed, twice
 from opproof.harness.check.tensors import Tensor
 
 #: Even sizes below are too few to say anything of tiles; odd ones are taps.
@@ -190,9 +190,10 @@ def _tiles(found: Sequence[int]) -> list[int]:
 def fits(draw: Sequence[Tensor], given: Sequence[Tensor], size: Size) -> bool:
     """Whether a draw, whose shapes may be others than the given ones, can be brought to a size.
 
-    Not where one of its whole numbers could then point past the end of an axis that has become shorter.
+    Not where one of its whole numbers, or of its labels, could then point past the end of an axis that has become
+    shorter.
     """
-    points = any(t.values.dtype.kind in "iu" for t in draw)
+    points = any(t.values.dtype.kind in "iu" or chosen(t) is not None for t in draw)
     for (i, axis), new in size.new.items():
         t, like = draw[i], given[i]
         if t.values.ndim != like.values.ndim or not t.values.size or (points and new < t.shape[axis]):
@@ -206,11 +207,13 @@ def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...]:
     """The first of two draws that fit with other sizes, filled from the second; both again where they are too short."""
     made = []
     for i, (t, more) in enumerate(zip(*draws, strict=True)):
-        values = t.values
+        values, other = t.values, chosen(t)
         for axis in range(len(t.shape)):
             if (new := size.new.get((i, axis))) is not None:
                 both = np.concatenate([values, _widened(more.values, values, axis)], axis)
-                values = both.take(_again(new, both.shape[axis]), axis)
+                old, values = values.shape[axis], both.take(_again(new, both.shape[axis]), axis)
+                if other is not None and axis == len(t.shape) - 1:  # a class more has no member
+                    values[..., old:] = other
                 if varies(t) and new > both.shape[axis]:
                     values = values * _apart(new, both.shape[axis]).reshape([-1] + [1] * (values.ndim - axis - 1))
         made.append(t if values is t.values else t.holding(values))

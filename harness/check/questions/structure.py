@@ -10,6 +10,8 @@ from opproof.vocabulary.arrays import Array
 
 #: Sorted or permuted numbers are so many at least: two may be so by chance.
 _TELLING = 3
+#: Axes of a matrix.
+_MATRIX = 2
 #: What holds everything twice is so long at least: of two numbers it says little that they are equal.
 _LEAST = 4
 
@@ -25,6 +27,18 @@ def twice(tensor: Tensor) -> set[int]:
         if any(np.array_equal(a, b) for a, b in halves) and (x != x[:1]).any():
             found.add(n)
     return found
+
+
+def chosen(tensor: Tensor) -> float | None:
+    """What the other places hold where each row marks as many of its places, as labels of one class do; None else."""
+    if (tensor.dtype != "bool" and not tensor.marks) or tensor.values.ndim < _MATRIX:
+        return None
+    rows = tensor.values.reshape(-1, tensor.values.shape[-1])
+    low, high = rows.min(initial=0), rows.max(initial=0)
+    count = np.unique((rows == high).sum(-1))
+    if len(rows) < _TELLING or low == high or count.size != 1:
+        return None
+    return float(low if 2 * count[0] <= rows.shape[1] else high)
 
 
 def ordered(rows: Array) -> NDArray[np.bool_]:

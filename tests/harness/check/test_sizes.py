@@ -325,3 +325,33 @@ def test_a_few_ragged_sizes_of_shapes_are_tried_before_other_values():
     report = judged(lambda a, b: a @ b, lambda a, b: a @ b, [(64, 32), (32, 16)])
     assert report.tried[:5] == ("as given", "64 as 65", "32 as 33", "16 as 17", "small values")
     assert "64 as 1" in report.tried[5:]
+
+
+def with_labels(seed):
+    generator = torch.Generator().manual_seed(seed)
+    which = torch.randint(0, 10, (6,), generator=generator)
+    return [torch.randn(6, 10, generator=generator), torch.nn.functional.one_hot(which, 10).float()]
+
+
+def test_labels_of_one_class_a_row_stay_so():
+    def like(x, y):
+        return -(x.log_softmax(-1) * y).sum(-1).mean()
+
+    def by_class(x, y):
+        return torch.nn.functional.cross_entropy(x, y.argmax(-1))
+
+    report = opproof.check(by_class, like=like, inputs=with_labels, raises=False, seconds=1e9)
+    assert report.ok, report
+    assert "6 as 7 and 10 as 11" in report.tried
+
+
+def test_a_last_tile_of_classes_is_found_beside_labels():
+    def like(x, y):
+        return -(x.log_softmax(-1) * y).sum(-1).mean()
+
+    def in_twos(x, y):
+        most = x.shape[-1] // 2 * 2
+        return like(x[:, :most], y[:, :most])
+
+    report = opproof.check(in_twos, like=like, inputs=with_labels, raises=False, seconds=1e9)
+    assert {report.variants[r.case] for rs in report.failures.values() for r in rs} == {"6 as 7 and 10 as 11"}
