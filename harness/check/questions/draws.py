@@ -13,7 +13,8 @@ from opproof.harness.check.questions.nothing import nothing
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.rare import rare
-from opproof.harness.check.questions.sizes import Size, fits, joined
+from opproof.harness.check.questions.resized import fits, joined
+from opproof.harness.check.questions.sizes import Size
 from opproof.harness.check.questions.variants import Variant, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
