@@ -1,6 +1,6 @@
 """Gradients of smooth_l1_loss with beta 0 are NaN, and binary_cross_entropy of an infinite logit is
 
-Ledger: smooth_l1_loss gradient, bce_with_logits forward
+Ledger: smooth_l1_loss gradient
 Expected: 1.0 0.0
 """
 
