@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
-from opproof.harness.check.questions.arguments import further, otherwise, smaller, unvaried_arguments
+from opproof.harness.check.questions.arguments import further, other_numbers, otherwise, unvaried_arguments
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
@@ -65,7 +65,7 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
     pairs = [(draws[seed][1], draws[seed + 1][1]) for seed in list(draws)[::2]]
-    others = (*otherwise(draws), *smaller(draws, names)) if callable(inputs) else ()
+    others = (*otherwise(draws), *other_numbers(draws, names)) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     with asking as ask:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))

@@ -25,14 +25,15 @@ NONE = "the candidate gives no number there, and the reference does; no draw has
 def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> str:
     """What to say of wrong results of a variant whose results are excused; empty where they are not.
 
-    Where the reference has no number itself nothing is told.
+    Of values, or gradients, where the reference has no number itself nothing is told.
     """
     wrong = [j for j in judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
     if variant.excused is Excused.NOTHING or not wrong:
         return ""
-    some = [(t.got, t.expected.values) for j in wrong for t in j.tensors if t.got.dtype.kind == "f"]
-    if not all(np.isfinite(e).all() for _, e in some):
+    each = ([(t.got, t.expected.values) for t in j.tensors if t.got.dtype.kind == "f"] for j in wrong)
+    known = [some for some in each if all(np.isfinite(e).all() for _, e in some)]
+    if not known:
         return NOTHING
-    if all(np.isfinite(got).all() for got, _ in some):
+    if all(np.isfinite(got).all() for some in known for got, _ in some):
         return OTHER
     return NONE if variant.excused is Excused.ALL else ""

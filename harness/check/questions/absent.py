@@ -23,6 +23,8 @@ _DIFFERENT = 3
 _LEFT_OUT = range(-256, -9)
 #: Of so many numbers one is made what is left out.
 _EACH = 3
+#: Draws of so many times as many numbers as there are do not miss one by chance; so many that they miss are tried.
+_BY_CHANCE, _MISSED = 3, 2
 #: Other numbers in place of some; None where there are none.
 _Change = Callable[[Array], Array | None]
 #: Two draws, of which one is judged and the other lies in memory before.
@@ -52,14 +54,34 @@ def _changes(
     if all(_divides(v, sizes) for v in drawn) and not counted:
         return {"an empty piece in {}": _emptied}
     varies = any(not np.array_equal(drawn[0], v) for v in drawn)
+    some: dict[str, _Change] = {}
+    if varies and not others:
+        some = {f"{c} among {{}}": partial(_placed, number=c) for c in _missed(drawn, named)}
     if others or not varies or not all(map(_repeats, drawn)):
-        return {}
-    changes: dict[str, _Change] = {"{} without one of its numbers": _without, "{} all alike": _alike}
+        return some
+    changes: dict[str, _Change] = {**some, "{} without one of its numbers": _without, "{} all alike": _alike}
     for mark in sorted(c for c in _LEFT_OUT if c in named)[-1:]:
         if all((v >= 0).all() for v in drawn):
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
         changes[f"{mark} in all of {{}}"] = partial(_marked, mark=mark, each=1)
     return changes
+
+
+def _missed(drawn: Sequence[Array], named: frozenset[float]) -> list[int]:
+    """Numbers that a reference names, as the word that is padding, and that few draws of many words miss by chance."""
+    if any(v.size < _DIFFERENT or v.min() < 0 or ordered(v).all() for v in drawn):
+        return []
+    most, count = max(int(v.max()) for v in drawn), sum(v.size for v in drawn)
+    if count >= _BY_CHANCE * (most + 1):
+        return []
+    return [int(c) for c in sorted(named) if c in range(most) and not any((v == c).any() for v in drawn)][:_MISSED]
+
+
+def _placed(values: Array, number: int) -> Array:
+    """With the number in one place, so that numbers that are there once stay so."""
+    made = np.array(values)
+    made.flat[values.size // 2] = number
+    return made
 
 
 def _changed(draw: Sequence[Tensor], at: int, change: _Change) -> tuple[Tensor, ...] | None:

@@ -1,4 +1,4 @@
-"""Arguments beside tensors, as steps, windows and flags: those that a factory draws otherwise, and smaller numbers."""
+"""Arguments beside tensors, as steps, windows and flags: those that a factory draws otherwise, and other numbers."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _OTHERS = 3
 #: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch; and
 #: where no tensor holds whole numbers, whose largest it may be.
 _NUMBERS, _PART, _LEAST = 3, 0.75, 5
+#: What is no larger than this is what keeps something from 0, and shows when it is so many times larger.
+_FLOOR, _TIMES = 2.0**-9, 1000.0
 #: One draw: its arguments and its tensors.
 Draw = tuple[Arguments, tuple[Tensor, ...]]
 #: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
@@ -41,20 +43,27 @@ def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
     return tuple(made[:_OTHERS])
 
 
-def smaller(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
-    """The first two draws with a number beside their tensors at three quarters, each of those that are never others."""
+def other_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+    """The first two draws with another number beside their tensors, each of those that are the same in all draws."""
     (first, tensors), (second, others), *_ = draws.values()
     if second.places != first.places or second.spec != first.spec or _shapes(tensors) != _shapes(others):
         return ()
     made, least = [], _LEAST if all(t.kind for t in tensors) else math.inf
     for i, name in _same(draws, names).items():
         value = first.rest[i]
-        less = value * _PART if type(value) is float else int(value * _PART)
-        if less and (type(value) is float or (type(value) is int and value >= least)):
-            rest = (*first.rest[:i], less, *first.rest[i + 1 :])
-            text = f"{name} as {less:g}"
-            made.append(Variant(text, f"{name}-{less:g}", CONTIGUOUS, tensors, others, rest=rest, rare=True))
+        other = _other(value)
+        if other and (type(value) is float or (type(value) is int and value >= least)):
+            rest = (*first.rest[:i], other, *first.rest[i + 1 :])
+            text = f"{name} as {other:g}"
+            made.append(Variant(text, f"{name}-{other:g}", CONTIGUOUS, tensors, others, rest=rest, rare=True))
     return tuple(made[:_NUMBERS])
+
+
+def _other(value: float) -> float:
+    """Three quarters of a number, of a floor so many times it."""
+    if type(value) is int:
+        return int(value * _PART)
+    return value * (_TIMES if 0 < value <= _FLOOR else _PART)
 
 
 def unvaried_arguments(draws: Mapping[int, Draw], names: Sequence[str], tried: Sequence[str]) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ def inputs(seed, dtype):
     return [q, k, (0.0, 5.0)[seed % 2], 3 + seed % 3]
 
 
-def told(candidate, factory=inputs, **options):
-    report = opproof.check(candidate, like=scores, inputs=factory, dtype="f32", raises=False, seconds=1e9, **options)
+def told(candidate, factory=inputs, like=scores, **options):
+    report = opproof.check(candidate, like=like, inputs=factory, dtype="f32", raises=False, seconds=1e9, **options)
     return {report.variants[r.case] for rs in report.failures.values() for r in rs}, report
 
 
@@ -78,6 +78,19 @@ def test_numbers_that_are_never_others_are_tried_a_quarter_less():
     assert {"softcap as 3.75", "window as 4"} <= set(right.tried)
     assert told(of_five, same)[0] == {"softcap as 3.75"}
     assert told(of_six, same)[0] == {"window as 4"}
+
+
+def test_what_keeps_from_zero_is_tried_a_thousand_times_larger():
+    def normed(x, eps):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+
+    def same(seed):
+        return [torch.randn(6, 40, generator=torch.Generator().manual_seed(seed)), 1e-5]
+
+    assert told(lambda x, eps: normed(x, 1e-5), same, like=normed)[0] == {"eps as 0.01"}
+    wrong, right = told(normed, same, like=normed)
+    assert not wrong
+    assert "eps as 0.01" in right.tried
 
 
 def test_flags_that_are_never_others_are_named():

@@ -170,3 +170,16 @@ def test_zeros_where_all_draws_are_positive():
 
     assert judged(entropy, entropy, shares, "zeros in p", gradients=False).ok
     assert not judged(lambda p: -(p * p.log()).sum(-1), entropy, shares, "zeros in p", gradients=False).ok
+
+
+def test_no_number_is_a_failure_where_the_gradient_of_the_reference_is_none_either():
+    """The derivative of a root at 0 is infinite, and the value is a number all the same."""
+
+    def inputs(seed):
+        return [torch.randn(6, 12, generator=random(seed)), torch.rand(6, 12, generator=random(seed + 50)) * 1e-4]
+
+    def step(m, v):
+        return m / (v.sqrt() + 1e-15)
+
+    assert judged(step, step, inputs, "zeros in v").ok
+    assert not judged(lambda m, v: m / v.sqrt(), step, inputs, "zeros in v").ok

@@ -162,3 +162,29 @@ def test_a_size_of_one_tensor_alone_is_told_and_is_no_failure():
     assert {"24 of q as 25", "24 of q as 13"} <= set(right.tried)
     assert not [text for text in right.not_judged if " of q " in text]
     assert not [name for name in check(of_as_many).tried if " of q " in name]
+
+
+def words(seed):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(300, 8, generator=generator), torch.randint(1, 300, (2, 6), generator=generator)]
+
+
+def embedded(w, i):
+    return torch.nn.functional.embedding(i, w, padding_idx=0)
+
+
+def test_a_word_that_is_padding_and_that_few_draws_have():
+    assert wrong_at(lambda w, i: w[i], embedded, words, only="0 among i")
+    assert not wrong_at(lambda w, i: w[i], embedded, words, only="as given")
+    assert not wrong_at(embedded, embedded, words, only="0 among i")
+
+
+def test_a_number_that_many_draws_miss_is_not_tried():
+    """Labels of three classes from 1 on have no blank, and that is no chance."""
+
+    def few(seed):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(4, 8, generator=generator), torch.randint(1, 4, (2, 6), generator=generator)]
+
+    report = opproof.check(embedded, like=embedded, inputs=few, raises=False, seconds=1e9)
+    assert "0 among i" not in report.tried
