@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from opproof.harness.check.questions.changed import Pair, of_both
 from opproof.harness.check.questions.structure import ordered
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -27,23 +28,19 @@ _EACH = 3
 _BY_CHANCE, _MISSED = 3, 2
 #: Other numbers in place of some; None where there are none.
 _Change = Callable[[Array], Array | None]
-#: Two draws, of which one is judged and the other lies in memory before.
-_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
-def absent(pairs: Sequence[_Pair], named: frozenset[float] = frozenset()) -> Iterator[Variant]:
+def absent(pairs: Sequence[Pair], named: frozenset[float] = frozenset()) -> Iterator[Variant]:
     """Variants of the first pair of draws; `named`: the numbers that the reference names."""
-    given, other = pairs[0]
+    given, _ = pairs[0]
     whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
     for at in whole:
         drawn = [draw[at].values for pair in pairs for draw in pair]
         sizes = {n for i, t in enumerate(given) if i != at for n in t.shape}
         others = [given[i].values for i in whole if i != at]
         for said, change in _changes(drawn, others, sizes, named).items():
-            some = [_changed(draw, at, change) for draw in (given, other)]
-            if (asked := some[0]) is not None and (before := some[1]) is not None:
-                name = said.format(given[at].name)
-                yield Variant(name, "whole-numbers", CONTIGUOUS, asked, before, rare=True)
+            if (both := of_both(pairs[0], at, partial(_changed, change=change))) is not None:
+                yield Variant(said.format(given[at].name), "whole-numbers", CONTIGUOUS, *both, rare=True)
 
 
 def _changes(
@@ -84,11 +81,9 @@ def _placed(values: Array, number: int) -> Array:
     return made
 
 
-def _changed(draw: Sequence[Tensor], at: int, change: _Change) -> tuple[Tensor, ...] | None:
-    made = change(draw[at].values)
-    if made is None:
-        return None
-    return tuple(t.holding(made) if i == at else t for i, t in enumerate(draw))
+def _changed(t: Tensor, change: _Change) -> Tensor | None:
+    made = change(t.values)
+    return None if made is None else t.holding(made)
 
 
 def _divides(values: Array, sizes: set[int]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.questions.absent import absent
+from opproof.harness.check.questions.changed import Pair
 from opproof.harness.check.questions.fills import TIED
 from opproof.harness.check.questions.nothing import nothing
 from opproof.harness.check.questions.properties.held import held, keeping
@@ -18,8 +19,6 @@ from opproof.harness.check.questions.sizes import Size
 from opproof.harness.check.questions.variants import Variant, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
-#: Two draws, of which one is judged and the other lies in memory before.
-Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 #: How many data are tried where noise takes another branch.
 AGAIN = 3
 
@@ -41,8 +40,9 @@ def variants_of(
     zeros = list(rare(pairs[0][0], floors))
     first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
-    whole, none = (((v,) for v in some) for some in ((*otherwise, *absent(pairs, named)), nothing(pairs, kept)))
-    return (first, *whole, *early, *rest, *none, *late)
+    drawn = [(v,) for v in (*otherwise, *absent(pairs, named))]
+    seldom = [(v,) for v in nothing(pairs, kept)]
+    return (first, *drawn, *early, *rest, *seldom, *late)
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:

@@ -29,6 +29,8 @@ FILLS = {
 SOME = {"small values in places": "small-some", "small values elsewhere": "small-others"}
 #: Rows that are in order are so many at least: two may be so by chance.
 TELLING = 3
+#: Of so many numbers one is made 0.
+_EACH = 5
 #: Numbers in a row that has room for its largest and its smallest twice.
 _ROW = 4
 
@@ -73,6 +75,12 @@ def _signed(tensors: Sequence[Tensor]) -> list[Array]:
         return t.values * signs
 
     return [signed(t) if varies(t) and not twice(t) else t.values for t in tensors]
+
+
+def zeros_in_places(values: Array) -> Array:
+    """The values with some of them 0."""
+    places = np.arange(values.size).reshape(values.shape)
+    return np.where(places % _EACH == 2, 0.0, values)
 
 
 def tied(tensors: Sequence[Tensor], axis: int = -1) -> list[Array]:

@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from opproof.harness.check.questions.fills import ZEROED
+from opproof.harness.check.questions.changed import Pair, of_both
+from opproof.harness.check.questions.fills import ZEROED, zeros_in_places
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.structure import chosen
@@ -22,13 +23,10 @@ from opproof.vocabulary.arrays import Array
 
 #: Numbers of all draws together that are no chance: so many lengths without a 0, so many values without a sign.
 _LENGTHS, _POSITIVE = 8, 16
-#: Of so many positive numbers one is made 0.
-_EACH = 5
 #: Lengths that one is among; axes of a matrix.
 _SEVERAL = _MATRIX = 2
 #: Of numbers that are as often near 0 as elsewhere the least is so many times the largest, by how many they are.
 _NEAR = 8.0
-_Pair = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 
 
 @dataclass(frozen=True)
@@ -41,23 +39,21 @@ class _Change:
     excused: Excused = Excused.NUMBERS
 
 
-def nothing(pairs: Sequence[_Pair], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
+def nothing(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
     """Variants of the first pair of draws; `kept`: what each tensor is in every draw, and stays."""
-    given, other = pairs[0]
+    given, _ = pairs[0]
     for at, (t, has) in enumerate(zip(given, kept, strict=True)):
         draws = [draw[at] for pair in pairs for draw in pair]
         if t.param or all(np.array_equal(t.values, d.values) for d in draws):
             continue  # a table that is the same in every draw is not for its values to be others
         for change in _changes(t, draws, given):
-            some = [_changed(draw, at, change, has) for draw in (given, other)]
-            if (asked := some[0]) is not None and (before := some[1]) is not None:
-                yield Variant(change.name, change.fill, CONTIGUOUS, asked, before, rare=True, excused=change.excused)
+            if (both := of_both(pairs[0], at, partial(_changed, change=change, has=has))) is not None:
+                yield Variant(change.name, change.fill, CONTIGUOUS, *both, rare=True, excused=change.excused)
 
 
-def _changed(draw: Sequence[Tensor], at: int, change: _Change, has: Sequence[Property]) -> tuple[Tensor, ...] | None:
-    t, values = draw[at], change.of(draw[at].values)
-    made = keeping(has, t, values) if varies(t) else t.holding(values)
-    return None if made is None else (*draw[:at], made, *draw[at + 1 :])
+def _changed(t: Tensor, change: _Change, has: Sequence[Property]) -> Tensor | None:
+    values = change.of(t.values)
+    return keeping(has, t, values) if varies(t) else t.holding(values)
 
 
 def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[_Change]:
@@ -70,7 +66,7 @@ def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
     elif not t.kind and t.dtype != "bool":
         yield from _lengths(t, draws, given)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):
-        yield _Change(f"zeros in {t.name}", ZEROED, _zeros)
+        yield _Change(f"zeros in {t.name}", ZEROED, zeros_in_places)
 
 
 def _ruled_out(hidden: Sequence[Array]) -> Excused:
@@ -80,11 +76,6 @@ def _ruled_out(hidden: Sequence[Array]) -> Excused:
     square = all(h.ndim >= _MATRIX and h.shape[-1] == h.shape[-2] for h in hidden)
     diagonal = square and not any(np.diagonal(h, axis1=-2, axis2=-1).any() for h in hidden)
     return Excused.ALL if column or diagonal else Excused.NUMBERS
-
-
-def _zeros(values: Array) -> Array:
-    places = np.arange(values.size).reshape(values.shape)
-    return np.where(places % _EACH == 2, 0.0, values)
 
 
 def _has_row_of(values: Array, value: float) -> bool:

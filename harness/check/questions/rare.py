@@ -7,7 +7,18 @@ from functools import partial
 
 import numpy as np
 
-from opproof.harness.check.questions.fills import FILLS, TELLING, TIED, TIES, TINY, ZEROED, Fill, filled, tied
+from opproof.harness.check.questions.fills import (
+    FILLS,
+    TELLING,
+    TIED,
+    TIES,
+    TINY,
+    ZEROED,
+    Fill,
+    filled,
+    tied,
+    zeros_in_places,
+)
 from opproof.harness.check.questions.properties.held import varies
 from opproof.harness.check.questions.properties.kinds import BITS, DISTRIBUTION, properties
 from opproof.harness.check.questions.structure import twice
@@ -21,8 +32,6 @@ _TINY = 2.0**-20
 _FLOOR, _NEAR = 2.0**-9, 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
 _ROOM = 2.0**8
-#: Of so many elements one is made 0.
-_EACH = 5
 #: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
 _WHOLE, _AXES = 4, 2
 
@@ -84,8 +93,7 @@ def _is_distribution(t: Tensor) -> bool:
 
 
 def _in_places(t: Tensor) -> Array:
-    places = np.arange(t.values.size).reshape(t.values.shape)
-    return np.where(places % _EACH == 2, 0.0, t.values)
+    return zeros_in_places(t.values)
 
 
 def _in_slices(t: Tensor) -> Array:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import chain, takewhile
 
 from opproof.harness.check.doubts.slight import NOTHING, slight
-from opproof.harness.check.questions.draws import Pair, in_turn, variants_of
+from opproof.harness.check.questions.changed import Pair
+from opproof.harness.check.questions.draws import in_turn, variants_of
 from opproof.harness.check.questions.numbers import floors_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import FEW, sizes
