@@ -248,7 +248,7 @@ def test_columns_sort_both_ways(visit):
 
 def test_deep_links_and_the_way_back(visit):
     page = visit("one", CASE)
-    expect(page.locator("h2")).to_have_text(BROKEN.case)
+    expect(page.locator("h2#case")).to_have_text(BROKEN.case)
     for text in (BROKEN.verdict, BROKEN.message, BROKEN.diagnosis, BROKEN.repro, repr(BROKEN.worst.got)):
         expect(page.locator("article")).to_contain_text(text)
     page.get_by_text("A standalone script").click()
@@ -258,17 +258,17 @@ def test_deep_links_and_the_way_back(visit):
     expect(page.locator("pre.doc")).to_contain_text("Bridle 1990")
     expect(page.locator(".charts svg")).to_have_count(6)
     page.go_back()
-    expect(page.locator("h2")).to_have_text(BROKEN.case)
+    expect(page.locator("h2#case")).to_have_text(BROKEN.case)
 
 
 def test_deep_links_to_odd_cases(visit):
     odd = samples.oddities()[-1]
     page = visit("odd")
     page.locator("table.records a", has_text=odd.case).click()
-    expect(page.locator("h2")).to_have_text(odd.case)
+    expect(page.locator("h2#case")).to_have_text(odd.case)
     expect(page.locator("article")).to_contain_text(odd.verdict)
     page.reload()
-    expect(page.locator("h2")).to_have_text(odd.case)
+    expect(page.locator("h2#case")).to_have_text(odd.case)
 
 
 @pytest.mark.parametrize("link", ["#nothing", "#softmax/softmax[x=0]/forward", "#%", "#softmax/%/%"])
@@ -432,9 +432,9 @@ def test_a_link_to_a_case_goes_with_the_file(visit, files):
     elsewhere.mkdir(exist_ok=True)
     shutil.copy(files / "one.html", elsewhere / "moved.html")
     page = visit("sent to a colleague #1/moved", CASE)
-    expect(page.locator("h2")).to_have_text(BROKEN.case)
+    expect(page.locator("h2#case")).to_have_text(BROKEN.case)
     page.locator(".neighbours a").first.click()
-    expect(page.locator("h2")).not_to_have_text(BROKEN.case)
+    expect(page.locator("h2#case")).not_to_have_text(BROKEN.case)
     assert "moved.html#softmax/" in page.url
 
 
@@ -543,7 +543,7 @@ def test_an_error_shows_its_inputs_alone_and_a_pass_nothing(visit):
     expect(page.locator("table.small caption")).to_have_text(["Inputs"])
     expect(page.locator(".picture")).to_have_count(0)
     page.evaluate("location.hash = '#relu/relu[x=3,;f32]/forward'")
-    expect(page.locator("h2")).to_have_text("relu[x=3,;f32]")
+    expect(page.locator("h2#case")).to_have_text("relu[x=3,;f32]")
     expect(page.locator(".picture, table.small")).to_have_count(0)
 
 
@@ -564,7 +564,7 @@ def test_the_support_matrix(visit):
     row.locator("td a", has_text="FAIL").click()
     expect_count(page, sum(r.op == "softmax" and r.mode == "gradient" and r.backend == "mylib" for r in TWO))
     page.go_back()
-    expect(page.locator("h2")).to_have_text("Support matrix")
+    expect(page.locator("h2#matrix")).to_have_text("Support matrix")
     page.select_option("#tools [name=dtype]", "f16")
     expect_count(page, sum(r.dtype == "f16" for r in TWO))
 
@@ -617,7 +617,7 @@ def test_a_question_mark_lists_the_keys(visit):
 
 def test_the_support_matrix_by_its_link(visit):
     page = visit("few", "#support")
-    expect(page.locator("h2")).to_have_text("Support matrix")
+    expect(page.locator("h2#matrix")).to_have_text("Support matrix")
     expect(page.locator(".sentences")).to_contain_text("torch answers")
     holds(page, "scrollY === 0")
     page.keyboard.press("Escape")
