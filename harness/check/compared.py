@@ -31,8 +31,8 @@ from opproof.harness.check.sides.subject import (
 from opproof.harness.check.summary import left_out, summary
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.derivatives import derived
+from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.check.trial.rounds import every_variant
-from opproof.harness.check.trial.tried import Tried
 from opproof.harness.check.wish import Wish
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError

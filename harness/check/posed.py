@@ -14,7 +14,7 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
 from opproof.harness.check.sides.reference import Reference
-from opproof.harness.check.trial.tried import Tried
+from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.diagnose.wrong import Wrong, every
 from opproof.harness.judge.answer import Answer
 from opproof.harness.truth.posed import Posed

@@ -10,7 +10,7 @@ from typing import Any
 
 from opproof.harness.check.posed import answer_of, case_of, posed_of
 from opproof.harness.check.sides.reference import Reference
-from opproof.harness.check.trial.tried import Tried
+from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.diagnose.diagnosis import explain, slight
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.explain.evidence import evidence

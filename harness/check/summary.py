@@ -12,7 +12,7 @@ from opproof.harness.check.posed import tensors_of
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides.reference import Reference
-from opproof.harness.check.trial.tried import Tried
+from opproof.harness.check.trial.outcome import By, Tried
 from opproof.harness.check.wish import Wish
 from opproof.reports import Result
 from opproof.reports.advice import sound
@@ -21,7 +21,7 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 EXPLAINED, SHARE = 3, 0.5
-#: Of what there was no time for so many are named.
+#: Of what there was no time for, or what proved nothing, so many are named.
 LEFT = 4
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
@@ -42,7 +42,12 @@ def summary(
     first = found[0]
     judged = tuple(one.variant.name for one in found if not one.declined)
     recorded = _recorded(found, reference, name, candidate, wish, in_process=in_process)
-    not_judged = (*_declined(found), *_unsupported(recorded, judged), *_without_gradient(first, wish))
+    not_judged = (
+        *_declined(found),
+        *_of_no_word(found),
+        *_unsupported(recorded, judged),
+        *_without_gradient(first, wish),
+    )
     return Report(
         candidate,
         name,
@@ -75,14 +80,29 @@ def _recorded(
 
 def _declined(found: Sequence[Tried]) -> list[str]:
     """Sizes are guesses, and values that few draws have: that the reference has none of them is no news."""
-    told = [one for one in found if one.news or ((one.by_candidate or not one.variant.group) and not one.variant.rare)]
-    return [f"{one.variant.name}: {one.declined}" for one in told if one.declined]
+    return [f"{one.variant.name}: {one.declined}" for one in found if one.declined and _is_told(one)]
+
+
+def _is_told(one: Tried) -> bool:
+    return one.news or ((one.by is By.CANDIDATE or not one.variant.group) and not one.variant.rare)
+
+
+def _of_no_word(found: Sequence[Tried]) -> list[str]:
+    """Values that few draws have, which were put to the candidate and proved nothing, in one line."""
+    some = (one for one in found if one.declined and one.by is not By.REFERENCE and not _is_told(one))
+    names = [one.variant.name for one in some]
+    return [f"{_some(names)}: nothing follows from what comes there"] if names else []
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - LEFT
+    return f"{', '.join(names[:LEFT])}{f' and {more} more' if more > 0 else ''}"
 
 
 def left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
     """What is to be said of variants that there was no time for."""
-    some, more = ", ".join(names[:LEFT]), len(names) - LEFT
-    text = f"{some}{f' and {more} more' if more > 0 else ''}: the time was over, give more than seconds={seconds:g}"
+    text = f"{_some(names)}: the time was over, give more than seconds={seconds:g}"
     return (text,) if names else ()
 
 

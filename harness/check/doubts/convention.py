@@ -8,6 +8,7 @@ by a first place that is never masked, nobody asks for that either.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 import numpy as np
 
@@ -17,23 +18,27 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
-#: What is said of numbers that are others than the reference's, and of what is none.
-OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
-NONE = "the candidate gives no number there, and the reference does; no draw has it, and none could"
+
+class Convention(StrEnum):
+    """What is said of results that are excused."""
+
+    OTHER = "the candidate gives other numbers than the reference there, which may be a convention of its own"
+    NONE = "the candidate gives no number there, and the reference does; no draw has it, and none could"
+    NOTHING = NOTHING
 
 
-def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> str:
-    """What to say of wrong results of a variant whose results are excused; empty where they are not.
+def of_convention(variant: Variant, judgements: Mapping[Mode, Judgement]) -> Convention | None:
+    """What to say of wrong results of a variant whose results are excused; None where they are not.
 
     Of values, or gradients, where the reference has no number itself nothing is told.
     """
     wrong = [j for j in judgements.values() if j.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_GRADIENT)]
     if variant.excused is Excused.NOTHING or not wrong:
-        return ""
+        return None
     each = ([(t.got, t.expected.values) for t in j.tensors if t.got.dtype.kind == "f"] for j in wrong)
     known = [some for some in each if all(np.isfinite(e).all() for _, e in some)]
     if not known:
-        return NOTHING
+        return Convention.NOTHING
     if all(np.isfinite(got).all() for some in known for got, _ in some):
-        return OTHER
-    return NONE if variant.excused is Excused.ALL else ""
+        return Convention.OTHER
+    return Convention.NONE if variant.excused is Excused.ALL else None

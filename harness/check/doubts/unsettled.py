@@ -23,7 +23,7 @@ def unsettled(question: Question, variant: Variant, known: Truth, judgements: Ma
     if _of_nothing(variant, judgements):
         return "the candidate answers NaN where it is left nothing to reduce"
     if _of_equals(variant, known, judgements):
-        return "which of equal elements are taken decides, and the candidate takes others"
+        return "which of equal elements are taken decides, and the candidate takes others, or more of them"
     wrong = any(j.verdict in WRONG for j in judgements.values())
     if variant.fill == TINY and wrong and _rounding_decides(question, known):
         return "numbers are equal there but for their rounding, which decides"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from opproof.harness.check.sides.alike import near
+from opproof.harness.check.sides.call import Answered, Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 
@@ -12,20 +16,36 @@ from opproof.harness.check.sides.reference import Reference
 _INPUTS, _OFF = 6, 2.0**-6
 
 
-def kept(reference: Reference, asked: Facts, other: Facts) -> str:
+def kept(reference: Reference, asked: Facts, other: Facts, replies: Sequence[Reply]) -> str:
     """Which input of the call before a wrong answer is right for, in words; empty where it is right for none.
 
-    `asked` holds the reply of the candidate; `other`: what was asked before.
+    `replies`: of the candidate to other, asked, other. A number alone is near another by chance: the last reply has to
+    be one of a candidate that keeps, too, right for what it kept of either call before.
     """
-    request = replace(asked.request, cotangents=(), needs=())
-    for i, t in enumerate(request.tensors[:_INPUTS]):
+    for i, t in enumerate(asked.request.tensors[:_INPUTS]):
         before = other.request.tensors[i]
         if before.shape != t.shape or before.values is t.values:
             continue
-        mixed = replace(request, tensors=tuple(before if i == j else one for j, one in enumerate(request.tensors)))
-        outputs = reference.native(mixed).outputs
-        if len(outputs) != len(asked.reply.outputs) or not outputs:
+        mixed = reference.native(_with(asked, i, other)).outputs
+        if not _explains(mixed, asked.outputs, replies[1].outputs):
             continue
-        if all(near(w, y, _OFF) for w, y in zip(outputs, asked.reply.outputs, strict=True)):
+        later = reference.native(_with(other, i, asked)).outputs
+        if any(_is_near(some, replies[2].outputs) for some in (later, other.outputs)):
             return f"it is right for {t.name} of the call before, which it seems to have kept"
     return ""
+
+
+def _with(asked: Facts, i: int, other: Facts) -> Request:
+    """What was asked, the i-th tensor of another call in it; no gradients."""
+    tensors = tuple(other.request.tensors[i] if i == j else t for j, t in enumerate(asked.request.tensors))
+    return replace(asked.request, tensors=tensors, cotangents=(), needs=())
+
+
+def _explains(mixed: Sequence[Answered], right: Sequence[Answered], got: Sequence[Answered]) -> bool:
+    """Whether an answer is what comes of the mixed inputs, and not what comes of those asked."""
+    finite = all(np.isfinite(y.values).any() for y in got if y.values.size)
+    return finite and _is_near(mixed, got) and not _is_near(right, got)
+
+
+def _is_near(wanted: Sequence[Answered], got: Sequence[Answered]) -> bool:
+    return len(wanted) == len(got) > 0 and all(near(w, y, _OFF) for w, y in zip(wanted, got, strict=True))

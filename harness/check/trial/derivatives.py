@@ -20,7 +20,7 @@ from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import as_call, in_dtype, in_float64
 from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.check.trial.manner import Manner
-from opproof.harness.check.trial.tried import Tried
+from opproof.harness.check.trial.outcome import Tried, by_reference
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged, Judgement, measured
@@ -157,14 +157,14 @@ def derived(
     """A variant that was tried, in one mode more."""
     of = first.facts
     if of is None or not of.request.cotangents:
-        return Tried(first.variant, None, None, Reply(), {}, "the reference has no gradient of these inputs")
+        return Tried(first.variant, declined="the reference has no gradient of these inputs")
     cotangents = of.request.cotangents[: len(of.request.cotangents) - len(of.request.after)]
     derivative = Derivative(mode, of.request.needs, tuple(g is not None for g in cotangents))
     side = Derived(reference, derivative)
     tensors = (*of.request.tensors, *derivative.directions(of, manner.seed))
     asked = facts(side, tensors, manner.seed, gradients=False)
     if isinstance(asked, str):
-        return Tried(first.variant, None, None, Reply(), {}, f"the reference: {asked}")
+        return by_reference(first.variant, asked)
     reply = asking(candidate, reference, derivative, device)(asked.request)
     return Tried(first.variant, asked, None, reply, {mode: _judged(side, asked, reply, manner)})
 

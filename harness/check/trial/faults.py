@@ -45,10 +45,9 @@ def _copying(tensors: Sequence[Tensor], which: int) -> str:
     """How a caller gives a copy of one tensor, in words; nobody gives those that a module has by itself."""
     if tensors[which].param:
         return ""
-    names = {i: t.name for i, t in enumerate(tensors) if not t.param}
-    given = ", ".join(f"{n}.clone()" if i == which else n for i, n in names.items())
-    copied = f"lambda {', '.join(names.values())}: kernel({given})"
-    return f"; where callers are told so, give the kernel a copy: {copied}"
+    *before, name = [t.name for t in tensors[: which + 1]]
+    taken, given = (", ".join([*before, last, "*more"]) for last in (name, f"{name}.clone()"))
+    return f"; where callers are told so, give the kernel a copy: lambda {taken}: kernel({given})"
 
 
 def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | None]) -> str:

@@ -6,7 +6,7 @@ import time
 
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask
-from opproof.harness.check.trial.tried import Tried
+from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
-from opproof.harness.check.doubts.slight import NOTHING, slight
+from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.changed import Pair
 from opproof.harness.check.questions.draws import in_turn, variants_of
 from opproof.harness.check.questions.numbers import floors_of, numbers_of
@@ -16,14 +16,14 @@ from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import FEW, sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import LAYOUTS, Variant
-from opproof.harness.check.sides.call import Reply
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
+from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference, nothing
 from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.repeated import unrepeated
-from opproof.harness.check.trial.tried import Tried, tried
+from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
 from opproof.harness.truth.torch.arithmetic import OutOfTime
 from opproof.vocabulary.errors import UsageError
@@ -145,7 +145,7 @@ def _of_some(
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not _fails(one)
     if (one.variant.rare and open_) or slight(one.variant, one.judgements):
-        return Tried(one.variant, None, None, Reply(), {}, NOTHING)
+        return nothing(one.variant)
     return one
 
 
@@ -159,7 +159,7 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
         return one
     if one.variant.apart and _fails(one) and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
         why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
-        return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True, news=True)
+        return by_candidate(one.variant, why, news=True)
     why = ""
     if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
         why = f"the candidate is made for the sizes given: {forward.message}"
@@ -167,7 +167,7 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
         why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
         why = f"the candidate declines: {forward.message}"
-    return Tried(one.variant, None, None, Reply(), {}, why, by_candidate=True) if why else one
+    return by_candidate(one.variant, why) if why else one
 
 
 def _is_of_nothing(one: Tried) -> bool:
@@ -186,17 +186,17 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
     if not variant.asked:
         why = "inputs() draws other sizes by its seed, and two draws that can be brought to this one are wanted"
-        return Tried(variant, None, None, Reply(), {}, why)
+        return Tried(variant, declined=why)
     pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
     if not pairs or variant.rest is not None:
         return None
     before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
     few = any(n <= max(FEW) for _, b in pairs for n in b.shape)  # of 3 a half is 1, and stretches as 1 does
     name = stretched(before, after) if few else ""
-    why = f"the reference: {name} stretches an axis of size 1, which it does not as given" if name else ""
+    why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
     if uneven(before, after):
-        why = "the reference: it joins pieces of several sizes, which are alike as given"
-    return Tried(variant, None, None, Reply(), {}, why) if why else None
+        why = "it joins pieces of several sizes, which are alike as given"
+    return by_reference(variant, why) if why else None
 
 
 def _open(tried: Tried) -> bool:

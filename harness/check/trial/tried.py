@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from opproof.harness.check.doubts.at_zeros import at_zeros
 from opproof.harness.check.doubts.beyond import overflows, undefined
-from opproof.harness.check.doubts.convention import of_convention
+from opproof.harness.check.doubts.convention import Convention, of_convention
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.doubts.kinks import at_kinks
 from opproof.harness.check.doubts.otherwise import decided_otherwise
 from opproof.harness.check.doubts.sensitive import undecided
-from opproof.harness.check.doubts.slight import NOTHING, slight
+from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.doubts.taken import unknown
 from opproof.harness.check.doubts.undeclared import undeclared
 from opproof.harness.check.doubts.unsaved import unsaved
@@ -30,6 +30,7 @@ from opproof.harness.check.trial.faults import fault
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
+from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference, nothing
 from opproof.harness.check.trial.partly import judged as wrong_part
 from opproof.harness.check.trial.partly import parts
 from opproof.harness.check.trial.unused import lost
@@ -46,93 +47,90 @@ _NOT_THESE = (RuntimeError, ValueError, IndexError, ZeroDivisionError)
 _BRIEF = 10.0
 
 
-@dataclass(frozen=True)
-class Tried:
-    """What became of a variant, by mode; `declined`: why the reference, or the candidate, does not take it."""
-
-    variant: Variant
-    facts: Facts | None
-    truth: Truth | None
-    reply: Reply
-    judgements: dict[Mode, Judgement]
-    declined: str = ""
-    by_candidate: bool = False  # who declines; else the reference
-    news: bool = False  # a decline that is told though the variant is rare
-    advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
-
-
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
     start = time.process_time()
     asked = once.asked(reference, variant, variant.asked, manner)
     other = once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
-        why = asked if isinstance(asked, str) else str(other)
-        return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
+        return by_reference(variant, asked if isinstance(asked, str) else str(other))
     replies = [ask(f.request) for f in (other, asked, other)]
+    asked, objected = _objected(reference, variant, asked, replies, manner)
+    if objected is not None:
+        return objected
+    reply = replies[1]
+    first = variant.name == GIVEN
+    some = parts(ask, asked, reply, alone=first, between=first and not manner.reuses_outputs)
+    question = _question(reference, asked, manner)
+    try:
+        known = once.truth(variant, asked, question, lambda k: judge(asked, k, reply))
+    except _NOT_THESE as error:
+        why = f"the reference in float64: {type(error).__name__}: {error}"
+        if first:
+            raise error if isinstance(error, BadInput) else UsageError(why) from error
+        return Tried(variant, declined=why)
+    question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
+    judgements = judge(asked, known, reply)
+    if slight(variant, judgements):  # before it is looked at again, which takes minutes of a scan
+        return nothing(variant)
+    if said := of_convention(variant, judgements):
+        return nothing(variant) if said is Convention.NOTHING else by_candidate(variant, said, news=True)
+    known, judgements = _decided(question, asked, known, reply, judgements)
+    judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, reply)
+    if not fails(judgements):
+        judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, reply))
+    if (doubted := _doubted(reference, variant, asked, question, known, judgements)) is not None:
+        return doubted
+    judgements = _of_strides(ask, asked, known, judgements)
+    if judgements[Mode.FORWARD].verdict in WRONG and (text := kept(reference, asked, other, replies)):
+        judgements = {m: replace(j, message=j.message or text) for m, j in judgements.items()}
+    if fails(judgements):
+        brief = time.process_time() - start < _BRIEF
+        advice = undeclared(question, judgements, lambda k: judge(asked, k, reply)) if brief else {}
+        return Tried(variant, asked, known, reply, _with_stale(judgements, replies), advice=advice)
+    part = wrong_part(
+        some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
+    )
+    if part is not None:
+        return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
+    if first and all(y.differentiable for y in reply.outputs):
+        alone = lost(reference, ask, asked)
+        judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
+    if manner.bits is not None and not fails(judgements):
+        judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
+    return Tried(variant, asked, known, reply, _with_stale(judgements, replies))
+
+
+def _objected(
+    reference: Reference, variant: Variant, asked: Facts, replies: Sequence[Reply], manner: Manner
+) -> tuple[Facts, Tried | None]:
+    """What has to come, by the reference's own layout where its memory is shared; and what is wrong before values."""
     objection = fault(replies, asked, manner)
     laid = reference.native(asked.request) if objection is not None and variant.layout != CONTIGUOUS else Reply()
     if objection is not None and laid.outputs:
         asked = shared_alike(asked, laid)
         objection = fault(replies, asked, manner)
-    if objection is not None:
-        if laid.error and objection.verdict is Verdict.ERROR:
-            return Tried(variant, None, None, Reply(), {}, f"the reference: {laid.error}")
-        return Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
-    first = variant.name == GIVEN
-    some = parts(ask, asked, replies[1], alone=first, between=first and not manner.reuses_outputs)
-    question = _question(reference, asked, manner)
-    try:
-        known = once.truth(variant, asked, question, lambda k: judge(asked, k, replies[1]))
-    except _NOT_THESE as error:
-        why = f"the reference in float64: {type(error).__name__}: {error}"
-        if variant.name == GIVEN:
-            raise error if isinstance(error, BadInput) else UsageError(why) from error
-        return Tried(variant, None, None, Reply(), {}, why)
-    question, known = as_rounded(question, known, lambda k: judge(asked, k, asked.reply))
-    judgements = judge(asked, known, replies[1])
-    if slight(variant, judgements):  # before it is looked at again, which takes minutes of a scan
-        return Tried(variant, None, None, Reply(), {}, NOTHING)
-    if why := of_convention(variant, judgements):
-        return Tried(variant, None, None, Reply(), {}, why, by_candidate=True, news=why != NOTHING)
-    known, judgements = _decided(question, asked, known, replies[1], judgements)
-    judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, replies[1])
-    if not fails(judgements):
-        judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, replies[1]))
-    if variant.name != GIVEN and fails(judgements) and overflows(reference, asked, known, judgements):
-        return Tried(variant, None, None, Reply(), {}, "the reference: it overflows in float32 itself")
+    if objection is None:
+        return asked, None
+    if laid.error and objection.verdict is Verdict.ERROR:
+        return asked, by_reference(variant, laid.error)
+    return asked, Tried(variant, asked, None, replies[1], {Mode.FORWARD: objection})
+
+
+def _doubted(
+    reference: Reference, variant: Variant, asked: Facts, question: Question, known: Truth,
+    judgements: Mapping[Mode, Judgement],
+) -> Tried | None:  # fmt: skip
+    """A variant at which what is wrong says nothing of the candidate; None where it does, or nothing is."""
+    neighbour = variant.name != GIVEN
+    if neighbour and fails(judgements) and overflows(reference, asked, known, judgements):
+        return by_reference(variant, "it overflows in float32 itself")
     if why := unsettled(question, variant, known, judgements):
-        return Tried(variant, None, None, Reply(), {}, why, by_candidate=True)
-    if variant.name != GIVEN and fails(judgements) and undefined(asked, known, judgements):
-        return Tried(variant, None, None, Reply(), {}, "the reference: NaN in float64 itself")
-    if why := _in_layout(reference, variant, asked, judgements):
-        return Tried(variant, None, None, Reply(), {}, f"the reference: {why}")
-    judgements = _of_strides(ask, asked, known, judgements)
-    if judgements[Mode.FORWARD].verdict in WRONG:
-        said = kept(reference, replace(asked, reply=replies[1]), other)
-        judgements = {m: replace(j, message=j.message or said) for m, j in judgements.items()} if said else judgements
-    advice: Mapping[Mode, str] = {}
-    if time.process_time() - start < _BRIEF:
-        advice = undeclared(question, judgements, lambda k: judge(asked, k, replies[1]))
-    part = None if fails(judgements) else wrong_part(
-        some, lambda p: judge_outputs(p.asked, known, p.reply), lambda p: judge_gradients(p.asked, known, p.reply)
-    )  # fmt: skip
-    if part is not None:
-        return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
-    if first and not fails(judgements) and all(y.differentiable for y in replies[1].outputs):
-        alone = lost(reference, ask, asked)
-        judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
-    if manner.bits is not None and not fails(judgements):
-        judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
-    stale = _stale(replies)
-    return Tried(
-        variant,
-        asked,
-        known,
-        replies[1],
-        {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()},
-        advice=advice,
-    )
+        return by_candidate(variant, why)
+    if neighbour and fails(judgements) and undefined(asked, known, judgements):
+        return by_reference(variant, "NaN in float64 itself")
+    why = _in_layout(reference, variant, asked, judgements)
+    return by_reference(variant, why) if why else None
 
 
 def _decided(
@@ -195,7 +193,7 @@ def _of_strides(ask: Ask, asked: Facts, known: Truth, judgements: dict[Mode, Jud
     return {**judgements, Mode.GRADIENT: replace(wrong, message=f"{wrong.message}: {text}" if wrong.message else text)}
 
 
-def _in_layout(reference: Reference, variant: Variant, asked: Facts, judgements: dict[Mode, Judgement]) -> str:
+def _in_layout(reference: Reference, variant: Variant, asked: Facts, judgements: Mapping[Mode, Judgement]) -> str:
     """Why what is wrong in a layout says nothing of the candidate; empty where it does, or nothing is."""
     raised = any(j.verdict is Verdict.ERROR for j in judgements.values())
     if variant.layout == CONTIGUOUS or not (raised or fails(judgements)):
@@ -203,6 +201,7 @@ def _in_layout(reference: Reference, variant: Variant, asked: Facts, judgements:
     return means_otherwise(asked, reference.native(asked.request), raised=raised)
 
 
-def _stale(replies: Sequence[Reply]) -> bool:
-    """Whether the judged call answered exactly what the call before it did."""
-    return bool(replies[1].outputs) and alike(replies[0].outputs, replies[1].outputs)
+def _with_stale(judgements: Mapping[Mode, Judgement], replies: Sequence[Reply]) -> dict[Mode, Judgement]:
+    """The judgements, which say whether the judged call answered exactly what the call before it did."""
+    stale = bool(replies[1].outputs) and alike(replies[0].outputs, replies[1].outputs)
+    return {m: replace(j, stale=stale) if j.tensors else j for m, j in judgements.items()}

@@ -122,7 +122,7 @@ def test_other_numbers_there_are_told_and_are_no_failure():
 def test_where_the_reference_has_no_number_nothing_is_told():
     report = judged(guarded, unguarded, attention, None)
     assert report.ok
-    assert not report.not_judged
+    assert all(text.endswith("nothing follows from what comes there") for text in report.not_judged)
 
 
 def lengths(seed):
@@ -135,7 +135,7 @@ def means(x, n, least=1):
 
 
 def test_a_sequence_without_a_token_is_told_as_lengths_are_drawn_from_1():
-    assert not judged(means, means, lengths, None).not_judged
+    assert not any(SAID in text for text in judged(means, means, lengths, None).not_judged)
     report = judged(lambda x, n: means(x, n, 0), means, lengths, None)
     assert report.ok
     assert any(text.startswith("0 in n: the candidate gives no number there") for text in report.not_judged)

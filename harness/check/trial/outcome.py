@@ -1,0 +1,53 @@
+"""What became of a variant: judged, or declined, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from opproof.harness.check.doubts.slight import NOTHING
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.facts import Facts
+from opproof.harness.judge.judgement import Judgement
+from opproof.harness.truth.torch.evaluate import Truth
+from opproof.vocabulary.modes import Mode
+
+
+class By(Enum):
+    """Who declines a variant."""
+
+    REFERENCE = auto()  # it has no answer there, or none of the same meaning
+    CANDIDATE = auto()  # it does not take it, or answers by a convention of its own
+    NOBODY = auto()  # both answered, and nothing follows
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of a variant, by mode; `declined`: why it has no judgements."""
+
+    variant: Variant
+    facts: Facts | None = None
+    truth: Truth | None = None
+    reply: Reply = field(default_factory=Reply)
+    judgements: Mapping[Mode, Judgement] = field(default_factory=dict)
+    declined: str = ""
+    by: By = By.REFERENCE
+    news: bool = False  # a decline that is told though the variant is rare
+    advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
+
+
+def by_reference(variant: Variant, why: str) -> Tried:
+    """A variant that the reference declines."""
+    return Tried(variant, declined=f"the reference: {why}")
+
+
+def by_candidate(variant: Variant, why: str, *, news: bool = False) -> Tried:
+    """A variant that the candidate declines."""
+    return Tried(variant, declined=why, by=By.CANDIDATE, news=news)
+
+
+def nothing(variant: Variant) -> Tried:
+    """A variant from which nothing follows."""
+    return Tried(variant, declined=NOTHING, by=By.NOBODY)

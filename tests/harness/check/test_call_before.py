@@ -1,0 +1,32 @@
+"""A wrong answer that is right for an input of the call before; and one that only looks so, by chance."""
+
+from functools import partial
+
+import opproof
+
+INPUTS = [(8, 9), (8, 9)]
+judged = partial(opproof.check, inputs=INPUTS, seconds=5, gradients=False, raises=False)
+
+
+def scaled(x, w):
+    return x * w
+
+
+def test_what_is_kept_by_shape_is_named():
+    cache = {}
+    report = judged(lambda x, w: x * cache.setdefault(w.shape, w.clone()), like=scaled)
+    assert report.worst.message == "it is right for w of the call before, which it seems to have kept"
+
+
+def test_a_number_that_is_off_by_little_is_not_said_to_be_of_the_call_before():
+    def mean(x, w):
+        return (x * w).mean() + w.square().mean() * 100
+
+    report = judged(lambda x, w: mean(x, w) * 1.004, like=mean)
+    assert report.failures
+    assert not any("call before" in r.message for r in report.results)
+
+
+def test_no_number_is_not_of_the_call_before():
+    report = judged(lambda x, w: x * w * float("nan"), like=scaled)
+    assert not any("call before" in r.message for r in report.results)
