@@ -30,7 +30,7 @@ B(one, 1) B(minus_one, -1)
 B(add, a + b) B(sub, a - b)
 B(mul, a *b) B(mul_a, b) B(mul_b, a)
 B(quotient, a / b) B(quotient_a, 1 / b) B(quotient_b, -a / b / b)
-B(angle, atan2f(a, b)) B(angle_a, b / (a * a + b * b)) B(angle_b, -a / (a * a + b * b))
+B(angle, atan2f(a, b)) B(angle_a, b / hypotf(a, b) / hypotf(a, b)) B(angle_b, -a / hypotf(a, b) / hypotf(a, b))
 B(greater, a > b || a != a ? a : b) B(greater_a, a > b ? 1 : a == b ? 0.5f : 0) B(greater_b, a < b ? 1 : a == b ? 0.5f : 0)
 B(less, a < b || a != a ? a : b) B(less_a, a < b ? 1 : a == b ? 0.5f : 0) B(less_b, a > b ? 1 : a == b ? 0.5f : 0)
 

@@ -32,8 +32,11 @@ static const char *embedding_vjp(Call *c) {
   if (c->d[0] == NULL) return NULL;
   Slices s = slices(c->in[0], 0);
   pick(s, c->d[0]->v, c->in[1], c->g[0]->v, 1, 1);
-  int64_t padding = (int64_t)number(c, "padding_idx", -1);
-  if (padding >= 0) memset(c->d[0]->v + padding * s.inner, 0, (size_t)s.inner * sizeof(float));
+  const opproof_param *given = param(c, "padding_idx");
+  if (given != NULL && given->type == OPPROOF_INT) {
+    int64_t padding = (int64_t)number(c, "padding_idx", 0); /* below 0: from the end */
+    memset(c->d[0]->v + (padding < 0 ? padding + s.n : padding) * s.inner, 0, (size_t)s.inner * sizeof(float));
+  }
   return NULL;
 }
 static const char *index_select_forward(Call *c) {

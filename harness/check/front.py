@@ -8,6 +8,7 @@ from typing import Any
 
 from opproof.harness.check.compared import compared
 from opproof.harness.check.questions import inputs as given_inputs
+from opproof.harness.check.questions.forms import of_each_form
 from opproof.harness.check.report import Report
 from opproof.harness.check.sides.devices import device_of
 from opproof.harness.check.sides.subject import is_module, name_of
@@ -48,19 +49,23 @@ def judged(
         raise UsageError(f"like is a {type(like).__name__}: expected a function or a module of PyTorch.")
     if inputs is None:
         raise UsageError("like= needs inputs: give a list of shapes or tensors, or a function that makes them.")
-    wishes["again"] = _again(candidate, like, isolate, wishes)
+    wishes["again"] = _again(candidate, like, isolate, wishes, further)
     if isolate:
         from opproof.harness.check.sides.isolated import function_of
 
         wishes["device"] = wishes.get("device") or "cpu"
-        return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
+        wish, found = Wish(**wishes, modes=further), function_of(candidate)
+        return of_each_form(lambda some, asked: compared(found, like, some, asked), inputs, wish)
     device = device_of(candidate, inputs, wishes.pop("device", None))
-    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further, device=device))
+    wish = Wish(vjp=vjp, **wishes, modes=further, device=device)
+    return of_each_form(lambda some, asked: _like(candidate, like, some, asked), inputs, wish)
 
 
-def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any]) -> str:
+def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
     """The call that tries one variant again."""
     named = {k: wishes[k] for k in ("dtype", "compute", "seed", "reuses_outputs", "bits") if wishes.get(k)}
+    if modes:
+        named["modes"] = tuple(map(str, modes))
     options = "".join(f", {k}={v!r}" for k, v in {**named, **({"isolate": True} if isolate else {})}.items())
     return f"opproof.check({name_of(candidate)}, like={name_of(like)}, inputs=..., only='{{}}'{options})"
 

@@ -17,12 +17,14 @@ from opproof.harness.check.wish import Wish
 from opproof.reports import Result
 from opproof.reports.advice import sound
 from opproof.vocabulary.modes import MODES
-from opproof.vocabulary.verdicts import FAILED, Verdict
+from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 EXPLAINED, SHARE = 3, 0.5
 #: Of what there was no time for, or what proved nothing, so many are named.
 LEFT = 4
+#: So many times what is allowed is no rounding of 16 bits.
+FAR = 1024.0
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
 
 
@@ -128,10 +130,16 @@ def _without_gradient(first: Tried, wish: Wish) -> list[str]:
     return [f"gradients: {f'none are asked for, {changed} updated by what has them' if changed else none}", *marks]
 
 
+def _far(result: Result) -> bool:
+    """Whether it is wrong by so much that no rounding between steps explains it."""
+    return result.verdict in WRONG and float(result.units or 0) > FAR * float(result.limit or 0)
+
+
 def _advised(recorded: Sequence[Recorded], found: Sequence[Tried]) -> list[Result]:
-    """The records; with advice to declare a precision where no variant is wrong by a rule."""
+    """The records; with advice to declare a precision where no variant is wrong by a rule, or by far without it."""
     results = [one.result for one in recorded]
-    if by_rule(results, (j for one in found for j in one.judgements.values())):
+    by_far = any(not one.advice and _far(one.result) for one in recorded)
+    if by_far or by_rule(results, (j for one in found for j in one.judgements.values())):
         return results
     messages = ("; ".join(filter(None, (one.result.message, one.advice))) for one in recorded)
     return [replace(r, message=message) for r, message in zip(results, messages, strict=True)]

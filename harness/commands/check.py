@@ -38,6 +38,7 @@ def command(
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved.
     """
     from opproof.harness.check.compared import compared
+    from opproof.harness.check.questions.forms import of_each_form
     from opproof.harness.check.sides.files import pair
     from opproof.harness.check.wish import Wish
     from opproof.harness.run.status import status
@@ -52,7 +53,7 @@ def command(
         eager=against is not None, only=only,
         again=f"opproof check {quote(str(reference))} {quote(str(candidate))} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
-    report = compared(sides.candidate, sides.like, sides.inputs, wish)
+    report = of_each_form(lambda some, asked: compared(sides.candidate, sides.like, some, asked), sides.inputs, wish)
     click.echo(report.to_json() if as_json else repr(report))
     if html is not None:
         report.to_html(html)

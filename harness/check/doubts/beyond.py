@@ -54,15 +54,23 @@ def _lost(y: Answered, e: Expected) -> Array:
 
 
 def undefined(asked: Facts, known: Truth, judgements: Judgements) -> bool:
-    """Whether all that is wrong is where the truth is NaN, though no input and no cotangent is, or came as none."""
+    """Whether all that is wrong is where the truth is NaN, or chosen by NaN, or came as none.
+
+    Of inputs and cotangents none is NaN then.
+    """
     some = (*(t.values for t in asked.request.tensors), *(g for g in asked.request.cotangents if g is not None))
     if any(np.isnan(x).any() for x in some if x.dtype.kind == "f"):
         return False
     results = (*known.outputs, *known.gradients)
-    made = [None if e is None else np.isnan(e.values) for e in results]
+    made = [None if e is None else _none(e, known) for e in results]
     if not any(mask is not None and mask.any() for mask in made):
         return False
     return _excuses(asked, known, judgements, lambda i: made[i])
+
+
+def _none(e: Expected, known: Truth) -> Array:
+    """Where the truth is NaN, or a place that was chosen among numbers of which one is."""
+    return np.isnan(e.values) if e.values.dtype.kind == "f" else np.full(e.values.shape, known.unordered)
 
 
 def _excuses(asked: Facts, known: Truth, judgements: Judgements, of: Callable[[int], Array | None]) -> bool:

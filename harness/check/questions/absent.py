@@ -30,25 +30,35 @@ _BY_CHANCE, _MISSED = 3, 2
 _Change = Callable[[Array], Array | None]
 
 
-def absent(pairs: Sequence[Pair], named: frozenset[float] = frozenset()) -> Iterator[Variant]:
-    """Variants of the first pair of draws; `named`: the numbers that the reference names."""
+def absent(
+    pairs: Sequence[Pair], named: frozenset[float] = frozenset(), marks: frozenset[int] = frozenset()
+) -> Iterator[Variant]:
+    """Variants of the first pair of draws; `named`: the numbers that the reference names; `marks`: it asks for them."""
     given, _ = pairs[0]
     whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
     for at in whole:
-        drawn = [draw[at].values for pair in pairs for draw in pair]
-        sizes = {n for i, t in enumerate(given) if i != at for n in t.shape}
+        draws = [draw for pair in pairs for draw in pair]
+        longest = [max((n for i, t in enumerate(d) if i != at for n in t.shape), default=0) for d in draws]
+        drawn = [d[at].values for d in draws]
+        divides = all(_divides(v, most) for v, most in zip(drawn, longest, strict=True))
         others = [given[i].values for i in whole if i != at]
-        for said, change in _changes(drawn, others, sizes, named).items():
+        changes = _changes(drawn, others, named, divides=divides)
+        for mark in _outside(drawn, marks):
+            changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
+        for said, change in changes.items():
             if (both := of_both(pairs[0], at, partial(_changed, change=change))) is not None:
                 yield Variant(said.format(given[at].name), "whole-numbers", CONTIGUOUS, *both, rare=True)
 
 
 def _changes(
-    drawn: Sequence[Array], others: Sequence[Array], sizes: set[int], named: frozenset[float]
+    drawn: Sequence[Array], others: Sequence[Array], named: frozenset[float], *, divides: bool
 ) -> dict[str, _Change]:
-    """What is tried of a tensor, by its name as it is said; `others` hold whole numbers too."""
+    """What is tried of a tensor, by its name as it is said; `others` hold whole numbers too.
+
+    `divides`: in every draw it says where pieces of an axis begin.
+    """
     counted = any(abs(v.size - drawn[0].size) <= 1 for v in others)  # as by the lengths of pieces
-    if all(_divides(v, sizes) for v in drawn) and not counted:
+    if divides and not counted:
         return {"an empty piece in {}": _emptied}
     varies = any(not np.array_equal(drawn[0], v) for v in drawn)
     some: dict[str, _Change] = {}
@@ -62,6 +72,14 @@ def _changes(
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
         changes[f"{mark} in all of {{}}"] = partial(_marked, mark=mark, each=1)
     return changes
+
+
+def _outside(drawn: Sequence[Array], marks: frozenset[int]) -> list[int]:
+    """The marks nearest to what is drawn, below all that is and above: draws are no negative numbers."""
+    if not all(v.size and v.min() >= 0 for v in drawn):
+        return []
+    most = max(int(v.max()) for v in drawn)
+    return [*sorted(c for c in marks if c < 0)[-1:], *sorted(c for c in marks if c > most)[:1]]
 
 
 def _missed(drawn: Sequence[Array], named: frozenset[float]) -> list[int]:
@@ -86,10 +104,10 @@ def _changed(t: Tensor, change: _Change) -> Tensor | None:
     return None if made is None else t.holding(made)
 
 
-def _divides(values: Array, sizes: set[int]) -> bool:
-    """Whether they say where pieces of an axis begin: from 0 upwards, with its size or without."""
+def _divides(values: Array, longest: int) -> bool:
+    """Whether they say where pieces of an axis begin, the `longest` there is: from 0 upwards, with its size or not."""
     some = values.ndim == 1 and values.size > _DIFFERENT and values[0] == 0
-    return bool(some and (np.diff(values) > 0).all() and int(values[-1]) <= max(sizes, default=0))
+    return bool(some and (np.diff(values) > 0).all() and int(values[-1]) <= longest)
 
 
 def _repeats(values: Array) -> bool:

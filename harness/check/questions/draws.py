@@ -31,16 +31,17 @@ def variants_of(
     otherwise: Sequence[Variant],
     floors: frozenset[float] = frozenset(),
     named: frozenset[float] = frozenset(),
+    marks: frozenset[int] = frozenset(),
 ) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
     `otherwise`: draws with other arguments beside tensors. `floors`: small numbers that the reference adds; `named`:
-    all that it names.
+    all that it names; `marks`: whole numbers that it asks for.
     """
     zeros = list(rare(pairs[0][0], floors))
     first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
-    drawn = [(v,) for v in (*otherwise, *absent(pairs, named))]
+    drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
     seldom = [(v,) for v in nothing(pairs, kept)]
     return (first, *drawn, *early, *rest, *seldom, *late)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -84,19 +85,26 @@ def zeros_in_places(values: Array) -> Array:
 
 
 def tied(tensors: Sequence[Tensor], axis: int = -1) -> list[Array]:
-    """Numbers moved away from zero to the next half, so that many are equal and none is zero that was not.
+    """Numbers moved away from zero to the next half, or part, so that many are equal and none is zero that was not.
 
     The largest and the smallest of each row along an axis are made equal to another: what is chosen by size is chosen
     among them.
     """
 
     def changed(t: Tensor) -> Array:
-        halves = np.asarray(np.copysign(np.ceil(np.abs(t.values) * 2) / 2, t.values))
+        step = _step(t.values)
+        parts = np.asarray(np.copysign(np.ceil(np.abs(t.values) / step) * step, t.values))
         if t.dtype in PARTS or not -len(t.shape) <= axis < len(t.shape):
-            return halves
-        return np.asarray(np.moveaxis(_twinned(np.moveaxis(halves, axis, -1)), -1, axis))
+            return parts
+        return np.asarray(np.moveaxis(_twinned(np.moveaxis(parts, axis, -1)), -1, axis))
 
     return [changed(t) if varies(t) else t.values for t in tensors]
+
+
+def _step(values: Array) -> float:
+    """A half; of numbers below 1, as shares are, a part of the largest: a power of two, of which it has 4 to 8."""
+    most = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+    return 0.5 if most >= 1 or most == 0 else 2.0 ** (math.floor(math.log2(most)) - 2)
 
 
 def _twinned(values: Array) -> Array:

@@ -13,6 +13,9 @@ from opproof.harness.check.sides.subject import Arguments
 from opproof.harness.check.tensors import Tensor, dtype_name, taken
 from opproof.vocabulary.errors import UsageError
 
+#: Letters of what was given in place of a list; more is a type's name.
+_SHOWN = 60
+
 
 def is_shape(value: Any) -> bool:
     """Whether it is a tuple of whole numbers: a tensor of floats of this shape."""
@@ -32,7 +35,10 @@ def given(
     if is_shape(values) or hasattr(values, "shape"):
         values = [values]
     if not isinstance(values, Sequence) or isinstance(values, str) or not values:
-        raise UsageError(f"inputs is {values!r}: expected a list of shapes or tensors, or a function that returns one.")
+        raise UsageError(
+            f"inputs is {_said(values)}: expected a list of shapes or tensors, in the order of the arguments, or a "
+            "function that returns one."
+        )
     rng = np.random.default_rng([seed, 1])
     drawn = [_drawn(v, dtype, rng) if is_shape(v) else v for v in values]
     leaves, spec = tree_flatten(tuple(drawn))
@@ -95,6 +101,12 @@ def _labels(names: Sequence[str], leaves: Sequence[Any], places: Sequence[int], 
     if len(leaves) == count and len(names) >= count and all(n.isidentifier() for n in names):
         return [names[i] for i in places]
     return [f"x{i}" for i in range(len(places))]
+
+
+def _said(value: Any) -> str:
+    """What was given, in few words."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"a {type(value).__name__}"
 
 
 def _is_tensor(value: Any) -> bool:

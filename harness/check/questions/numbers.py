@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import dis
+import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from types import CodeType
 from typing import Any
+
+#: How Python's versions write what COMPARE_OP asks.
+_EQUALS = re.compile("[=!]=")
 
 
 def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
@@ -34,6 +40,37 @@ def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
             called = getattr(torch.nn.functional, name, None)
             found |= set(_defaults(called))
     return frozenset(found)
+
+
+def marks_of(subject: Any) -> frozenset[int]:
+    """Whole numbers that a reference asks numbers to be equal to, or not: -1 as a place that is none, 255 a label."""
+    function = type(subject).forward if hasattr(subject, "modules") else getattr(subject, "__wrapped__", subject)
+    globals_ = getattr(function, "__globals__", {})
+    codes = _codes(getattr(function, "__code__", None), globals_, set())
+    return frozenset(n for code in codes for n in _equalled(code, globals_))
+
+
+def _codes(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[CodeType]:
+    """A code, those inside it, and those of functions of its module that it calls."""
+    if code is None or code in seen:
+        return
+    seen.add(code)
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _codes(value, globals_, seen)
+    for name in code.co_names:
+        value = globals_.get(name)
+        if getattr(value, "__globals__", None) is globals_:
+            yield from _codes(value.__code__, globals_, seen)  # type: ignore[union-attr]
+
+
+def _equalled(code: CodeType, globals_: dict[str, Any]) -> Iterator[int]:
+    """Whole numbers on the right of == and !=, as they stand or by a name of the module."""
+    for one, after in pairwise(dis.get_instructions(code)):
+        value = globals_.get(one.argval) if one.opname == "LOAD_GLOBAL" else one.argval
+        if after.opname == "COMPARE_OP" and _EQUALS.search(after.argrepr) and type(value) is int:
+            yield value
 
 
 def _defaults(function: Any) -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""Values that inputs seldom have: zeros, and so small ones that floors decide; ties along other axes than the last."""
+"""Values that inputs seldom have: zeros, so small ones that floors decide, one tensor far larger; ties along axes."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ _FLOOR, _NEAR = 2.0**-9, 8.0
 _ROOM = 2.0**8
 #: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
 _WHOLE, _AXES = 4, 2
+#: Of so few numbers that have one sign it says little.
+_FEW = 8
 
 
 def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
@@ -47,6 +49,10 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         yield _zeros("zeros among negative values", lambda t: -np.abs(_in_places(t)))
     for i in spanning[:_WHOLE]:
         yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_whole, which=i), rare=True)
+    told = [varies(t) and not twice(t) and (_spans_zero(t) or t.values.size <= _FEW) for t in asked]
+    signed = [i for i, tells in enumerate(told) if tells]
+    for i in signed[:_WHOLE] if len(some) > 1 else ():
+        yield Fill(f"large {asked[i].name}", "large", partial(_large, which=i), rare=True)
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
@@ -103,6 +109,12 @@ def _in_slices(t: Tensor) -> Array:
         if n >= TELLING:
             np.moveaxis(made, axis, 0)[n // 2] = 0.0
     return made
+
+
+def _large(tensors: Sequence[Tensor], which: int) -> list[Array]:
+    """One tensor far above 0, where all others are as they were: past the largest of them it may be left out of."""
+    factor = FILLS["large"][0]
+    return [factor * (1 + np.abs(t.values)) if i == which else t.values for i, t in enumerate(tensors)]
 
 
 def _whole(tensors: Sequence[Tensor], which: int) -> list[Array]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ Call = Callable[[Sequence[Any]], Any]
 Pull = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 
 
+class Before(StrEnum):
+    """What comes between a forward and the backward that counts."""
+
+    NOTHING = "nothing"
+    CALL = "another call"
+    BACKWARD = "a backward through the same graph"
+
+
 @dataclass(frozen=True)
 class Request:
     """What a candidate is given. `after`: positions of tensors that the operation updates, which are outputs too."""
@@ -34,7 +43,7 @@ class Request:
     device: str = "cpu"
     layout: str = CONTIGUOUS  # of the cotangents
     rest: tuple[Any, ...] | None = None  # what the arguments are beside tensors, where it is not as given
-    between: bool = False  # whether another call comes between the forward and its backward
+    before: Before = Before.NOTHING  # the backward
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
             with torch.set_grad_enabled(wanted):
                 raw = flat(call(tensors))
             outputs = tuple(_answered(y, tensors) for y in (*raw, *(tensors[i] for i in request.after)))
-            if request.between:
+            if request.before is Before.CALL:
                 with torch.set_grad_enabled(wanted):
                     call([_otherwise(t) for t in tensors])
             gradients: tuple[Answered | None, ...] = ()
@@ -148,6 +157,8 @@ def _gradients(
         return [None] * len(tensors), "no output requires grad: autograd cannot see through the candidate"
     ys, given = zip(*pairs, strict=True)
     wanted = [t for t, n in zip(tensors, request.needs, strict=True) if n]
+    if request.before is Before.BACKWARD:
+        torch.autograd.grad(ys, wanted, [g.clone() for g in given], allow_unused=True, retain_graph=True)
     results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
     return [next(results) if n else None for n in request.needs], ""
 
@@ -173,14 +184,25 @@ def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:
 def flat(outputs: Any) -> list[Any]:
     """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
     import torch
-    from torch.utils._pytree import tree_leaves
 
-    leaves = [y for y in tree_leaves(outputs) if y is not None]
+    leaves = [y for y in _leaves(outputs) if y is not None]
     kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
     for y in kept:
         if not isinstance(y, torch.Tensor):
             raise TypeError(f"an output is a {type(y).__name__}: expected tensors")
     return kept
+
+
+def _leaves(outputs: Any) -> Iterator[Any]:
+    """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
+    from torch.utils._pytree import tree_leaves
+
+    for leaf in tree_leaves(outputs):
+        if is_dataclass(leaf) and not isinstance(leaf, type):
+            for f in fields(leaf):
+                yield from _leaves(getattr(leaf, f.name))
+        else:
+            yield leaf
 
 
 def _answered(y: Any, tensors: Sequence[Any]) -> Answered:

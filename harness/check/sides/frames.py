@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
-from opproof.harness.check.sides.call import Answered, Reply, Request
+from opproof.harness.check.sides.call import Answered, Before, Reply, Request
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
 
@@ -47,7 +47,7 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
               "device": request.device, "layout": request.layout, "rest": request.rest,
-              "between": request.between}  # fmt: skip
+              "before": request.before}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -61,8 +61,8 @@ def request_in(stream: IO[bytes]) -> Request:
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
     rest = None if header["rest"] is None else tuple(header["rest"])
-    named = {key: header[key] for key in ("seed", "device", "layout", "between")}
-    return Request(tensors, tuple(arrays[count:]), needs, after, rest=rest, **named)
+    named = {key: header[key] for key in ("seed", "device", "layout")}
+    return Request(tensors, tuple(arrays[count:]), needs, after, rest=rest, before=Before(header["before"]), **named)
 
 
 def reply_out(stream: IO[bytes], reply: Reply) -> None:

@@ -1,7 +1,8 @@
 """The same call with fewer gradients asked for: none, as at inference, and of one tensor alone.
 
 A fused kernel has another path for either, which no call that asks for all of them ever takes. And the same with
-another call before its backward, as of a layer that a network has twice: what a forward saves is its own.
+another call before its backward, as of a layer that a network has twice, or another backward: what a forward saves
+is its own, and stays.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.harness.check.sides.alike import alike
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.call import Before, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.judge.judgement import Judgement
@@ -34,7 +35,7 @@ class Part:
 def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -> list[Part]:
     """The calls whose answers have other bits than `whole`; of one tensor alone where `alone`.
 
-    `between`: with another call before the backward.
+    `between`: with another call before the backward, or another backward.
     """
     request = asked.request
     if not request.cotangents or whole.declined or whole.failed:
@@ -47,10 +48,15 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
             where = f"where the gradient of {request.tensors[i].name} alone is asked for"
             calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
     if between and differentiable and not request.after:
-        calls.append((Mode.GRADIENT, replace(request, between=True), "where another call comes before its backward"))
+        calls += [
+            (Mode.GRADIENT, replace(request, before=before), f"where {before} comes before its backward")
+            for before in (Before.CALL, Before.BACKWARD)
+        ]
     found = []
     for mode, one, where in calls:
         reply = ask(one)
+        if one.before is Before.BACKWARD and reply.failed:  # it says that it gives one alone
+            continue
         if reply.error or reply.failed or reply.declined or not _as_in(mode, reply, whole, one.needs):
             narrowed = replace(asked, request=one, reply=replace(asked.reply, outputs=()))
             found.append(Part(mode, narrowed, reply, where))

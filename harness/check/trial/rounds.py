@@ -11,7 +11,7 @@ from itertools import chain, takewhile
 from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.changed import Pair
 from opproof.harness.check.questions.draws import in_turn, variants_of
-from opproof.harness.check.questions.numbers import floors_of, numbers_of
+from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import FEW, sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
@@ -80,7 +80,8 @@ def every_variant(
     named = reference.subject, reference.form.arguments.rest
     numbers = numbers_of(*named)
     others = sizes(first, numbers, parted=apart) if own else []
-    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers)
+    marks = marks_of(reference.subject)
+    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
     last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
     for same in chain(turned, ((v,) for v in last)):

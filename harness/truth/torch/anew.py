@@ -69,7 +69,10 @@ def decided_anew(question: Question) -> list[Decided | None]:
     for run in range(_RUNS):
         seed = key_of(question, run)
         free = Arithmetic(torch, tape.rewound(), large, seed, Way.ANEW)
-        others = evaluated(free, question, _LARGER)
+        try:
+            others = evaluated(free, question, _LARGER)
+        except (RuntimeError, IndexError):  # what is decided otherwise points past an end
+            continue
         if free.otherwise:
             kept = evaluated(Arithmetic(torch, tape.rewound(), large, seed, Way.GIVEN), question, _LARGER)
             ends = [_wider(end, x, y) for end, x, y in zip(ends, kept, others, strict=True)]

@@ -49,6 +49,7 @@ class Tape:
     position: int | None = None  # of the next entry to read; None while they are written
     taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
     factors: set[float] = field(default_factory=set)  # numbers of Python's by which it multiplies
+    unordered: bool = False  # whether something was chosen among numbers of which one is NaN
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:
         """What `made` gave in the exact evaluation. Raises OpError where evaluations take different ways."""

@@ -41,6 +41,8 @@ TAKES_FUNCTIONS = (
     "operations, attention with a score function as scores + bias, softmax and a product."
 )
 
+#: What gives places, by an order that NaN has none in.
+_CHOOSES = frozenset(("argmax", "argmin", "argsort", "max", "min", "sort", "topk", "kthvalue", "median"))
 _RULES = {**SUMS, **SELECTIONS, **WINDOWS, **RESIZED, **MATRICES, **SCATTERED}
 _STEPWISE = {**FORMULAS, **SAMPLED, **BAGS, **LOSSES, **SEGMENTS, **ALIGNMENTS}
 
@@ -91,6 +93,8 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
     floats = any(map(_is_float, args)) or any(_is_float(v) for v in _flat((args, kwargs)))
     if name == "_local_scalar_dense" or (not floats and name not in ROUNDS):  # a number for an operation's own use
         return func(*args, **kwargs)
+    if noise.exact and name in _CHOOSES:
+        noise.tape.unordered |= any(bool(v.isnan().any()) for v in args if _is_float(v))
     if name in _RULES:
         return noise.laid(_RULES[name](noise, func, *args, **kwargs))
     if name in STEPS or name in DECIDES or kwargs.get("rounding_mode") is not None:

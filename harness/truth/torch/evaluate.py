@@ -57,6 +57,7 @@ class Truth:
     gradients: tuple[Expected | None, ...]  # by input
     promoted: tuple[str, ...]  # lines at which the reference left float64
     taken: tuple[str, ...] = ()  # lines at which it took numbers out of tensors
+    unordered: bool = False  # whether the reference chose places among numbers of which one is NaN
     open: tuple[Array | None, ...] = ()  # of outputs, then gradients: elements that equal elements elsewhere leave open
 
 
@@ -78,6 +79,7 @@ def truth(question: Question, runs: int = RUNS, way: Way = Way.PLAIN) -> Truth:
         tuple(expected[count:]),
         tuple(exact.promoted),
         tuple(exact.tape.taken),
+        unordered=exact.tape.unordered,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -121,6 +122,49 @@ def test_what_the_last_forward_saved():
     assert told(report) == {("as given", "WRONG_GRADIENT", "gradient")}
     assert "where another call comes before its backward" in str(report)
     assert opproof.check(Normed.apply, **given, inputs=lambda seed: [torch.randn(6, 10), True], only="as given").ok
+
+
+class Spent(torch.autograd.Function):
+    """x · w; its backward uses up what was saved: in its memory, or it lets go of it."""
+
+    @staticmethod
+    def forward(ctx, x, w, how):
+        ctx.kept, ctx.how = [x.clone(), w.clone()], how
+        return x * w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.kept
+        if ctx.how == "freed":
+            del ctx.kept
+        return g * w, x.mul_(g) if ctx.how == "written over" else x * g, None
+
+
+def test_a_second_backward_through_one_graph():
+    given = {"like": lambda x, w, _: x * w, "raises": False, "only": "as given"}
+    for how, wrong in (("kept", False), ("freed", False), ("written over", True)):
+        report = opproof.check(Spent.apply, **given, inputs=[(6, 4), (6, 4), how])
+        assert bool(report.failures) is wrong, report
+        assert ("where a backward through the same graph comes before its backward" in str(report)) is wrong
+    assert opproof.check(Spent.apply, **given, inputs=[(6, 4), (6, 4), "written over"], reuses_outputs=True).ok
+
+
+@dataclasses.dataclass
+class Normal:
+    """What a kernel gives by names."""
+
+    y: torch.Tensor
+    statistics: dict
+
+
+def test_outputs_by_names():
+    def normal(x, factor=1):
+        mean = x.mean(-1, keepdim=True)
+        return Normal((x - mean) * factor, {"mean": mean})
+
+    assert opproof.check(normal, like=normal, inputs=[(6, 4)], only="as given").ok
+    wrong = opproof.check(lambda x: normal(x, 1.01), like=normal, inputs=[(6, 4)], only="as given", raises=False)
+    assert wrong.worst.worst.tensor == "y0"
 
 
 def test_an_answer_that_the_next_call_overwrites():

@@ -119,3 +119,23 @@ def test_by_how_much():
     assert end.reaches(np.array([5.0, -2.2, 2.2, 2.2]), np.full(4, 0.1)).tolist() == [False, False, False, False]
     whole = np.zeros(4)
     assert end.reaches(np.array([0.0, -1, 2, 1]), whole).tolist() == [False, True, False, False]
+
+
+def test_a_place_past_the_end_where_rounding_decides_otherwise():
+    """A share drawn at the end of all shares: with other roundings it is past them, and nothing is known of that."""
+
+    def picked(p, u):
+        order = p.sort(-1, descending=True)
+        c = order.values.cumsum(-1)
+        place = (c < u[:, None] * c[:, -1:]).sum(-1)
+        return order.indices.gather(1, place[:, None])[:, 0]
+
+    def inputs(seed):
+        rng = torch.Generator().manual_seed(seed)
+        return [torch.randn(8, 20, generator=rng).softmax(-1), torch.ones(8)]
+
+    def wrong(p, u):
+        return picked(p, u * 0.5)
+
+    report = opproof.check(wrong, like=picked, inputs=inputs, seconds=5, raises=False)
+    assert report.failures or not report.ok

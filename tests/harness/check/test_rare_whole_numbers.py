@@ -188,3 +188,59 @@ def test_a_number_that_many_draws_miss_is_not_tried():
 
     report = opproof.check(embedded, like=embedded, inputs=few, raises=False, seconds=1e9)
     assert "0 among i" not in report.tried
+
+
+NOWHERE = -1
+
+
+def stored(cache, rows, slots):
+    kept = slots != NOWHERE
+    return cache.index_put((slots[kept],), rows[kept])
+
+
+def slotted(seed):
+    rng = torch.Generator().manual_seed(seed)
+    return [torch.randn(24, 4, generator=rng), torch.randn(6, 4, generator=rng), torch.randperm(24, generator=rng)[:6]]
+
+
+def test_a_mark_that_the_reference_asks_for_is_tried():
+    wrong = lambda cache, rows, slots: cache.index_put((slots,), rows)  # noqa: E731
+    report = opproof.check(wrong, like=stored, inputs=slotted, seconds=5, raises=False)
+    assert {report.variants[r.case] for rs in report.failures.values() for r in rs} == {"-1 in some of slots"}
+    assert opproof.check(stored, like=stored, inputs=slotted, seconds=5).ok
+
+
+def test_a_piece_of_nothing_where_draws_are_of_several_lengths():
+    def most(x, offsets):
+        pieces = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        return torch.stack([x[a:b].amax(0) if b > a else x.new_zeros(x.shape[1]) for a, b in pieces])
+
+    def wrong(x, offsets):
+        pieces = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        return torch.stack([x[a : max(b, a + 1)].amax(0) for a, b in pieces])
+
+    def ragged(seed):
+        rng = torch.Generator().manual_seed(seed)
+        offsets = torch.cat([torch.zeros(1, dtype=torch.long), torch.randint(1, 9, (5,), generator=rng).cumsum(0)])
+        return [torch.randn(int(offsets[-1]), 4, generator=rng), offsets]
+
+    report = opproof.check(wrong, like=most, inputs=ragged, seconds=10, raises=False)
+    assert {report.variants[r.case] for rs in report.failures.values() for r in rs} == {"an empty piece in offsets"}
+
+
+def test_a_label_past_all_that_are_drawn():
+    def loss(logits, target):
+        kept = target != 255
+        nll = -logits.log_softmax(-1).gather(-1, torch.where(kept, target, 0)[:, None])[:, 0]
+        return (nll * kept).sum() / kept.sum().clamp(min=1)
+
+    def of_all(logits, target):
+        kept = target < logits.shape[-1]
+        nll = -logits.log_softmax(-1).gather(-1, target.clamp(max=logits.shape[-1] - 1)[:, None])[:, 0]
+        return (nll * kept).mean()
+
+    def labelled(seed):
+        rng = torch.Generator().manual_seed(seed)
+        return [torch.randn(16, 5, generator=rng), torch.randint(0, 5, (16,), generator=rng)]
+
+    assert wrong_at(of_all, loss, labelled) == {"255 in some of target"}
