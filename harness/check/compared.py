@@ -77,7 +77,8 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
     found = rounds.tried
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
-    report = replace(report, not_judged=(*report.not_judged, *left_out(rounds.left, wish.seconds), *alike))
+    not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
+    report = replace(report, not_judged=not_judged, left=len(rounds.left))
     if not wish.modes:
         return report
     if apart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
+from opproof.harness.check.questions.named import parameters_of, with_parameters
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.diagnose.wrong import Wrong, every
@@ -48,7 +49,14 @@ def posed_of(tried: Tried, case: Case, reference: Reference, mode: Mode, until: 
     request = tried.facts.request
     names = tuple(_label(t.name) for t in request.tensors)
     whole = replace(case, tensors=tuple((n, t.values.shape) for n, t in zip(names, request.tensors, strict=True)))
-    op = _op(case.op, names, _in_time(reference.outputs(request), until), tried.facts.names)
+    params = parameters_of(reference, request.rest)
+
+    def outputs(values: Mapping[str, Any]) -> Callable[..., Sequence[Any]]:
+        changed = {n: v for n, v in values.items() if v is not params[n]}
+        asked = with_parameters(reference, request.rest, changed) if changed else reference
+        return _in_time(asked.outputs(replace(request, rest=None) if changed else request), until)
+
+    op = _op(case.op, names, outputs, tried.facts.names, params)
     inputs = tuple(t.values for t in request.tensors)
     needs = request.needs if mode is Mode.GRADIENT else tuple(bool(t.kind) for t in request.tensors)
     return Posed(whole, op, mode, names, inputs, request.cotangents if mode is Mode.GRADIENT else (), needs)
@@ -94,23 +102,26 @@ def _in_time(outputs: Callable[..., Sequence[Any]], until: float) -> Callable[..
     return asked
 
 
-def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]], named: tuple[str, ...]) -> Op:
-    """A PyTorch function as an operator of NumPy arrays."""
+def _op(
+    name: str, tensors: Sequence[str], outputs: Callable[[Mapping[str, Any]], Callable[..., Sequence[Any]]],
+    named: tuple[str, ...], params: Mapping[str, Any],
+) -> Op:  # fmt: skip
+    """A PyTorch function as an operator of NumPy arrays; `params`: what its numbers and flags are."""
     import torch
 
     def leaves(inputs: Sequence[Any]) -> list[Any]:
         return [torch.from_numpy(np.array(x)) for x in inputs]
 
-    def forward(*inputs: Any) -> Any:
-        ys = [y.detach().numpy() for y in outputs(*leaves(inputs))]
+    def forward(*inputs: Any, **values: Any) -> Any:
+        ys = [y.detach().numpy() for y in outputs(values)(*leaves(inputs))]
         return tuple(ys) if len(ys) > 1 else ys[0]
 
-    def vjp(g: Any, y: Any, *inputs: Any) -> Any:
+    def vjp(g: Any, y: Any, *inputs: Any, **values: Any) -> Any:
         del y
         given = [x.requires_grad_() if x.is_floating_point() else x for x in leaves(inputs)]
         pairs = [
             (y, torch.from_numpy(np.asarray(c)))
-            for y, c in zip(outputs(*given), g if isinstance(g, tuple) else (g,), strict=True)
+            for y, c in zip(outputs(values)(*given), g if isinstance(g, tuple) else (g,), strict=True)
             if c is not None and y.requires_grad
         ]
         wanted = [x for x in given if x.requires_grad]
@@ -140,7 +151,7 @@ def _op(name: str, tensors: Sequence[str], outputs: Callable[..., Sequence[Any]]
         tensors=tuple(tensors),
         optional=frozenset(),
         variadic=False,
-        params=MappingProxyType({}),
+        params=MappingProxyType(dict(params)),
         facts=facts,
         traits=frozenset(),
         kinds=frozenset({Kind.FLOAT}),

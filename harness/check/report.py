@@ -33,6 +33,7 @@ class Report:
     promoted: tuple[str, ...] = ()  # lines at which the reference left float64
     eager: dict[str, Any] = field(default_factory=dict)  # PyTorch's own error by mode, in the same units
     variants: dict[str, str] = field(default_factory=dict)  # the variant of a case
+    left: int = 0  # variants that there was no time for
     again: str = ""  # the call that tries one variant, "{}" where its name stands
 
     @property
@@ -84,7 +85,9 @@ class Report:
             why = f" ({first.mode}: {first.verdict}: {first.message})" if first is not None else ""
             return f"{self.candidate} was not proved to be {self.reference}{why}"
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
-        return f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
+        text = f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
+        few = self.left > len(self.tried)  # then it is a pass of the smaller part
+        return f"{text}; there was no time for {self.left} of {self.left + len(self.tried)} variants" if few else text
 
     @property
     def no_evidence(self) -> str:
@@ -201,7 +204,8 @@ def joined(reports: Sequence[Report]) -> Report:
         tuple(dict.fromkeys(t for one in reports for t in one.promoted)),
         first.eager,
         {case: name for one in reports for case, name in one.variants.items()},
-        first.again,
+        max(one.left for one in reports),
+        again=first.again,
     )
 
 

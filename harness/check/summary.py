@@ -59,7 +59,7 @@ def summary(
         first.truth.promoted if first.truth is not None else (),
         errors(reference, first) if wish.eager else {},
         {one.result.case: one.variant for one in recorded},
-        wish.again,
+        again=wish.again,
     )
 
 

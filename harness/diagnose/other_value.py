@@ -9,7 +9,7 @@ from typing import Any
 
 from opproof.cases import cases_of
 from opproof.cases._case import Param, format_param
-from opproof.harness.diagnose.params import is_number, same
+from opproof.harness.diagnose.params import FLOOR, is_number, same, smaller_explains
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op
 from opproof.vocabulary.dtypes import DTYPES
@@ -21,12 +21,19 @@ _NEARER = 1 / 16
 
 def other_value(w: Wrong) -> str | None:
     """Another value that the operator's own cases use, the opposite, or a neighbour."""
+    if name := next((n for n, now in w.params.items() if smaller_explains(w, n, now) and _is_none(w, n)), None):
+        return f"{w.what} is that of a smaller {name} than {format_param(w.params[name])}"
     found = _other(w)
     if found is None or not _is_blurred(w, *found):
         return None if found is None else _said_of(w, *found)
     name, value = found
     than = f"another {name} than {format_param(w.params[name])}"
     return f"{w.what} is that of {than}: {format_param(value)} explains it, and so do its neighbours"
+
+
+def _is_none(w: Wrong, name: str) -> bool:
+    """Whether no such number at all explains it too."""
+    return w.explained(params={**w.params, name: 0.0})
 
 
 def perhaps(w: Wrong) -> str | None:
@@ -78,6 +85,7 @@ def _alternatives(op: Op, name: str, now: Any) -> Iterator[Any]:
     if isinstance(now, float):
         yield from (-now, now * now, math.sqrt(abs(now)))
         yield from (1 / now,) if now else ()
+        yield from (now / 10, now * 10) if 0 < now <= FLOOR else ()
 
 
 def _of_sizes(w: Wrong, name: str, now: Any) -> Iterator[float]:

@@ -12,6 +12,8 @@ from opproof.cases._case import Param, format_param
 from opproof.harness.diagnose.wrong import Wrong
 from opproof.reference_ops import Op
 
+#: Up to here a number keeps something from 0: authors take another power of ten.
+FLOOR = 1e-3
 #: Parameters that name axes.
 _AXES = ("dim", "axis", "dim0", "dim1", "dims")
 
@@ -74,9 +76,17 @@ def _instead(w: Wrong, name: str, now: Any) -> list[str]:
     found: dict[str, str] = {}
     for value, why in without(w.op.params[name], now):
         text = f"{name}={format_param(value)}"
+        if value == 0 and smaller_explains(w, name, now):  # then it need not be 0
+            continue
         if not same(value, now) and text not in found and w.explained(params={**w.params, name: value}):
             found[text] = text + why
     return list(found.values())
+
+
+def smaller_explains(w: Wrong, name: str, now: Any) -> bool:
+    """Whether a tenth of a default that keeps something from 0 explains the error, as another default does."""
+    floor = isinstance(now, float) and 0 < now <= FLOOR and same(w.op.params[name], now)
+    return floor and w.explained(params={**w.params, name: now / 10})
 
 
 def without(default: Any, now: Any) -> Iterator[tuple[Any, str]]:

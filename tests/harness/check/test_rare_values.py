@@ -280,6 +280,7 @@ def test_a_kernel_for_one_batch(by_shape):
 def test_what_there_was_no_time_for_is_named():
     report = opproof.check(torch.exp, like=torch.exp, inputs=[(4, 6)], dtype="f32", raises=False, seconds=0.2)
     assert any("the time was over, give more than seconds=0.2" in text for text in report.not_judged)
+    assert f"; there was no time for {report.left} of {report.left + len(report.tried)} variants" in report.sentence
 
 
 def test_a_variant_that_takes_too_long_is_ended(monkeypatch):
