@@ -154,7 +154,8 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
             passed = within | _otherwise(value, expected, bound, kind)
             passed = passed if flushed is None else passed | flushed
             units = np.where(within, np.minimum(units, limit), np.where(passed, 0.0, over))
-        signed = _signed(off, honest, expected, (size >= kind.tiny) & (value != 0))
+        counts = (size >= kind.tiny) & (value != 0)
+        signed = _signed(off, honest, expected, counts if flushed is None else counts & ~flushed)
         bound = np.where(bounded, bound, 0.0)
     return Comparison(*map(np.asarray, (units, limit, bound, passed, signed)))
 

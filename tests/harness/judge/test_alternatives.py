@@ -8,9 +8,11 @@ from _ask import judged
 
 from opproof.cases import Case, cases_of
 from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.bound import compare
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth import flushed
 from opproof.harness.truth.posed import pose
+from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import load, names
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
@@ -116,6 +118,16 @@ def test_a_flushed_zero_has_the_sign_of_the_number():
     x = np.array([[TINY / 8, 1.0, -TINY / 8]])
     for got, verdict in [([[INF, 1.0, -INF]], "PASS"), ([[INF, 1.0, INF]], "WRONG_VALUE")]:
         assert answered("reciprocal[x=1x3;f32]", [x], got) == verdict
+
+
+def test_what_is_flushed_in_part_is_no_error_of_the_whole():
+    """A number below the normal range for one just above it passes, and is millions of its own roundings away."""
+    x = np.full((4, 128), 1.5 * TINY)
+    comparison = compare(0.9 * x / 1.5, Expected(x, np.full(x.shape, 1e-50)), "f32")
+    assert comparison.right
+    assert np.isnan(comparison.signed).all()
+    strict = compare(0.9 * x / 1.5, Expected(x, np.full(x.shape, 1e-50)), "f32", strict_subnormals=True)
+    assert not strict.right
 
 
 def test_zero_for_a_number_of_which_a_part_was_flushed():
