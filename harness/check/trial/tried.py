@@ -43,6 +43,8 @@ from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: What PyTorch raises of sizes that a reference takes in its own dtype alone.
 _NOT_THESE = (RuntimeError, ValueError, IndexError, ZeroDivisionError)
+#: By which a candidate gives no answer at all.
+_GONE = frozenset((Verdict.TIMEOUT, Verdict.CRASH))
 #: Seconds of CPU that a variant may have taken in the judge if the same is to be found out for another precision too.
 _BRIEF = 10.0
 
@@ -54,7 +56,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     other = once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
         return by_reference(variant, asked if isinstance(asked, str) else str(other))
-    replies = [ask(f.request) for f in (other, asked, other)]
+    replies = _three(ask, asked, other)
     asked, objected = _objected(reference, variant, asked, replies, manner)
     if objected is not None:
         return objected
@@ -99,6 +101,15 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     if manner.bits is not None and not fails(judgements):
         judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
     return Tried(variant, asked, known, reply, _with_stale(judgements, replies))
+
+
+def _three(ask: Ask, asked: Facts, other: Facts) -> list[Reply]:
+    """The replies to other data, to what is asked, and to the other data again; who hangs or ends is asked once."""
+    replies = list[Reply]()
+    for f in (other, asked, other):
+        gone = next((r for r in replies if r.error and r.cause in _GONE), None)
+        replies.append(gone or ask(f.request))
+    return replies
 
 
 def _objected(

@@ -1,8 +1,14 @@
 """A wrong answer that is right for an input of the call before; and one that only looks so, by chance."""
 
 from functools import partial
+from types import SimpleNamespace
+
+import pytest
 
 import opproof
+from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.trial.tried import _three
+from opproof.vocabulary.verdicts import Verdict
 
 INPUTS = [(8, 9), (8, 9)]
 judged = partial(opproof.check, inputs=INPUTS, seconds=5, gradients=False, raises=False)
@@ -30,3 +36,16 @@ def test_a_number_that_is_off_by_little_is_not_said_to_be_of_the_call_before():
 def test_no_number_is_not_of_the_call_before():
     report = judged(lambda x, w: x * w * float("nan"), like=scaled)
     assert not any("call before" in r.message for r in report.results)
+
+
+@pytest.mark.parametrize(("cause", "calls"), [(Verdict.TIMEOUT, 1), (Verdict.CRASH, 1), (Verdict.ERROR, 3)])
+def test_who_gives_no_answer_is_not_asked_again(cause, calls):
+    asked = []
+
+    def ask(request):
+        asked.append(request)
+        return Reply(error="gone", cause=cause)
+
+    replies = _three(ask, SimpleNamespace(request="a"), SimpleNamespace(request="b"))
+    assert [r.error for r in replies] == ["gone"] * 3
+    assert len(asked) == calls
