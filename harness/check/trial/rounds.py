@@ -186,7 +186,7 @@ def _refused(message: str) -> bool:
 def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
     """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
     if not variant.asked:
-        why = "inputs() draws other sizes by its seed, and two draws that can be brought to this one are wanted"
+        why = "no two draws can be brought to this size: inputs() draws others, or values that cannot be so there"
         return Tried(variant, declined=why)
     pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
     if not pairs or variant.rest is not None:
