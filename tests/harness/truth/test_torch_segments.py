@@ -106,7 +106,8 @@ def in_logarithms(x, off=0.0, skip=True):
     for row in p[1:]:
         one, two = F.pad(now[:-1], (1, 0), value=NEVER), F.pad(now[:-2], (2, 0), value=NEVER)
         now = torch.logsumexp(torch.stack([now, one, torch.where(may, two, NEVER)]), 0) + row
-    return -torch.logsumexp(now[-2:], 0) + off
+    loss = -torch.logsumexp(now[-2:], 0) + off
+    return torch.where(loss > -NEVER / 2, torch.inf, loss)  # of fewer steps than labels
 
 
 def judged(candidate, **options):
