@@ -20,6 +20,9 @@ from opproof.reports._text import plural
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
+#: So many variants of one kind are named.
+NAMED = 4
+
 
 @dataclass(frozen=True)
 class Report:
@@ -34,6 +37,7 @@ class Report:
     eager: dict[str, Any] = field(default_factory=dict)  # PyTorch's own error by mode, in the same units
     variants: dict[str, str] = field(default_factory=dict)  # the variant of a case
     left: int = 0  # variants that there was no time for
+    otherwise: tuple[str, ...] = ()  # where the candidate answers otherwise, or dies, which `not_judged` tells
     again: str = ""  # the call that tries one variant, "{}" where its name stands
 
     @property
@@ -86,6 +90,8 @@ class Report:
             return f"{self.candidate} was not proved to be {self.reference}{why}"
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
         text = f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
+        if self.otherwise:
+            text += f"; not at {first_of(self.otherwise)}: see what is not judged"
         few = self.left > len(self.tried)  # then it is a pass of the smaller part
         return f"{text}; there was no time for {self.left} of {self.left + len(self.tried)} variants" if few else text
 
@@ -192,6 +198,12 @@ class Report:
         return Path(path)
 
 
+def first_of(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - NAMED
+    return f"{', '.join(names[:NAMED])}{f' and {more} more' if more > 0 else ''}"
+
+
 def joined(reports: Sequence[Report]) -> Report:
     """Several reports of one candidate as one."""
     first = reports[0]
@@ -205,6 +217,7 @@ def joined(reports: Sequence[Report]) -> Report:
         first.eager,
         {case: name for one in reports for case, name in one.variants.items()},
         max(one.left for one in reports),
+        tuple(dict.fromkeys(t for one in reports for t in one.otherwise)),
         again=first.again,
     )
 

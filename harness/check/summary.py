@@ -10,7 +10,7 @@ from opproof.harness.check.against import errors
 from opproof.harness.check.doubts.undeclared import by_rule
 from opproof.harness.check.posed import tensors_of
 from opproof.harness.check.records import records
-from opproof.harness.check.report import Report
+from opproof.harness.check.report import Report, first_of
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import By, Tried
 from opproof.harness.check.wish import Wish
@@ -21,8 +21,6 @@ from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
 
 #: Failures that are diagnosed, and the share of a check's seconds that this may take beside them.
 EXPLAINED, SHARE = 3, 0.5
-#: Of what there was no time for, or what proved nothing, so many are named.
-LEFT = 4
 #: So many times what is allowed is no rounding of 16 bits.
 FAR = 1024.0
 _MARKS = "which has the values of labels or a mask and keeps them: give it with requires_grad=True where it is neither"
@@ -59,6 +57,7 @@ def summary(
         first.truth.promoted if first.truth is not None else (),
         errors(reference, first) if wish.eager else {},
         {one.result.case: one.variant for one in recorded},
+        otherwise=tuple(one.variant.name for one in found if one.declined and one.news),
         again=wish.again,
     )
 
@@ -91,20 +90,14 @@ def _is_told(one: Tried) -> bool:
 
 def _of_no_word(found: Sequence[Tried]) -> list[str]:
     """Values that few draws have, which were put to the candidate and proved nothing, in one line."""
-    some = (one for one in found if one.declined and one.by is not By.REFERENCE and not _is_told(one))
-    names = [one.variant.name for one in some]
-    return [f"{_some(names)}: nothing follows from what comes there"] if names else []
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = len(names) - LEFT
-    return f"{', '.join(names[:LEFT])}{f' and {more} more' if more > 0 else ''}"
+    silent = (one for one in found if one.declined and one.by is not By.REFERENCE and not _is_told(one))
+    names = [one.variant.name for one in silent]
+    return [f"{first_of(names)}: nothing follows from what comes there"] if names else []
 
 
 def left_out(names: Sequence[str], seconds: float) -> tuple[str, ...]:
     """What is to be said of variants that there was no time for."""
-    text = f"{_some(names)}: the time was over, give more than seconds={seconds:g}"
+    text = f"{first_of(names)}: the time was over, give more than seconds={seconds:g}"
     return (text,) if names else ()
 
 

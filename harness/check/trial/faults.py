@@ -55,7 +55,7 @@ def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | N
     text = f"the same call gave other {what} the second time"
     if len(one) == len(two) and all(map(near, one, two)):
         return f'{text}; where the order of its sums is left open, declare it with bits="vary" (--bits vary)'
-    why = "something was kept of the call between, or memory is read that nobody wrote"
+    why = "something was kept of the call between, memory is read that nobody wrote, or steps race"
     return f"{text}, by more than rounding: {why}"
 
 

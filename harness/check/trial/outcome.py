@@ -34,7 +34,7 @@ class Tried:
     judgements: Mapping[Mode, Judgement] = field(default_factory=dict)
     declined: str = ""
     by: By = By.REFERENCE
-    news: bool = False  # a decline that is told though the variant is rare
+    news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
 

@@ -161,14 +161,14 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
     if one.variant.apart and _fails(one) and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
         why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
         return by_candidate(one.variant, why, news=True)
-    why = ""
-    if one.variant.group and forward.verdict in (Verdict.WRONG_SHAPE, Verdict.CRASH):
+    why, dies = "", forward.verdict is Verdict.CRASH
+    if one.variant.group and (dies or forward.verdict is Verdict.WRONG_SHAPE):
         why = f"the candidate is made for the sizes given: {forward.message}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
         why = f"the candidate declines: {forward.message}"
-    return by_candidate(one.variant, why) if why else one
+    return by_candidate(one.variant, why, news=dies) if why else one
 
 
 def _is_of_nothing(one: Tried) -> bool:

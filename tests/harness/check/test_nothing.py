@@ -117,6 +117,7 @@ def test_other_numbers_there_are_told_and_are_no_failure():
     report = judged(by_a_low_score, guarded, attention, None)
     assert report.ok
     assert f"a row of mask all 0: {SAID}" in report.not_judged
+    assert report.sentence.endswith("; not at a row of mask all 0: see what is not judged")
 
 
 def test_where_the_reference_has_no_number_nothing_is_told():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 
@@ -280,7 +281,9 @@ def test_a_kernel_for_one_batch(by_shape):
 def test_what_there_was_no_time_for_is_named():
     report = opproof.check(torch.exp, like=torch.exp, inputs=[(4, 6)], dtype="f32", raises=False, seconds=0.2)
     assert any("the time was over, give more than seconds=0.2" in text for text in report.not_judged)
-    assert f"; there was no time for {report.left} of {report.left + len(report.tried)} variants" in report.sentence
+    assert report.left
+    few = dataclasses.replace(report, tried=("as given",), left=2)
+    assert few.sentence.endswith("units; there was no time for 2 of 3 variants")
 
 
 def test_a_variant_that_takes_too_long_is_ended(monkeypatch):
