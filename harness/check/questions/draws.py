@@ -39,11 +39,17 @@ def variants_of(
     all that it names; `marks`: whole numbers that it asks for.
     """
     zeros = list(rare(pairs[0][0], floors))
-    first, *rest = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
+    first, *made = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
+    rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
     seldom = [(v,) for v in nothing(pairs, kept)]
     return (first, *drawn, *early, *rest, *seldom, *late)
+
+
+def _is_given(variant: Variant, draw: Sequence[Tensor]) -> bool:
+    """Whether nothing could be changed: shares of 1 that are all equal are none, say, so that these stay."""
+    return all(t is one for t, one in zip(variant.asked, draw, strict=True))
 
 
 def held_in(pairs: Sequence[Pair]) -> list[tuple[Property, ...]]:

@@ -84,3 +84,11 @@ def test_shares_of_one_are_tied_among_themselves():
 
     report = judged(four_of_them, like=all_of_them, inputs=shares, gradients=False, only="ties")
     assert list(report.failures) == ["WRONG_VALUE"]
+
+
+def test_what_cannot_be_changed_is_not_said_to_be_tried():
+    whole = lambda seed: [torch.randint(0, 9, (6, 5), generator=torch.Generator().manual_seed(seed))]  # noqa: E731
+    report = judged(lambda x: x + 1, like=lambda x: 1 + x, inputs=whole)
+    assert report.ok
+    assert "transposed" in report.tried
+    assert not {"small values", "ties", "broadcast"} & {*report.tried}
