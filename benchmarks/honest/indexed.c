@@ -34,7 +34,7 @@ static const char *embedding_vjp(Call *c) {
   pick(s, c->d[0]->v, c->in[1], c->g[0]->v, 1, 1);
   const opproof_param *given = param(c, "padding_idx");
   if (given != NULL && given->type == OPPROOF_INT) {
-    int64_t padding = (int64_t)number(c, "padding_idx", 0); /* below 0: from the end */
+    int64_t padding = given->i; /* below 0: from the end */
     memset(c->d[0]->v + (padding < 0 ? padding + s.n : padding) * s.inner, 0, (size_t)s.inner * sizeof(float));
   }
   return NULL;

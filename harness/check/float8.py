@@ -32,7 +32,8 @@ def _below(got: Array, expected: Expected, kind: str) -> Array:
 def compare(got: Array, expected: Expected, kind: str) -> Comparison:
     """`bound.compare`; in 8 bits what passes lies between what the two ends of the roundoff are stored as.
 
-    Below the normal range of float32 any number passes that is below it too: of a sum some terms may be flushed.
+    Below the normal range of its dtype any number passes that is below it too: of a sum some terms may be flushed. Not
+    in f16, whose subnormal numbers float32 holds.
     """
     comparison = bound.compare(got, expected, kind)
     if kind not in DTYPES or expected.exact:

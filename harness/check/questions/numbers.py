@@ -20,12 +20,12 @@ def numbers_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
         found |= {
             float(n) for v in vars(one).values() for n in (v if isinstance(v, tuple | list) else (v,)) if _number(n)
         }
-        found |= set(_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__, set()))
+        found |= set(_constants(getattr(type(one).forward, "__code__", None), type(one).forward.__globals__))
     function = getattr(subject, "__wrapped__", subject)
     code = getattr(function, "__code__", None)
     cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
     found |= {float(v) for v in cells if _number(v)}
-    return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}), set())))
+    return frozenset(found | set(_constants(code, getattr(function, "__globals__", {}))))
 
 
 def floors_of(subject: Any, rest: Sequence[Any]) -> frozenset[float]:
@@ -80,21 +80,15 @@ def _defaults(function: Any) -> Iterator[float]:
     yield from (float(v) for values in some for v in values if _number(v))
 
 
-def _constants(code: CodeType | None, globals_: dict[str, Any], seen: set[CodeType]) -> Iterator[float]:
-    if code is None or code in seen:
-        return
-    seen.add(code)
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield from _constants(value, globals_, seen)
-        yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _number(v))
-    for name in code.co_names:
-        value = globals_.get(name)
-        if _number(value):
-            yield float(value)  # type: ignore[arg-type]
-        elif getattr(value, "__globals__", None) is globals_:
-            yield from _defaults(value)
-            yield from _constants(value.__code__, globals_, seen)  # type: ignore[union-attr]
+def _constants(code: CodeType | None, globals_: dict[str, Any]) -> Iterator[float]:
+    for one in _codes(code, globals_, set()):
+        for value in one.co_consts:
+            yield from (float(v) for v in (value if isinstance(value, tuple) else (value,)) if _number(v))
+        for value in map(globals_.get, one.co_names):
+            if _number(value):
+                yield float(value)  # type: ignore[arg-type]
+            elif getattr(value, "__globals__", None) is globals_:
+                yield from _defaults(value)
 
 
 def _number(value: Any) -> bool:
