@@ -5,6 +5,9 @@ moment of the harm, and the host is watched for as long as it took. Of the serie
 part is tried, by halves: its first task without which nothing happens did it. Before them all the task that met the
 harm is called alone: it may have done it to itself, or to nobody, as its threads were fast or slow. Two tasks may have
 spoilt one host, one by a timer and one by a thread: harm of another kind than was met does not end the search.
+
+What a culprit is charged with is what it does to a host of its own: a thread that writes past its input kills a host
+as soon as a later call has a guard page there, and is the same fault where none has.
 """
 
 from __future__ import annotations
@@ -89,8 +92,15 @@ def culprits(
     stop = len(history) if own else len(series)  # who does harm by itself hides what others do
     for start, innocent in stretches(len(history)):
         if seen := again(start, stop):
-            return own + _narrowed(series, start, innocent, stop, seen, again)
+            guilty = _narrowed(series, start, innocent, stop, seen, again)
+            return own + [_alone(series, one, again) for one in guilty]
     return own
+
+
+def _alone(series: Sequence[Suspect], guilty: Guilty, again: Callable[[int, int], Harm | None]) -> Guilty:
+    """`guilty` of what it does with no call after it, if that shows."""
+    number = series.index(guilty.suspect)
+    return Guilty(guilty.suspect, again(number, number + 1) or guilty.harm)
 
 
 def stretches(count: int) -> Iterator[tuple[int, int]]:

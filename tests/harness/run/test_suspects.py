@@ -121,6 +121,49 @@ def test_two_cases_that_spoil_one_host_are_both_charged(tmp_path, pause):
     assert failed == both or (pause and failed == {"neg[x=7x33;f32]": "CRASH"})
 
 
+WRITES_LATER = """
+import ctypes, mmap, threading
+from opproof.backends.numpy import NumPy
+
+honest = NumPy()
+version, device = "1", "cpu"
+called = threading.Event()
+
+
+def forward(op, inputs, params):
+    if op != "exp":
+        called.set()
+    else:
+        low = inputs[0].ctypes.data
+        start, end = low // mmap.PAGESIZE * mmap.PAGESIZE, -(-(low + inputs[0].nbytes) // mmap.PAGESIZE) * mmap.PAGESIZE
+
+        def write():
+            if called.wait(0.3):
+                ctypes.memset(start, 0x5A, end - start)  # a guard page of the later call is among them
+            ctypes.memset(start, 0x5A, end - start)
+
+        threading.Thread(target=write, daemon=True).start()
+    return honest.forward(op, inputs, params)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="guard pages are those of Linux")
+def test_a_culprit_is_charged_with_what_it_does_alone(tmp_path):
+    """With a later call it is a crash at that call's guard, which tells nobody that memory is written."""
+    backend = tmp_path / "writes_later.py"
+    backend.write_text(WRITES_LATER)
+    desk = Desk(Limits(1, 20.0, 2**30))
+    order = ["exp[x=65x255;f32]", *(f"abs[x=7x{n};f32]" for n in range(9, 19))]
+    try:
+        records = [r for case in order for r in desk.results([Task(str(backend), case, "forward")])]
+    finally:
+        desk.close()
+    last = {r.case: r for r in records}
+    assert [case for case, r in last.items() if r.verdict != "PASS"] == order[:1]
+    assert last[order[0]].verdict == "OUT_OF_BOUNDS"
+    assert "(met by a later case as: the process died of SIGSEGV" in last[order[0]].message
+
+
 LEAVES = """
 import os, threading, time
 import numpy as np
