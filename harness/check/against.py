@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.float8 import compare
+from opproof.harness.check.comparison import compare
 from opproof.harness.check.sides.call import Answered, perform
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.sides.subject import as_call, in_dtype

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.float8 import compare
+from opproof.harness.check.comparison import compare
 from opproof.harness.check.questions.inputs import given, names_of
 from opproof.harness.check.sides.call import flat
 from opproof.harness.check.sides.facts import Facts, facts

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.check.float8 import compare
+from opproof.harness.check.comparison import compare
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Tape
 from opproof.harness.truth.torch.evaluate import Question, Truth, evaluated, key_of, true_amplitudes

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.float8 import compare
+from opproof.harness.check.comparison import compare
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from opproof.harness.check.float8 import compare
+from opproof.harness.check.comparison import compare
 from opproof.harness.judge.bound import far_off
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.judgement import Judged

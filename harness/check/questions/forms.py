@@ -20,9 +20,12 @@ _SEEDS, _FORMS, _LONGEST = 6, 4, 64
 
 def of_each_form(judged: Callable[[Any, Wish], Report], inputs: Any, wish: Wish) -> Report:
     """The report of all forms of draws together. Raises UsageError as `judged` does; by `only` where all do."""
-    some = _forms(inputs, wish) if callable(inputs) else []
-    if len(some) < 2:
+    if not callable(inputs):
         return judged(inputs, wish)
+    seen = _Seen(inputs, wish.dtype)
+    some = _forms(seen, wish)
+    if len(some) < 2:
+        return judged(seen, wish)
     reports, refused = list[Report](), list[UsageError]()
     for one in some:
         try:
@@ -37,10 +40,29 @@ def of_each_form(judged: Callable[[Any, Wish], Report], inputs: Any, wish: Wish)
 
 
 @dataclass(frozen=True)
+class _Seen:
+    """The factory; a draw whose form was looked at is handed out once, not made again."""
+
+    factory: Callable[..., Any]
+    dtype: str | None
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def __call__(self, seed: int) -> Any:
+        return self.kept.pop(seed) if seed in self.kept else given_inputs.made(self.factory, seed, self.dtype)
+
+    def form(self, seed: int) -> Hashable:
+        """Which leaves of the arguments are tensors, and the tree that they stand in."""
+        if seed not in self.kept:
+            self.kept[seed] = self(seed)
+        arguments, _, _ = given_inputs.given(lambda: self.kept[seed], (), self.dtype, seed)
+        return arguments.places, str(arguments.spec)
+
+
+@dataclass(frozen=True)
 class _OfForm:
     """A factory of the draws of one form: seed n gives the n-th, the first those that have been seen."""
 
-    factory: Callable[..., Any]
+    seen: _Seen
     wish: Wish
     form: Hashable
     seeds: list[int] = field(default_factory=list)
@@ -50,22 +72,16 @@ class _OfForm:
         later = iter(range(max(self.seeds, default=-1) + 1, max(self.seeds, default=0) + _LONGEST))
         while len(self.seeds) <= n and (s := self._next(later)) is not None:
             self.seeds.append(s)
-        return given_inputs.made(self.factory, self.seeds[n % len(self.seeds)], self.wish.dtype)
+        return self.seen(self.seeds[n % len(self.seeds)])
 
     def _next(self, seeds: Iterator[int]) -> int | None:
-        return next((s for s in seeds if _form(self.factory, s, self.wish) == self.form), None)
+        return next((s for s in seeds if self.seen.form(s) == self.form), None)
 
 
-def _forms(factory: Callable[..., Any], wish: Wish) -> list[_OfForm]:
+def _forms(seen: _Seen, wish: Wish) -> list[_OfForm]:
     """One factory for each form that the first seeds have."""
-    seen: dict[Hashable, _OfForm] = {}
+    forms: dict[Hashable, _OfForm] = {}
     for seed in range(wish.seed, wish.seed + _SEEDS):
-        form = _form(factory, seed, wish)
-        seen.setdefault(form, _OfForm(factory, wish, form)).seeds.append(seed)
-    return list(seen.values())[:_FORMS]
-
-
-def _form(factory: Callable[..., Any], seed: int, wish: Wish) -> Hashable:
-    """Which leaves of the arguments are tensors, and the tree that they stand in."""
-    arguments, _, _ = given_inputs.given(factory, (), wish.dtype, seed)
-    return arguments.places, str(arguments.spec)
+        form = seen.form(seed)
+        forms.setdefault(form, _OfForm(seen, wish, form)).seeds.append(seed)
+    return list(forms.values())[:_FORMS]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.float8 import is_float8
+from opproof.harness.check.comparison import is_float8
 from opproof.harness.check.sides.call import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of

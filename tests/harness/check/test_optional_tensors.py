@@ -53,3 +53,14 @@ def test_a_form_of_few_seeds_is_drawn_from_those_that_it_has():
         return given if seed == 3 else [*given[:2], None]
 
     assert shapes(opproof.check(linear, like=linear, inputs=seldom, seconds=6)) == {True, False}
+
+
+def test_a_draw_whose_form_is_looked_at_is_not_made_twice():
+    seeds = []
+
+    def counted(seed):
+        seeds.append(seed)
+        return inputs(1)
+
+    opproof.check(linear, like=linear, inputs=counted, seconds=2, gradients=False)
+    assert [seeds.count(n) for n in range(2, 6)] == [1] * 4
