@@ -21,11 +21,20 @@ from opproof.vocabulary.verdicts import WRONG
 _Group = tuple[str, str, str]
 
 
-def sound(results: Sequence[Result]) -> list[Result]:
+def sound(records: Sequence[Result]) -> list[Result]:
     """The records, without what those of the same backend and operator refute: of the same mode, or of values.
 
-    A gradient is taken of what is computed: what is wrong with values is wrong with it too, and not the reverse.
+    A gradient is taken of what is computed: what is wrong with values is wrong with it too, and not the reverse. What
+    stays may refute more, so that the records are sound once more.
     """
+    results = list(records)
+    while (left := _refuted(results)) != results:
+        results = left
+    return results
+
+
+def _refuted(results: list[Result]) -> list[Result]:
+    """The records without what the patterns that they have now refute."""
     failing = [r for r in results if r.verdict in WRONG and not r.known]
     wide = {_group(r) for r in failing if _wide(r)}
     far = {_group(r) for r in failing if _far(r)}

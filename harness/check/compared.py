@@ -73,11 +73,14 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
             reference, ask, pairs, kept, by_shape, wish, own=own, apart=apart, otherwise=others, further=more
         )
     told = wish.neighbours and wish.only is None
+    evaluating = (
+        ["evaluation mode: the modules are in training mode"] if told and getattr(like, "training", False) else []
+    )
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
     found = rounds.tried
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
-    not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
+    not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike, *evaluating)
     report = replace(report, not_judged=not_judged, left=len(rounds.left))
     if not wish.modes:
         return report

@@ -136,6 +136,8 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         return _within(torch, plain, (*plain.shape[:-2], plain.shape[-2] + 2, plain.shape[-1]))
     if layout == "exchanged" and plain.dim() >= 3:
         return plain.transpose(-2, -3).contiguous().transpose(-2, -3)
+    if layout == "channels" and plain.dim() >= 4:  # last in memory, as convolutions like them
+        return plain.movedim(1, -1).contiguous().movedim(-1, 1)
     if layout == "offset":
         room = torch.full((plain.numel() + 3,), 77, device=plain.device).to(plain.dtype)
         room[3:] = plain.reshape(-1)

@@ -9,6 +9,7 @@ import click
 
 from opproof.harness.commands._values import SECONDS, finite
 from opproof.vocabulary.declaration import VARY
+from opproof.vocabulary.errors import UsageError
 
 
 @click.command("check")
@@ -44,6 +45,7 @@ def command(
     from opproof.harness.run.status import status
 
     sides = pair(reference, candidate, seed)
+    before = reference.read_bytes()
     given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
     options += [" --reuses-outputs"] * reuses_outputs
@@ -54,6 +56,11 @@ def command(
         again=f"opproof check {quote(str(reference))} {quote(str(candidate))} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
     report = of_each_form(lambda some, asked: compared(sides.candidate, sides.like, some, asked), sides.inputs, wish)
+    if not reference.is_file() or reference.read_bytes() != before:
+        raise UsageError(
+            f"{reference} is not what it was when the check began: nothing is proved, and by what stands there now "
+            "nothing would be; restore it, look at what the candidate does to files, and check again."
+        )
     click.echo(report.to_json() if as_json else repr(report))
     if html is not None:
         report.to_html(html)

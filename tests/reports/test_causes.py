@@ -175,3 +175,12 @@ FAR = replace(SLIGHT, diagnosis="", patterns=("",))
 )
 def test_digits_are_not_lost_beside_1_where_another_record_is_far_off(other, said):
     assert sound([other, SLIGHT])[1].diagnosis == said
+
+
+def test_what_is_left_of_patterns_refutes_others_at_once():
+    """Of the HTML page the records are sound, and so are its causes': a record that changed once more was in none."""
+    factor = replace(SIZED, patterns=(SIZE, "factor"), also=(FACTOR.diagnosis,))
+    wide = replace(SIZED, dtype="f32")
+    made = sound([wide, wide, factor, factor])
+    assert [r.diagnosis for r in made] == ["", "", FACTOR.diagnosis, FACTOR.diagnosis]
+    assert sound(made) == made

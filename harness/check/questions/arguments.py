@@ -15,7 +15,7 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 _OTHERS = 3
 #: So many numbers are tried at a part of their value. Whole ones from five on: less is an axis, a step, a switch; and
 #: where no tensor holds whole numbers, whose largest it may be.
-_NUMBERS, _PART, _LEAST = 3, 0.75, 5
+_NUMBERS, _PART, _LEAST = 8, 0.75, 5
 #: What is no larger than this is what keeps something from 0, and shows when it is so many times larger.
 _FLOOR, _TIMES = 2.0**-9, 1000.0
 #: One draw: its arguments and its tensors.

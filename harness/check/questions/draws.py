@@ -43,6 +43,7 @@ def variants_of(
     rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
+    early += [_also(one, v) for v in otherwise for one in _few(early)]
     seldom = [(v,) for v in nothing(pairs, kept)]
     return (first, *drawn, *early, *rest, *seldom, *late)
 
@@ -75,6 +76,22 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
 
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
     return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)
+
+
+def _few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...]]:
+    """The first sizes of the first group, and the first that are clearly larger: what a flag is tried at."""
+    ragged = [some for some in sized if not some[0].rare]
+    return [*(s for s in ragged if s[0].group == ragged[0][0].group), *[s for s in sized if s[0].rare][:1]]
+
+
+def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
+    """The same sizes with the arguments beside tensors that another draw has; who refuses those is no news."""
+    return tuple(
+        replace(
+            v, name=f"{drawn.name}, {v.name}", group=f"{drawn.name}, {v.group}", unless="", rest=drawn.rest, rare=True
+        )
+        for v in sized
+    )
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

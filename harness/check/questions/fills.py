@@ -58,8 +58,11 @@ def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
 
 
 def filled(tensors: Sequence[Tensor], factor: float, offset: float = 0.0) -> list[Array]:
-    """All values that vary, times a factor and with an offset."""
-    return [t.values * factor + offset if varies(t) else t.values for t in tensors]
+    """All values that vary, times a factor and with an offset; a lone number beside others is a count or a scale."""
+    lone = any(varies(t) and t.values.size > 1 for t in tensors)
+    return [
+        t.values * factor + offset if varies(t) and not (lone and t.values.size == 1) else t.values for t in tensors
+    ]
 
 
 def _partly_small(tensors: Sequence[Tensor], first: int) -> list[Array]:

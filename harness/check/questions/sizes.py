@@ -23,13 +23,15 @@ _TILE = 8
 LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: (1 << n.bit_length()) + 1,
     lambda n: 16 * (-(-n // 16) + 1),
-    lambda n: 273 if n <= 256 else n,
+    lambda n: 265 if n <= 256 else n,  # of each usual tile 9 are left, where ragged sizes leave 1
     lambda n: 1100 if n <= 1024 else n,
 )
 #: All sizes together past a usual tile, each by so much more than the one before.
 _PAST, _MORE = 65, 2
 #: Less than a window, a state or a tap has: what is kept of the call before reaches past what is new.
 FEW = (2, 3)
+#: In place of a batch of 2: a kernel may do the first few.
+_BATCH = 9
 #: So many sizes are made as others are.
 _ALIKE = 3
 #: Whole numbers that a reference names, as a window's or a block's length: a size is made one of them, and one more.
@@ -100,7 +102,15 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         news += _about(found, used, named)
         made += [_rare({n: m}, places) for n, m in news]
         made += _parted([t.name for t in tensors], found, places, ragged) if parted else []
+        made += _batches(shapes, used)
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
+
+
+def _batches(shapes: Sequence[tuple[int, ...]], used: set[int]) -> list[Size]:
+    """A batch of 2, a first axis everywhere, larger; 3 might be taps."""
+    places = {2: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == 2]}
+    alone = all(a == 0 for _, a in places[2]) and any(s[:1] == (2,) and len(s) > 1 for s in shapes)
+    return [_rare({2: _BATCH}, places)] if alone and _BATCH not in used else []
 
 
 def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:

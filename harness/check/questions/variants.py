@@ -18,9 +18,9 @@ from opproof.vocabulary.arrays import Array
 
 #: The name of the inputs as they came.
 GIVEN = "as given"
-LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "offset", "broadcast")
+LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "channels", "offset", "broadcast")
 #: Axes that a tensor needs at least to lie so.
-_AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "broadcast": 2}
+_AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels": 4, "broadcast": 2}
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
 #: Sizes in place of n: odd, 1, none, and clearly larger ones.

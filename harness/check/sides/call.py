@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -16,6 +16,9 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor, as_array, laid, to
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
+
+#: What PyTorch says where an array is made of a tensor that requires grad.
+_OF_NUMPY = "Can't call numpy() on Tensor that requires grad"
 
 #: A candidate: PyTorch tensors in, tensors in any nesting out.
 Call = Callable[[Sequence[Any]], Any]
@@ -82,6 +85,14 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     With `kept` inputs come in the memory of the call before, as a caller's do, so that who keeps results by address is
     found out, and who uses the memory of an answer again.
     """
+    reply = _performed(call, request, pull, kept)
+    if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
+        return reply
+    plain = _performed(call, replace(request, cotangents=(), needs=()), pull, kept)
+    return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
+
+
+def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | None) -> Reply:
     import torch
 
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]

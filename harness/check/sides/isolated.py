@@ -57,13 +57,22 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
     """
     command = [sys.executable, "-P", "-m", "opproof.harness.check.sides.served", str(located.file), located.label]
     process: list[HostProcess] = []
+    gone: list[Reply] = []  # the last one, where it was an error
 
     def ask(request: Request) -> Reply:
+        died = None
         if process and not process[0].alive:
+            died = None if gone else process[0].fault()  # who died of a call has said so
             process.pop().stop()
+        gone.clear()
+        if died is not None:
+            return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
             process[:] = [HostProcess([*command, _how(located, reference, seed)], 0)]
-        return _answer(process[0], request, located.seconds)
+        reply = _answer(process[0], request, located.seconds)
+        if reply.error:
+            gone.append(reply)
+        return reply
 
     try:
         with withdrawn():

@@ -11,13 +11,16 @@ import numpy as np
 from opproof.harness.check.tensors import as_array
 from opproof.vocabulary.arrays import Array
 
+#: Outputs of so many calls are held, unless they have more numbers together: then those of the last.
+CALLS, _NUMBERS = 8, 1 << 17
+
 
 @dataclass
 class Kept:
-    """The memory of its inputs, which it fills anew, and the last outputs."""
+    """The memory of its inputs, which it fills anew, and the outputs of the last calls."""
 
     inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    outputs: list[tuple[Any, Array]] = field(default_factory=list)
+    outputs: list[list[tuple[Any, Array]]] = field(default_factory=list)
 
     def taken(self, place: int, made: Any) -> Any:
         """The tensor that was at this place in the call before, filled with `made`, where that fits; else `made`.
@@ -35,10 +38,15 @@ class Kept:
         return own
 
     def overwritten(self, raw: Sequence[Any], inputs: Sequence[Any]) -> int:
-        """The first of the last outputs that no longer holds what it held, -1 for none; then `raw` are the last."""
-        same = (np.array_equal(as_array(y)[0], held, equal_nan=held.dtype.kind == "f") for y, held in self.outputs)
-        found = next((i for i, s in enumerate(same) if not s), -1)
+        """The first output of a call before that no longer holds what it held, -1 for none; `raw` are the last then."""
+        found = next((i for call in self.outputs for i, (y, held) in enumerate(call) if not _holds(y, held)), -1)
         places = {t.untyped_storage().data_ptr() for t in inputs}
         own = (y.detach() for y in raw if y.untyped_storage().data_ptr() not in places)
-        self.outputs = [(y, as_array(y)[0]) for y in own]
+        self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [(y, as_array(y)[0]) for y in own]]
+        while len(self.outputs) > 1 and sum(v.size for call in self.outputs for _, v in call) > _NUMBERS:
+            del self.outputs[0]
         return found
+
+
+def _holds(output: Any, held: Array) -> bool:
+    return np.array_equal(as_array(output)[0], held, equal_nan=held.dtype.kind == "f")

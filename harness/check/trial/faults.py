@@ -27,11 +27,7 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
         text = f"{names[changed[0]]} was modified, which the reference leaves as it is"
         return Judgement(Verdict.INPUT_CHANGED, text + _copying(asked.request.tensors, changed[0]))
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
-        text = (
-            f"y{again} of the call before was overwritten: its memory is used again while somebody holds it; where "
-            "callers are told so, declare it with reuses_outputs=True (--reuses-outputs)"
-        )
-        return Judgement(Verdict.NOT_REPEATABLE, text)
+        return overwritten(again)
     for what, one, two in (
         ("outputs", first.outputs, last.outputs),
         ("gradients", first.gradients, last.gradients),
@@ -39,6 +35,15 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
         if manner.bits is None and not alike(one, two):
             return Judgement(Verdict.NOT_REPEATABLE, _other(what, one, two))
     return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
+
+
+def overwritten(which: int) -> Judgement:
+    """What is said of an output whose memory was used again."""
+    text = (
+        f"y{which} of a call before was overwritten: its memory is used again while somebody holds it; where "
+        "callers are told so, declare it with reuses_outputs=True (--reuses-outputs)"
+    )
+    return Judgement(Verdict.NOT_REPEATABLE, text)
 
 
 def _copying(tensors: Sequence[Tensor], which: int) -> str:

@@ -16,11 +16,11 @@ CALLS = 200
 SECONDS, SHARE = 1.0, 0.1
 
 
-def unrepeated(first: Tried, ask: Ask, took: float) -> Tried:
+def unrepeated(first: Tried, ask: Ask, seconds: float) -> Tried:
     """The first variant; NOT_REPEATABLE where a later call gave other bits than the one that was judged."""
     if first.facts is None or first.declined:
         return first
-    end = time.monotonic() + min(SECONDS, SHARE * took)
+    end = time.monotonic() + seconds
     for i in range(CALLS):
         reply = ask(first.facts.request)
         for mode, same in (

@@ -18,11 +18,12 @@ from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import LAYOUTS, Variant
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.trial.inference import without_gradients
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
 from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference, nothing
 from opproof.harness.check.trial.pace import Pace
-from opproof.harness.check.trial.repeated import unrepeated
+from opproof.harness.check.trial.repeated import SECONDS, SHARE, unrepeated
 from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
 from opproof.harness.truth.torch.arithmetic import OutOfTime
@@ -107,7 +108,9 @@ def every_variant(
         if _is_enough(found):
             break
     if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(_fails, found)):
-        found[0] = unrepeated(found[0], ask, time.monotonic() - start)
+        again = min(SECONDS, SHARE * (time.monotonic() - start))
+        found[0] = unrepeated(found[0], ask, again)
+        found[0] = without_gradients(found[0], ask, again, reuses=wish.reuses_outputs)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))
@@ -162,7 +165,7 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
         why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
         return by_candidate(one.variant, why, news=True)
     why, dies = "", forward.verdict is Verdict.CRASH
-    if one.variant.group and (dies or forward.verdict is Verdict.WRONG_SHAPE):
+    if one.variant.group and ((dies and one.variant.apart) or forward.verdict is Verdict.WRONG_SHAPE):
         why = f"the candidate is made for the sizes given: {forward.message}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"

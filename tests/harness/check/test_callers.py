@@ -176,7 +176,7 @@ def test_an_answer_that_the_next_call_overwrites():
 
     report = judged(static, gradients=False, only="as given")
     assert told(report) == {("as given", "NOT_REPEATABLE", "forward")}
-    assert "y0 of the call before was overwritten" in str(report)
+    assert "y0 of a call before was overwritten" in str(report)
     assert judged(static, gradients=False, reuses_outputs=True).ok
     wrong = judged(lambda x, w: static(x, w).mul_(1.01), gradients=False, only="as given", reuses_outputs=True)
     assert told(wrong) == {("as given", "WRONG_VALUE", "forward")}

@@ -139,3 +139,31 @@ def test_a_module_beside_the_reference_may_be_imported(tmp_path):
     (tmp_path / "helper.py").write_text("factor = 1.0\n", encoding="utf-8")
     status, output = checked(tmp_path, REFERENCE, RIGHT.replace("import os, torch", "import os, torch\nimport helper"))
     assert status == 0, output
+
+
+DOES = """
+import os, threading, time
+
+def candidate(x, w):
+    y = ((x * w).float() - (x * w).float().amax(-1, keepdim=True)).exp()
+    {does}
+    return (y / y.sum(-1, keepdim=True)).to(x.dtype)
+"""
+
+
+def test_a_candidate_that_dies_of_another_size_fails(tmp_path):
+    """To decline it could raise."""
+    wrong = DOES.format(does="if x.shape[-1] % 2 == 0: os.abort()")
+    status, output = checked(tmp_path, REFERENCE, wrong, "--seconds", "20")
+    assert status == 1
+    assert "CRASH" in output
+
+
+def test_a_reference_that_is_another_at_the_end_proves_nothing(tmp_path):
+    file = tmp_path / "reference.py"
+    cheat = DOES.format(
+        does=f"os.replace({str(file)!r} + '.new', {str(file)!r}) if os.path.exists({str(file)!r} + '.new') else 0"
+    )
+    (tmp_path / "reference.py.new").write_text(REFERENCE.replace("softmax", "log_softmax"))
+    with pytest.raises(UsageError, match="is not what it was when the check began"):
+        checked(tmp_path, REFERENCE, cheat)

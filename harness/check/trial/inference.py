@@ -1,0 +1,49 @@
+"""The given inputs as inference has them, with no gradient asked for: a kernel may take another path there."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from opproof.harness.check.sides.reference import Ask
+from opproof.harness.check.trial.faults import overwritten
+from opproof.harness.check.trial.judge import judge_outputs
+from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED
+
+#: Which calls are of the variant's other data: of any two that are so far apart as outputs are held some differ.
+_OTHER = "1001011001101001"
+#: Calls that are made, however slow.
+_LEAST = 2
+
+
+def without_gradients(first: Tried, ask: Ask, seconds: float, *, reuses: bool) -> Tried:
+    """The first variant; what fails without gradients, after its other data and after itself, is said of its forward.
+
+    So many calls that a ring of buffers comes round, if `seconds` suffice. `reuses`: that it may is declared.
+    """
+    if first.facts is None or first.truth is None or first.declined or not first.facts.request.cotangents:
+        return first
+    asked = replace(first.facts.request, cotangents=(), needs=())
+    other = replace(asked, tensors=first.variant.other)
+    end = time.monotonic() + seconds
+    for i, is_other in enumerate(c == "1" for c in _OTHER):
+        if i >= _LEAST and time.monotonic() > end:
+            break
+        reply = ask(other if is_other else asked)
+        judgement: Judgement | None = None
+        if reply.error:
+            judgement = Judgement(reply.cause, reply.error)
+        elif reply.overwritten >= 0 and not reuses:
+            judgement = overwritten(reply.overwritten)
+        elif not is_other and len(reply.outputs) == len(first.facts.outputs):
+            shapes = [y.values.shape for y in reply.outputs]
+            alike = shapes == [y.values.shape for y in first.facts.outputs]
+            judgement = judge_outputs(first.facts, first.truth, reply) if alike else None
+        if judgement is not None and judgement.verdict in FAILED:
+            text = "; ".join(filter(None, (judgement.message, "where no gradient is asked for (torch.no_grad)")))
+            made = {**first.judgements, Mode.FORWARD: replace(judgement, message=text)}
+            return replace(first, reply=reply, judgements=made)
+    return first
