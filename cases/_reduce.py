@@ -41,6 +41,14 @@ SEVERAL = (
     "x=3x5x9;dim=1;keepdim=true;layout=gapped",
 )
 
+#: Neighbouring axes at once, which a kernel folds into one: those of SEVERAL have another axis between them. So many
+#: results that a kernel which loses an element loses a largest one somewhere.
+TOGETHER = (
+    "x=9x7x3x5;dim=(2,3);f32,f16",
+    "x=33x3x5;dim=(1,2);keepdim=true;f32,bf16",
+    "x=5x3x33;dim=(0,1);f32,f16",
+)
+
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]
 
 

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._reduce import TOGETHER
 from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
@@ -53,5 +54,6 @@ ALIGNED = [
 LONG, LONGEST = long_dim()
 SHAPES = [
     *wide_dim(),
+    *TOGETHER,
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -3,7 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
-from opproof.cases._reduce import FULL, SEVERAL, one_axis
+from opproof.cases._reduce import FULL, SEVERAL, TOGETHER, one_axis
 from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
@@ -34,4 +34,5 @@ LONG, LONGEST = long_dim()
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]
 SHAPES = [
     *wide_dim(),
+    *TOGETHER,
 ]

@@ -54,6 +54,8 @@ SHAPES = [
     "a=2x32x65;b=2x65x48",
     "a=2x37x64;b=2x64x35",
     "a=1x257x65;b=1x65x263;f32",
+    # more matrices than a block has warps
+    "a=9x5x7;b=9x7x3;f32,f16",
 ]
 FULL = [
     "a=2x8x12289;b=2x12289x4",

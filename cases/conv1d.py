@@ -67,6 +67,8 @@ SHAPES = [
     "x=2x1x9;weight=5x1x3;bias=5,",
     "x=2x3x4;weight=4x3x5;padding=2",
     "x=2x2x31;weight=3x2x11;padding=5",
+    # a batch past 4 and, at once, more than 64 channels in and out
+    "x=5x66x7;weight=67x66x3;bias=67,;padding=1;f32",
 ]
 SHORT = {"weight.2": KERNEL}
 ATTRIBUTES = conv_attributes(1)

@@ -75,6 +75,11 @@ SHAPES = [
     "x=2x1x5x7;weight=5x1x3x2;bias=5,",
     "x=2x3x3x4;weight=4x3x5x4;padding=(2,1)",
     "x=1x2x12x13;weight=3x2x9x11;padding=(4,5)",
+    # a batch past 4 and, at once, more than 64 channels in and out
+    "x=5x66x5x4;weight=67x66x3x3;bias=67,;padding=1;f32,f16",
+    # kernels of f64 at ordinary sizes
+    "x=2x3x9x6;weight=5x3x3x2;bias=5,;stride=(2,1);padding=(1,0);f64",
+    "x=2x65x4x5;weight=3x65x3x3;padding=1;f64",
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = conv_attributes(2)

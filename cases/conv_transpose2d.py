@@ -64,6 +64,8 @@ SHAPES = [
     "x=2x3x4x5;weight=3x1x3x2;stride=2",
     "x=2x1x4x5;weight=1x4x2x3;bias=4,;padding=1",
     "x=1x2x4x5;weight=2x2x9x9",
+    # a batch past 4 and, at once, more than 64 channels in and out
+    "x=5x66x3x4;weight=66x67x2x3;bias=67,;stride=2;f32",
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = transposed_attributes(2)

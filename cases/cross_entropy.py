@@ -93,6 +93,10 @@ SHAPES = [
     "x=1031x67;target=1031,;f32",
     "x=7x2;target=7,;reduction=none",
     "x=3x1031;target=3,;weight=1031,;reduction=none",
+    # targets that are no class, and ignored
+    "x=9x4;target=9,;ignore_index=-1",
+    "x=9x4;target=9,;weight=4,;ignore_index=-1;label_smoothing=0.1",
+    "x=2x5x7;target=2x7;ignore_index=-1;reduction=none",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]
 PAIRED = [

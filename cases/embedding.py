@@ -64,5 +64,7 @@ LONG, LONGEST = lengths(
 )
 SHAPES = [
     "weight=131x67;indices=1031,;f32",
+    # rows past 32,767 and past 65,535, most of them
+    "weight=131073x2;indices=67,;f32",
 ]
 FULL = ["weight=4x12289;indices=3,", "weight=65537x3;indices=65537,"]

@@ -9,6 +9,9 @@ STANDARD = [
     *elementwise(drop=("small",)),
     "x=3x17;fill=offset;layout=sliced",
     "x=6x11;fill=small;f32",
+    # kernels of f64 at ordinary sizes
+    "x=5x131;fill=wide;f64",
+    "x=4099,;f64",
 ]
 LAID = laid_rows()
 LONG, LONGEST = long_rows()

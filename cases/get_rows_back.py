@@ -52,5 +52,9 @@ LONG, LONGEST = lengths(
     "grad=3x2;indices=3,;num_rows={n}",
     "grad={n}x2;indices={n},;num_rows=3",
 )
+SHAPES = [
+    # rows past 65535, which a grid of 16 bits has none for
+    "grad=17x2;indices=17,;num_rows=70001;f32",
+]
 FULL = ["grad=3x12289;indices=3,;num_rows=4", "grad=65537x3;indices=65537,;num_rows=300"]
 WITHOUT = {"NaN, inf": "as a product with one-hot rows it multiplies zeros by infinity"}

@@ -82,5 +82,7 @@ LONG, LONGEST = lengths(
 )
 SHAPES = [
     "x=1031x67;weight=67,;bias=67,;normalized_shape=(67);f32",
+    # more rows than a block has, each longer than 4096
+    "x=18x4100;weight=4100,;bias=4100,;normalized_shape=(4100);f32",
 ]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

@@ -77,6 +77,9 @@ SHAPES = [
     "x=32x65;weight=48x65;bias=48,",
     "x=37x64;weight=35x64",
     "x=257x65;weight=263x65;f32",
+    # all three past a tile of 128, where a part of K may go missing; whole tiles of rows with K of none
+    "x=131x261;weight=137x261;bias=137,;f32",
+    "x=128x80;weight=256x80;f16",
 ]
 FULL = [
     "x=8x12289;weight=4x12289;bias=4,",

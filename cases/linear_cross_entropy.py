@@ -46,6 +46,10 @@ LONG, LONGEST = lengths(
     "!x=2x2;weight={n}x2;target=2,;reduction=sum",
     "!!x=2x{n};weight=3x{n};target=2,;reduction=sum;f32",
 )
+SHAPES = [
+    # targets that are no class, and ignored
+    "x=9x5;weight=4x5;target=9,;ignore_index=-1",
+]
 FULL = ["x=2x12289;weight=3x12289;target=2,;reduction=sum;f32", "x=65537x3;weight=4x3;target=65537,;reduction=sum;f32"]
 WITHOUT = {
     **PRODUCTS,

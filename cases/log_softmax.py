@@ -41,5 +41,11 @@ ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
 SHAPES = [
     *wide_dim(),
+    # more rows than a block has, each longer than 4096
+    "x=18x4100;dim=-1;f32",
+    # as scores of attention, whose last axis is past a warp twice over; an axis before the last of a batch of matrices
+    "x=3x17x131;dim=-1;f32,f16",
+    "x=2x3x17x131;dim=-1;f32,f16",
+    "x=2x3x9x5;dim=2;f32,f16",
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._reduce import TOGETHER
 from opproof.cases._shapes import wide_dim
 
 SMOKE = [
@@ -55,6 +56,7 @@ ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
 SHAPES = [
     *wide_dim(),
+    *TOGETHER,
 ]
 FULL = [
     "x=9x12289;dim=-1;fill=wide;f32",

@@ -89,6 +89,12 @@ SHAPES = [
     "a=257x65;b=65x263;f32",
     "a=3x1x33;b=3x33x7",
     "a=3x7x33;b=3x33x1",
+    # all three past a tile of 128, where a part of K may go missing; whole tiles of M and N with K of none
+    "a=131x261;b=261x137;f32",
+    "a=128x80;b=80x256;f16,bf16",
+    # kernels of f64 at ordinary sizes
+    "a=31x33;b=33x32;f64",
+    "a=131x261;b=261x137;f64",
 ]
 FULL = ["a=64x12289;b=12289x8", "a=65537x3;b=3x2"]
 WITHOUT = PRODUCTS

@@ -3,7 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
-from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
+from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, TOGETHER, one_axis
 from opproof.cases._shapes import wide_dim
 
 SMOKE = ["x=7x33;dim=-1"]
@@ -24,4 +24,5 @@ LONG, LONGEST = long_dim(dtype="f32")
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD"]
 SHAPES = [
     *wide_dim(),
+    *TOGETHER,
 ]

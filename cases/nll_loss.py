@@ -70,6 +70,10 @@ SHAPES = [
     "x=1031x67;target=1031,;f32",
     "x=7x2;target=7,;reduction=none",
     "x=3x1031;target=3,;weight=1031,;reduction=none",
+    # a class that is ignored: one of the classes, without weights, and a place before them
+    "x=9x4;target=9,;ignore_index=2",
+    "x=9x4;target=9,;ignore_index=-1",
+    "x=2x5x7;target=2x7;weight=5,;ignore_index=-1;reduction=none",
 ]
 FULL = ["x=2x12289;target=2,;reduction=none", "x=65537x3;target=65537,;reduction=sum"]
 WITHOUT = {"growing": "weights of classes have no gradient"}

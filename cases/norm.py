@@ -3,6 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
+from opproof.cases._reduce import TOGETHER
 from opproof.cases._rows import BETWEEN
 from opproof.cases._shapes import wide_dim
 
@@ -55,6 +56,7 @@ ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
 SHAPES = [
     *wide_dim(keep=True),
+    *TOGETHER,
 ]
 FULL = [
     "x=2x12289;p=2.0;dim=-1",

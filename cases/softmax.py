@@ -45,5 +45,15 @@ LONG, LONGEST = long_dim()
 SHAPES = [
     *wide_dim(),
     "x=5x5x5;dim=1;f32",
+    # more rows than a block has, each longer than 4096
+    "x=17x4099;dim=-1;f32",
+    "x=18x4100;dim=-1;bf16",
+    # as scores of attention, whose last axis is past a warp twice over; an axis before the last of a batch of matrices
+    "x=3x17x131;dim=-1;f32,f16",
+    "x=2x3x17x131;dim=-1;f32,f16",
+    "x=2x3x9x5;dim=2;f32,f16",
+    # kernels of f64 at ordinary sizes
+    "x=5x131;dim=-1;f64",
+    "x=33x9;dim=0;f64",
 ]
 FULL = ["x=2x12289;dim=-1", "x=65537x3;dim=-1"]

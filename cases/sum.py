@@ -3,7 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
-from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, one_axis
+from opproof.cases._reduce import FULL, ONE_SIGN, SEVERAL, TOGETHER, one_axis
 from opproof.cases._shapes import wide_dim
 from opproof.cases._typed import typed
 
@@ -26,4 +26,8 @@ LONG, LONGEST = long_dim(dtype="f32")
 __all__ = ["ALIGNED", "FULL", "LAID", "LONG", "LONGEST", "SMOKE", "STANDARD", "TYPED"]
 SHAPES = [
     *wide_dim(),
+    # kernels of f64 at ordinary sizes
+    "x=9x257;dim=-1;f64",
+    "x=33x65;dim=0;f64",
+    *TOGETHER,
 ]

@@ -3,7 +3,7 @@
 from opproof.cases._aligned import aligned_rows
 from opproof.cases._laid import laid_dim
 from opproof.cases._long import long_dim
-from opproof.cases._reduce import CONCENTRATING, SEVERAL, one_axis
+from opproof.cases._reduce import CONCENTRATING, SEVERAL, TOGETHER, one_axis
 from opproof.cases._shapes import wide_dim
 
 SMOKE = [
@@ -34,6 +34,7 @@ ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
 SHAPES = [
     *wide_dim(one=False),
+    *TOGETHER,
 ]
 FULL = [
     "x=2x12289;dim=-1",

@@ -1,10 +1,33 @@
 """What the losses over classes share: which axis holds them, and targets that are their indices."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opproof.vocabulary.arrays import Array
+
+#: What PyTorch ignores where nothing is said.
+_IGNORED = -100
+
+
+def targets(count: int, ignore_index: int = _IGNORED) -> range | Callable[..., NDArray[np.int64]]:
+    """What targets are drawn from: classes; where a case names a place before them, that too, a quarter of them.
+
+    Not the default's -100, which no case names: without an ignored class a kernel has another path.
+    """
+    if ignore_index >= 0 or ignore_index == _IGNORED:
+        return range(count)
+
+    def drawn(bits: Callable[[int], NDArray[np.uint64]], shape: tuple[int, ...], **_: Any) -> NDArray[np.int64]:
+        raw = (bits(math.prod(shape)) >> np.uint64(11)).astype(np.int64)
+        found = np.where(raw % 4 == 1, ignore_index, raw // 4 % max(count, 1))
+        found[1:2] = ignore_index
+        return np.reshape(found, shape)
+
+    return drawn
 
 
 def class_axis(shape: tuple[int, ...]) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._axes import unbounded_above
-from opproof.reference_ops._classes import class_axis, hits, picked, used
+from opproof.reference_ops._classes import class_axis, hits, picked, targets, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.reference_ops._shift import through_the_largest
 from opproof.vocabulary.arrays import Array
@@ -30,7 +30,8 @@ TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     x, target = shapes["x"], shapes["target"]
-    return {"target": Closed(0.0, 1.0) if target == x else range(x[class_axis(x)]), "weight": Closed(0.0, np.inf)}
+    classes = targets(x[class_axis(x)], params.get("ignore_index", -100))
+    return {"target": Closed(0.0, 1.0) if target == x else classes, "weight": Closed(0.0, np.inf)}
 
 
 def _log_softmax(x: Array) -> Array:

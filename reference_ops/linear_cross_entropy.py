@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops import cross_entropy, linear
+from opproof.reference_ops._classes import targets
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
@@ -21,7 +22,7 @@ TRAITS = ("long sum", "indexed", "multiplies")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"target": range(shapes["weight"][0])}
+    return {"target": targets(shapes["weight"][0], params.get("ignore_index", -100))}
 
 
 def forward(

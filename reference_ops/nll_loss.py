@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._classes import class_axis, hits, picked, used
+from opproof.reference_ops._classes import class_axis, hits, picked, targets, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
@@ -20,7 +20,8 @@ TRAITS = ("rowwise", "long sum", "indexed")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"target": range(shapes["x"][class_axis(shapes["x"])]), "weight": Closed(0.0, np.inf)}
+    classes = shapes["x"][class_axis(shapes["x"])]
+    return {"target": targets(classes, params.get("ignore_index", -100)), "weight": Closed(0.0, np.inf)}
 
 
 def forward(

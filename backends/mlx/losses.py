@@ -19,7 +19,7 @@ def _loss(function: Callable[..., Any]) -> Callable[..., Any]:
 def _cross_entropy(
     x: Any, target: Any, weight: Any = None, *, ignore_index: int, label_smoothing: float, reduction: str
 ) -> Any:
-    if weight is not None or ignore_index >= 0:
+    if weight is not None or ignore_index != -100:
         raise Unsupported("MLX's cross_entropy has no class weights and ignores no class")
     if target.ndim == x.ndim:
         raise Unsupported("MLX's cross_entropy takes a row's probabilities to add up to 1; opproof's targets do not")
@@ -28,7 +28,7 @@ def _cross_entropy(
 
 
 def _nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, reduction: str) -> Any:
-    if weight is not None or ignore_index >= 0:
+    if weight is not None or ignore_index != -100:
         raise Unsupported("MLX's nll_loss has no class weights and ignores no class")
     return losses.nll_loss(x, target, axis=1 if x.ndim > 1 else 0, reduction=reduction)
 

@@ -109,7 +109,7 @@ def _max_pool(n: int) -> Callable[..., Any]:
 def _cross_entropy(
     x: Any, target: Any, weight: Any = None, *, ignore_index: int, label_smoothing: float, reduction: str
 ) -> Any:
-    if weight is not None or ignore_index >= 0:
+    if weight is not None or ignore_index != -100:
         raise Unsupported("tinygrad's cross_entropy has no class weights and ignores no class")
     return x.cross_entropy(target, reduction, label_smoothing)
 

@@ -21,9 +21,9 @@ _LEAST_EVEN, _LEAST_ODD = 4, 9
 _TILE = 8
 #: Sizes in place of n that are clearly larger: past the next power of two, aligned ones, past the usual tiles.
 LARGER: tuple[Callable[[int], int], ...] = (
-    lambda n: (1 << n.bit_length()) + 1,
+    lambda n: (1 << n.bit_length()) + 5,  # so many are left of each usual tile, of which ragged sizes leave 1
     lambda n: 16 * (-(-n // 16) + 1),
-    lambda n: 265 if n <= 256 else n,  # of each usual tile 9 are left, where ragged sizes leave 1
+    lambda n: 270 if n <= 256 else n,  # 14 are left; whole groups of 2, 3 and 5
     lambda n: 1100 if n <= 1024 else n,
 )
 #: All sizes together past a usual tile, each by so much more than the one before.

@@ -40,6 +40,11 @@ TAKES_FUNCTIONS = (
     "{} takes functions and compiles them, so that the judge does not see their steps: write the reference with plain "
     "operations, attention with a score function as scores + bias, softmax and a product."
 )
+#: What is said where bits of floats become another number; `{}` is the dtype that they are read as.
+READS_BITS = (
+    "The reference reads bits as {0} (x.view({0})): of float64, in which it is evaluated, they are others. Give what "
+    "it reads as an input, or leave this step out of the reference and the candidate."
+)
 
 #: What gives places, by an order that NaN has none in.
 _CHOOSES = frozenset(("argmax", "argmin", "argsort", "max", "min", "sort", "topk", "kthvalue", "median"))
@@ -71,6 +76,8 @@ def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs:
         raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
     if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
         return func(*args, **kwargs)
+    if str(func) == "aten.view.dtype" and (_is_float(args[0]) or args[1].is_floating_point):
+        raise OpError(READS_BITS.format(args[1]))
     if (narrowed := places.to_eight_bits(noise, func, args, kwargs)) is not None:
         return narrowed
     args, kwargs = places.promoted(noise, func, args, kwargs)

@@ -16,7 +16,7 @@ from opproof.harness.check.bounds import bound_of, objection  # noqa: E402
 from opproof.harness.check.compared import compared  # noqa: E402
 from opproof.harness.check.front import judged  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
-from opproof.vocabulary.errors import UsageError  # noqa: E402
+from opproof.vocabulary.errors import OpError, UsageError  # noqa: E402
 
 F = torch.nn.functional
 
@@ -325,3 +325,12 @@ def test_importing_the_front_door_is_light():
     code = "import sys, opproof; print('numpy' in sys.modules, 'torch' in sys.modules, opproof.__all__)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.startswith("False False ['__version__'")
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float16"])
+def test_a_reference_that_reads_bits_is_refused_in_a_sentence(dtype):
+    def like(x):
+        return x.to(torch.bfloat16 if dtype == "int16" else torch.int16).view(getattr(torch, dtype))
+
+    with pytest.raises(OpError, match=rf"reads bits as torch.{dtype} \(x.view\(torch.{dtype}\)\)"):
+        judged(like, None, like=like, inputs=[(5, 17)], vjp=None, isolate=False)
