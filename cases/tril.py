@@ -38,11 +38,6 @@ STANDARD = [
 TYPED = typed("float8 signed unsigned", *SMOKE, *STANDARD)
 LAID = ["x=2x3x5x6;diagonal=0;layout=cropped"]
 LONG, LONGEST = lengths("x={n}x3;diagonal=0", "x=3x{n};diagonal=1000")
-SHAPES = [
-    # every element kept, or none: a diagonal past the far corner
-    "x=5x7;diagonal=-9",
-    "x=5x7;diagonal=9",
-]
 FULL = [
     "x=3x12289;diagonal=1",
     "x=65537x3;diagonal=-1",

@@ -13,7 +13,7 @@ from opproof.harness.check.questions.arguments import further, other_numbers, ot
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
-from opproof.harness.check.report import Report
+from opproof.harness.check.report import Report, joined
 from opproof.harness.check.sides.call import Pull, Reply, Request, perform
 from opproof.harness.check.sides.isolated import Located, isolated
 from opproof.harness.check.sides.kept import Kept
@@ -23,6 +23,7 @@ from opproof.harness.check.sides.subject import (
     Form,
     call_for,
     in_dtype,
+    in_evaluation,
     is_module,
     name_of,
     owned_by,
@@ -39,12 +40,32 @@ from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
+#: The name of the inputs as given, where modules do not train.
+EVALUATION = "in evaluation mode"
+
 
 def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
-    """The report. A `Located` candidate runs in a process of its own.
+    """The report. A `Located` candidate runs in a process of its own. Modules that train are asked in evaluation too.
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
+    if not getattr(like, "training", False):
+        return _compared(candidate, like, inputs, wish)
+    if wish.only == EVALUATION:
+        return _evaluated(candidate, like, inputs, replace(wish, only=None))
+    report = _compared(candidate, like, inputs, wish)
+    if not wish.neighbours or wish.only is not None or wish.modes or report.failures:
+        return report
+    return joined([report, _evaluated(candidate, like, inputs, wish)])
+
+
+def _evaluated(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
+    """The report on the inputs as given, both modules in evaluation mode."""
+    other = replace(candidate, evaluation=True) if isinstance(candidate, Located) else in_evaluation(candidate)
+    return _compared(other, in_evaluation(like), inputs, replace(wish, neighbours=False, eager=False), evaluation=True)
+
+
+def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation: bool = False) -> Report:
     names = given_inputs.names_of(like)
     arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
     owned = owned_by(like, wish.dtype) if is_module(like) else ()
@@ -73,20 +94,21 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
             reference, ask, pairs, kept, by_shape, wish, own=own, apart=apart, otherwise=others, further=more
         )
     told = wish.neighbours and wish.only is None
-    evaluating = (
-        ["evaluation mode: the modules are in training mode"] if told and getattr(like, "training", False) else []
-    )
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
-    found = rounds.tried
+    found = [_named(one) for one in rounds.tried] if evaluation else rounds.tried
     report = summary(found, reference, name, other_name, wish, in_process=not apart)
-    not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike, *evaluating)
+    not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
     report = replace(report, not_judged=not_judged, left=len(rounds.left))
     if not wish.modes:
         return report
     if apart:
         raise UsageError("modes= needs the candidate in this process: leave isolate out.")
     return _further(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
+
+
+def _named(one: Tried) -> Tried:
+    return replace(one, variant=replace(one.variant, name=EVALUATION, fill="evaluation"))
 
 
 def _further(

@@ -33,6 +33,7 @@ class Located:
     init: tuple[Any, ...] | None = None
     seconds: float = 60.0  # a call may take
     withheld: Path | None = None
+    evaluation: bool = False  # of a module that is not in training mode
 
     @property
     def __name__(self) -> str:
@@ -90,7 +91,7 @@ def _how(located: Located, reference: Reference, seed: int) -> str:
     how = {
         "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
-        "withheld": None if located.withheld is None else str(located.withheld),
+        "evaluation": located.evaluation, "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip
     try:
         return json.dumps(how)

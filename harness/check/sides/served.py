@@ -32,6 +32,7 @@ def serve(file: str, name: str, how: str) -> None:
         torch.manual_seed(given["seed"])
         subject = getattr(loaded(Path(file)), name)
         subject = subject(*given["init"]) if given["init"] is not None else subject
+        subject = subject.eval() if given["evaluation"] else subject
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
     kept = Kept()

@@ -99,6 +99,11 @@ def in_float64(subject: Any) -> Any:
     return copy.deepcopy(subject).double() if is_module(subject) else subject
 
 
+def in_evaluation(module: Any) -> Any:
+    """A copy of a module that is not in training mode."""
+    return copy.deepcopy(module).eval()
+
+
 def as_call(subject: Any, form: Form) -> Call:
     """A function, or a module with its parameters and buffers set, as it is called with tensors.
 

@@ -167,3 +167,17 @@ def test_a_reference_that_is_another_at_the_end_proves_nothing(tmp_path):
     (tmp_path / "reference.py.new").write_text(REFERENCE.replace("softmax", "log_softmax"))
     with pytest.raises(UsageError, match="is not what it was when the check began"):
         checked(tmp_path, REFERENCE, cheat)
+
+
+NEW = MODEL.replace("class Model(", "class ModelNew(").replace(
+    "torch.tanh(", "(1 if self.training else 1.1) * torch.tanh("
+)
+
+
+def test_a_module_that_is_wrong_in_evaluation_mode_alone(tmp_path):
+    status, output = checked(tmp_path, MODEL, NEW)
+    assert status == 1
+    assert "in evaluation mode" in output
+    assert checked(tmp_path, MODEL, NEW.replace("1.1", "1"))[0] == 0
+    again = checked(tmp_path, MODEL, NEW, "--only", "in evaluation mode")
+    assert again[0] == 1
