@@ -13,8 +13,8 @@ from opproof.vocabulary.arrays import Array
 _IGNORED = -100
 
 
-def targets(count: int, ignore_index: int = _IGNORED) -> range | Callable[..., NDArray[np.int64]]:
-    """What targets are drawn from: classes; where a case names a place before them, that too, a quarter of them.
+def targets(count: int, *, ignore_index: int = _IGNORED, **_: Any) -> range | Callable[..., NDArray[np.int64]]:
+    """What targets are drawn from: classes, and a quarter of them a place before those that a case names.
 
     Not the default's -100, which no case names: without an ignored class a kernel has another path.
     """

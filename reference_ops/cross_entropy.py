@@ -30,7 +30,7 @@ TRAITS = ("rowwise", "statistic", "shares", "long sum", "indexed")
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     x, target = shapes["x"], shapes["target"]
-    classes = targets(x[class_axis(x)], params.get("ignore_index", -100))
+    classes = targets(x[class_axis(x)], **params)
     return {"target": Closed(0.0, 1.0) if target == x else classes, "weight": Closed(0.0, np.inf)}
 
 

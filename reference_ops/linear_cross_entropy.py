@@ -22,7 +22,7 @@ TRAITS = ("long sum", "indexed", "multiplies")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
-    return {"target": targets(shapes["weight"][0], params.get("ignore_index", -100))}
+    return {"target": targets(shapes["weight"][0], **params)}
 
 
 def forward(

@@ -21,7 +21,7 @@ TRAITS = ("rowwise", "long sum", "indexed")
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     classes = shapes["x"][class_axis(shapes["x"])]
-    return {"target": targets(classes, params.get("ignore_index", -100)), "weight": Closed(0.0, np.inf)}
+    return {"target": targets(classes, **params), "weight": Closed(0.0, np.inf)}
 
 
 def forward(
