@@ -33,7 +33,7 @@ MEANING: dict[str, str] = {
     Verdict.WRONG_DTYPE: "an output or gradient of another dtype",
     Verdict.NOT_WRITTEN: "elements of the output still hold the poison put there before the call",
     Verdict.OUT_OF_BOUNDS: "a read or write outside a buffer",
-    Verdict.INPUT_CHANGED: "an input was modified",
+    Verdict.INPUT_CHANGED: "an input was modified, or a setting of the process",
     Verdict.NOT_REPEATABLE: "the same call gave other bits the second time",
     Verdict.ERROR: "the backend raised, or reported failure",
     Verdict.CRASH: "the backend's process died",

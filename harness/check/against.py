@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.comparison import compare
-from opproof.harness.check.sides.call import Answered, perform
+from opproof.harness.check.sides.call import perform
+from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.sides.subject import as_call, in_dtype
 from opproof.harness.check.tensors import kind_of

@@ -11,10 +11,12 @@ from typing import Any
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.arguments import further, other_numbers, otherwise, unvaried_arguments
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
+from opproof.harness.check.questions.forms import of_each_form
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report, joined
-from opproof.harness.check.sides.call import Pull, Reply, Request, perform
+from opproof.harness.check.sides.call import Pull, perform
+from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.isolated import Located, isolated
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.reference import Ask, Reference
@@ -45,10 +47,16 @@ EVALUATION = "in evaluation mode"
 
 
 def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
-    """The report. A `Located` candidate runs in a process of its own. Modules that train are asked in evaluation too.
+    """The report on each form of the inputs. A `Located` candidate runs in a process of its own.
+
+    Modules that train are asked in evaluation mode too.
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
+    return of_each_form(lambda some, asked: _in_each_mode(candidate, like, some, asked), inputs, wish)
+
+
+def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     if not getattr(like, "training", False):
         return _compared(candidate, like, inputs, wish)
     if wish.only == EVALUATION:

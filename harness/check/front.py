@@ -8,16 +8,23 @@ from typing import Any
 
 from opproof.harness.check.compared import compared
 from opproof.harness.check.questions import inputs as given_inputs
-from opproof.harness.check.questions.forms import of_each_form
 from opproof.harness.check.report import Report
+from opproof.harness.check.sides.alike import near
 from opproof.harness.check.sides.devices import device_of
-from opproof.harness.check.sides.subject import is_module, name_of
+from opproof.harness.check.sides.exchange import Request
+from opproof.harness.check.sides.reference import Reference
+from opproof.harness.check.sides.subject import Form, is_module, name_of
 from opproof.harness.check.wish import Wish
 from opproof.vocabulary.declaration import VARY
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import MODES, Mode
 from opproof.vocabulary.verdicts import Verdict
 
+#: What is said where a candidate in this process has patched a function, or left a setting, that the reference uses.
+_MOVED = (
+    "the reference gives other answers than before the candidate was first called, which has changed what it uses: "
+    "nothing is proved; in a process of its own (isolate=True) it cannot"
+)
 _DEFAULTS = {"seconds": 20.0, "device": "cpu", "gradients": True, "compute": None, "dtype": None, "bits": None}
 
 
@@ -54,11 +61,9 @@ def judged(
         from opproof.harness.check.sides.isolated import function_of
 
         wishes["device"] = wishes.get("device") or "cpu"
-        wish, found = Wish(**wishes, modes=further), function_of(candidate)
-        return of_each_form(lambda some, asked: compared(found, like, some, asked), inputs, wish)
+        return compared(function_of(candidate), like, inputs, Wish(**wishes, modes=further))
     device = device_of(candidate, inputs, wishes.pop("device", None))
-    wish = Wish(vjp=vjp, **wishes, modes=further, device=device)
-    return of_each_form(lambda some, asked: _like(candidate, like, some, asked), inputs, wish)
+    return _like(candidate, like, inputs, Wish(vjp=vjp, **wishes, modes=further, device=device))
 
 
 def _again(candidate: Any, like: Any, isolate: bool, wishes: dict[str, Any], modes: Sequence[Mode]) -> str:
@@ -114,11 +119,21 @@ def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     arguments, tensors, _ = given_inputs.given(inputs, names, wish.dtype, wish.seed)
     # The first call is of the other data: what a candidate keeps of it is then no answer to the judged call.
     probe = given_inputs.given(inputs, names, wish.dtype, wish.seed + 1)[1]
+    reference = Reference(like, Form(arguments, len(tensors), (), ()))
+    before = reference.native(Request(tensors, seed=wish.seed))
     taken = callee(candidate, wish.vjp, like, arguments, probe, wish.device)
     report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
+    after = reference.native(Request(tensors, seed=wish.seed))
+    if len(before.outputs) != len(after.outputs) or not all(map(near, before.outputs, after.outputs)):
+        report = _objected(report, Verdict.INPUT_CHANGED, [_MOVED])
     if not custom_op.is_custom(candidate):
         return report
     said = custom_op.objections(candidate, arguments, tensors, wish.gradients)
-    first = replace(report.results[0], verdict=Verdict.ERROR, worst=None, evidence=None, diagnosis="", units=None)
-    faults = [replace(first, message=text) for text in said]
-    return replace(report, results=(*report.results, *faults), tried=(*report.tried, "torch.library.opcheck"))
+    report = _objected(report, Verdict.ERROR, said)
+    return replace(report, tried=(*report.tried, "torch.library.opcheck"))
+
+
+def _objected(report: Report, verdict: Verdict, said: Sequence[str]) -> Report:
+    """The report with failures of the inputs as given that are none of its values."""
+    first = replace(report.results[0], verdict=verdict, worst=None, evidence=None, diagnosis="", units=None)
+    return replace(report, results=(*report.results, *(replace(first, message=text) for text in said)))

@@ -39,7 +39,6 @@ def command(
     Exit status: 0 right, 1 wrong, 2 the call is wrong, 3 nothing was proved.
     """
     from opproof.harness.check.compared import compared
-    from opproof.harness.check.questions.forms import of_each_form
     from opproof.harness.check.sides.files import pair
     from opproof.harness.check.wish import Wish
     from opproof.harness.run.status import status
@@ -55,7 +54,7 @@ def command(
         eager=against is not None, only=only,
         again=f"opproof check {quote(str(reference))} {quote(str(candidate))} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
-    report = of_each_form(lambda some, asked: compared(sides.candidate, sides.like, some, asked), sides.inputs, wish)
+    report = compared(sides.candidate, sides.like, sides.inputs, wish)
     if not reference.is_file() or reference.read_bytes() != before:
         raise UsageError(
             f"{reference} is not what it was when the check began: nothing is proved, and by what stands there now "

@@ -15,7 +15,7 @@ import numpy as np
 from opproof.harness.check.doubts.excused import compared_by, judged_again
 from opproof.harness.check.questions.fills import ZEROED
 from opproof.harness.check.questions.variants import Variant
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.judge.judgement import Judged, Judgement
 from opproof.vocabulary.arrays import Array

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.doubts.excused import places_of
-from opproof.harness.check.sides.call import Answered
+from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import PARTS

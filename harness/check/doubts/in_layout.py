@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opproof.harness.check.sides.alike import near
-from opproof.harness.check.sides.call import Answered, Reply
+from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.sides.facts import Facts
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from opproof.harness.check.sides.call import Request
+from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.reference import Native
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.truth.torch.contracted import SIZES, contracting

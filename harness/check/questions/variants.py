@@ -55,6 +55,7 @@ class Variant:
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
     rare: bool = False  # where it tells nothing, nothing is said of it
     excused: Excused = Excused.NOTHING
+    one: tuple[int, ...] = ()  # positions of tensors that are one object; no gradient is asked for
     apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
 
 
@@ -82,7 +83,24 @@ def variants(
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
     yield from map(changed, zeros)
+    yield from _as_one(asked, other, held)
     yield from (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
+
+
+def _as_one(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
+    """One tensor in the place of all that are as it is, as self attention is called."""
+    free = [i for i, t in enumerate(asked) if varies(t) and not t.param and not t.marks]
+    alike = ([i for i in free if (asked[i].shape, asked[i].dtype) == (asked[at].shape, asked[at].dtype)] for at in free)
+    one = next((some for some in alike if len(some) > 1), [])
+    made = [[t.values if i not in one else some[one[0]].values for i, t in enumerate(some)] for some in (asked, other)]
+    if one and all(_is_kept(held[i], asked[i], made[0][i]) for i in one):
+        *names, last = [asked[i].name for i in one]
+        whole, before = (
+            tuple(replace(t, values=v) for t, v in zip(some, values, strict=True))
+            for some, values in zip((asked, other), made, strict=True)
+        )
+        name = f"one tensor for {', '.join(names)} and {last}"
+        yield Variant(name, "one", "contiguous", whole, before, rare=True, one=tuple(one))
 
 
 def _kept(tensors: Sequence[Tensor], values: Sequence[Array], held: Held) -> tuple[Tensor, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.harness.check.sides.call import Answered
+from opproof.harness.check.sides.exchange import Answered
 from opproof.vocabulary.arrays import Array, same_bits
 
 #: Of the largest element, more than rounding: it is far below, in 16 bits too.

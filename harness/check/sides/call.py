@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import StrEnum
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from opproof.harness.check.sides.backward import has_own_backward
+from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
+from opproof.harness.check.sides.fences import Fence, Fences, fenced
+from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor, as_array, laid, to_torch
+from opproof.harness.check.sides.settings import Setting, autograd, made
+from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
@@ -26,66 +29,15 @@ Call = Callable[[Sequence[Any]], Any]
 Pull = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 
 
-class Before(StrEnum):
-    """What comes between a forward and the backward that counts."""
-
-    NOTHING = "nothing"
-    CALL = "another call"
-    BACKWARD = "a backward through the same graph"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a candidate is given. `after`: positions of tensors that the operation updates, which are outputs too."""
-
-    tensors: tuple[Tensor, ...]
-    cotangents: tuple[Array | None, ...] = ()  # none: outputs alone
-    needs: tuple[bool, ...] = ()
-    after: tuple[int, ...] = ()
-    seed: int = 0
-    device: str = "cpu"
-    layout: str = CONTIGUOUS  # of the cotangents
-    rest: tuple[Any, ...] | None = None  # what the arguments are beside tensors, where it is not as given
-    before: Before = Before.NOTHING  # the backward
-
-
-@dataclass(frozen=True)
-class Answered:
-    """One tensor that came."""
-
-    values: Array  # float64, int64 or bool
-    dtype: str
-    differentiable: bool = False
-    shares: int = -1  # the position of the tensor whose memory it is part of
-    overlaps: bool = False  # several elements are one place of memory, as expand leaves them
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What came of a call."""
-
-    outputs: tuple[Answered, ...] = ()
-    gradients: tuple[Answered | None, ...] = ()
-    changed: tuple[int, ...] = ()  # positions of tensors with other values than before
-    left: tuple[Array, ...] = ()  # the tensors after the call
-    error: str = ""
-    cause: Verdict = Verdict.ERROR  # of the error
-    declined: str = ""  # why there are no gradients
-    failed: str = ""  # what asking for gradients raised
-    overwritten: int = -1  # the output of the call before that no longer holds what it was
-    seconds: float = 0.0
-    draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
-    written: int = -1  # the output whose cotangent no longer holds what it was
-    own_backward: bool = False  # whether its gradients are of formulas of its own, not PyTorch's of each step
-
-
 def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept | None = None) -> Reply:
     """Call it. What it raises is the reply's `error`, SystemExit and a skip too; KeyboardInterrupt goes through.
 
     With `kept` inputs come in the memory of the call before, as a caller's do, so that who keeps results by address is
     found out, and who uses the memory of an answer again.
     """
-    reply = _performed(call, request, pull, kept)
+    if request.setting is not Setting.USUAL or request.fence is not Fence.NONE or request.one:
+        kept = None  # whose tensors are those of usual calls
+    reply = made(request.setting, lambda: _performed(call, request, pull, kept))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
     plain = _performed(call, replace(request, cotangents=(), needs=()), pull, kept)
@@ -95,50 +47,80 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
 def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | None) -> Reply:
     import torch
 
-    tensors = [to_torch(torch, t, request.device) for t in request.tensors]
-    tensors = tensors if kept is None else [kept.taken(i, t) for i, t in enumerate(tensors)]
+    fences = Fences(request.fence)
+    tensors = _given(torch, request, kept, fences)
     wanted = bool(request.cotangents) and pull is None
     if wanted:
         tensors = [t.requires_grad_() if n else t for t, n in zip(tensors, request.needs, strict=True)]
     with torch.random.fork_rng(devices=[]):
         seeded = torch.default_generator if request.device == "cpu" else torch  # which formats tracebacks
         seeded.manual_seed(request.seed)
+        before = watch(torch, tensors, [t.name for t in request.tensors])
         start = time.perf_counter()
         try:
-            with torch.set_grad_enabled(wanted):
-                raw = flat(call(tensors))
-            outputs = tuple(_answered(y, tensors) for y in (*raw, *(tensors[i] for i in request.after)))
+            raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
+            outputs = tuple(_answered(y, tensors, request.after) for y in (*raw, *(tensors[i] for i in request.after)))
             if request.before is Before.CALL:
                 with torch.set_grad_enabled(wanted):
                     call([_otherwise(t) for t in tensors])
-            gradients: tuple[Answered | None, ...] = ()
-            declined, failed, written = "", "", -1
-            own_backward = bool(request.cotangents) and (pull is not None or has_own_backward(raw))
-            if request.cotangents:
-                gs, before = list[Any](), list[Any]()
-                try:
-                    gs = _cotangents(torch, raw, request)
-                    before = [None if g is None else g.clone() for g in gs]
-                    found, declined = _gradients(torch, raw, tensors, request, gs, pull)
-                except KeyboardInterrupt:
-                    raise
-                except BaseException as error:  # its values are judged all the same
-                    found, failed = [None] * len(tensors), _first_line(error)
-                gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
-                pairs = enumerate(zip(gs, before, strict=True))
-                written = next((i for i, (g, b) in pairs if g is not None and not torch.equal(g, b)), -1)
+            reply = _pulled(torch, raw, tensors, request, pull, fences)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind, it is the candidate's
             return Reply(error=_first_line(error), seconds=time.perf_counter() - start)
-    seconds = time.perf_counter() - start
+        seconds = time.perf_counter() - start
+        harm = harm or before.harm(torch, tensors, request.after)
+    if trespass := fences.trespass():
+        harm = Harm(Verdict.OUT_OF_BOUNDS, trespass)
     left = tuple(as_array(t)[0] for t in tensors)
-    changed = changed_of(request, left)
     overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
-    return Reply(
-        outputs, gradients, changed, left, declined=declined, failed=failed, overwritten=overwritten, seconds=seconds,
-        own_backward=own_backward, written=written,
-    )  # fmt: skip
+    changed = changed_of(request, left)
+    return replace(
+        reply, outputs=outputs, changed=changed, left=left, overwritten=overwritten, seconds=seconds, harm=harm
+    )
+
+
+def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences) -> list[Any]:
+    """The tensors of a request; those of one are one object."""
+    tensors = [to_torch(torch, t, request.device) for t in request.tensors]
+    if kept is not None:
+        tensors = [kept.taken(i, t) for i, t in enumerate(tensors)]
+    tensors = [fences.around(torch, t, asked.name) for t, asked in zip(tensors, request.tensors, strict=True)]
+    return [tensors[min(request.one)] if i in request.one else t for i, t in enumerate(tensors)]
+
+
+def _called(
+    torch: Any, call: Call, tensors: Sequence[Any], fences: Fences, *, setting: Setting, wanted: bool
+) -> tuple[list[Any], Harm | None]:
+    """What it returns, and whether it left autograd on or off."""
+    with autograd(torch, setting, wanted=wanted):
+        before = torch.is_grad_enabled()
+        with fenced(torch, fences):
+            raw = flat(call(tensors))
+        return raw, grad_mode(torch, before=before)
+
+
+def _pulled(
+    torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, pull: Pull | None, fences: Fences
+) -> Reply:
+    """The gradients, and what asking for them came to; nothing where none are asked for."""
+    if not request.cotangents:
+        return Reply()
+    own_backward = pull is not None or has_own_backward(raw)
+    gs, before, declined, failed = list[Any](), list[Any](), "", ""
+    try:
+        gs = [g if g is None else fences.around(torch, g, "a cotangent") for g in _cotangents(torch, raw, request)]
+        before = [None if g is None else g.clone() for g in gs]
+        with fenced(torch, fences):
+            found, declined = _gradients(torch, raw, tensors, request, gs, pull)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # its values are judged all the same
+        found, failed = [None] * len(tensors), _first_line(error)
+    gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
+    pairs = enumerate(zip(gs, before, strict=True))
+    written = next((i for i, (g, b) in pairs if g is not None and not torch.equal(g, b)), -1)
+    return Reply(gradients=gradients, declined=declined, failed=failed, written=written, own_backward=own_backward)
 
 
 def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:
@@ -216,9 +198,11 @@ def _leaves(outputs: Any) -> Iterator[Any]:
             yield leaf
 
 
-def _answered(y: Any, tensors: Sequence[Any]) -> Answered:
+def _answered(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()) -> Answered:
+    """What came; a tensor that the operation updates is itself, and no part of itself."""
     values, dtype = as_array(y)
     place = y.untyped_storage().data_ptr() if y.numel() and y.layout == tensors[0].layout else 0
-    owners = [i for i, t in enumerate(tensors) if t is not y and t.numel() and t.untyped_storage().data_ptr() == place]
+    others = [(i, t) for i, t in enumerate(tensors) if t.numel() and not (t is y and i in after)]
+    owners = [i for i, t in others if t.untyped_storage().data_ptr() == place]
     overlaps = y.numel() > 0 and any(n > 1 and s == 0 for n, s in zip(y.shape, y.stride(), strict=True))
     return Answered(values, dtype, bool(y.requires_grad), owners[0] if owners else -1, overlaps)

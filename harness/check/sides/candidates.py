@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.sides import c_symbol
+from opproof.harness.check.sides.harm import settings_kept
 from opproof.harness.check.sides.subject import Arguments, is_module
 from opproof.harness.check.tensors import Tensor, to_torch
 
@@ -51,7 +52,7 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
 
     def attempt(made: Sequence[Any]) -> Any:
         try:
-            with torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
+            with settings_kept(torch), torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
                 return candidate(*arguments.filled(made))
         except KeyboardInterrupt:
             raise

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.comparison import is_float8
-from opproof.harness.check.sides.call import Answered, Reply, Request
+from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor, kind_of
 from opproof.vocabulary.arrays import Array

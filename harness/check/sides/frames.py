@@ -10,9 +10,13 @@ from typing import IO, Any
 import numpy as np
 
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
-from opproof.harness.check.sides.call import Answered, Before, Reply, Request
+from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
+from opproof.harness.check.sides.fences import Fence
+from opproof.harness.check.sides.harm import Harm
+from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.verdicts import Verdict
 
 _DTYPES = {"float64", "int64", "bool"}
 
@@ -47,7 +51,8 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
               "device": request.device, "layout": request.layout, "rest": request.rest,
-              "before": request.before}  # fmt: skip
+              "before": request.before, "setting": request.setting, "fence": request.fence,
+              "one": request.one}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -62,7 +67,18 @@ def request_in(stream: IO[bytes]) -> Request:
     needs, after = tuple(header["needs"]), tuple(header["after"])
     rest = None if header["rest"] is None else tuple(header["rest"])
     named = {key: header[key] for key in ("seed", "device", "layout")}
-    return Request(tensors, tuple(arrays[count:]), needs, after, rest=rest, before=Before(header["before"]), **named)
+    return Request(
+        tensors,
+        tuple(arrays[count:]),
+        needs,
+        after,
+        rest=rest,
+        before=Before(header["before"]),
+        setting=Setting(header["setting"]),
+        fence=Fence(header["fence"]),
+        one=tuple(header["one"]),
+        **named,
+    )
 
 
 def reply_out(stream: IO[bytes], reply: Reply) -> None:
@@ -78,6 +94,7 @@ def reply_out(stream: IO[bytes], reply: Reply) -> None:
         "seconds": reply.seconds,
         "written": reply.written,
         "own_backward": reply.own_backward,
+        "harm": None if reply.harm is None else [reply.harm.verdict, reply.harm.text],
     }
     write(stream, header, [*(None if y is None else y.values for y in both), *reply.left])
 
@@ -104,4 +121,5 @@ def reply_in(stream: IO[bytes]) -> Reply:
         seconds=float(header["seconds"]),
         written=int(header["written"]),
         own_backward=bool(header["own_backward"]),
+        harm=None if header["harm"] is None else Harm(Verdict(header["harm"][0]), str(header["harm"][1])),
     )

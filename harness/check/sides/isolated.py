@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness.check.sides import frames
-from opproof.harness.check.sides.call import Reply, Request, changed_of
+from opproof.harness.check.sides.call import changed_of
+from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.reach import withdrawn

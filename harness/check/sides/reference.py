@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from opproof.harness.check.sides.call import Reply, Request, flat, perform
+from opproof.harness.check.sides.call import flat, perform
+from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import Form, as_call, call_for, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts

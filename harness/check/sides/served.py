@@ -16,7 +16,8 @@ def serve(file: str, name: str, how: str) -> None:
     from torch.utils._pytree import treespec_loads
 
     from opproof.harness.check.sides import frames
-    from opproof.harness.check.sides.call import Reply, perform
+    from opproof.harness.check.sides.call import perform
+    from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.kept import Kept
     from opproof.harness.check.sides.subject import Arguments, Form, call_for
 
@@ -51,14 +52,23 @@ def serve(file: str, name: str, how: str) -> None:
         frames.reply_out(answers, reply)
 
 
+#: Events of `sys.addaudithook` that read a file, give it another name, or start a program that may.
+_READING = frozenset(("open", "os.rename", "os.link", "os.symlink", "os.truncate", "os.remove", "os.chmod"))
+_STARTING = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.spawn"))
+
+
 def withhold(file: Path) -> None:
     """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
     places = [file.resolve(), Path(importlib.util.cache_from_source(str(file.resolve())))]
 
     def told(event: str, given: tuple[Any, ...]) -> None:
-        if event != "open" or not isinstance(given[0], str | bytes):
-            return
-        if any(_are_one(os.fsdecode(given[0]), place) for place in places):
+        if event in _READING and isinstance(given[0], str | bytes):
+            name = os.fsdecode(given[0])
+            moved = event == "os.rename" and Path(os.path.realpath(name)) in places[0].parents
+            refused = moved or any(_are_one(name, place) for place in places)
+        else:
+            refused = event in _STARTING and file.name in str(given)
+        if refused:
             raise PermissionError(f"{file.name} is the reference: a candidate may not read it")
 
     sys.addaudithook(told)

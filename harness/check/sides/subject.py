@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.sides.call import Call, Request
+from opproof.harness.check.sides.call import Call
+from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.tensors import KINDS, Tensor, taken
 from opproof.vocabulary.errors import UsageError
 

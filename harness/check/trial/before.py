@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.sides.alike import near
-from opproof.harness.check.sides.call import Answered, Reply, Request
+from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.sides.call import Call, Reply, Request, flat, perform
+from opproof.harness.check.sides.call import Call, flat, perform
+from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.facts import Facts, facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.sides.remembered import forgetting

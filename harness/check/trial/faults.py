@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from opproof.harness.check.sides.alike import alike, near
-from opproof.harness.check.sides.call import Answered, Reply
+from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import Tensor, kind_of
 from opproof.harness.check.trial.manner import Manner
@@ -26,6 +26,9 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
     if changed := [i for i in judged.changed if i not in asked.request.after]:
         text = f"{names[changed[0]]} was modified, which the reference leaves as it is"
         return Judgement(Verdict.INPUT_CHANGED, text + _copying(asked.request.tensors, changed[0]))
+    done = next((r.harm for r in replies if r.harm is not None), None)
+    if done is not None and asked.reply.harm is None:
+        return Judgement(done.verdict, done.text)
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
         return overwritten(again)
     for what, one, two in (
@@ -34,7 +37,7 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
     ):
         if manner.bits is None and not alike(one, two):
             return Judgement(Verdict.NOT_REPEATABLE, _other(what, one, two))
-    return _misshapen(judged.outputs, asked.outputs) or _aliased(judged.outputs, asked.outputs, names)
+    return _misshapen(judged.outputs, asked.outputs) or aliased(judged.outputs, asked.outputs, names)
 
 
 def overwritten(which: int) -> Judgement:
@@ -85,7 +88,8 @@ def _representable(y: Answered) -> bool:
     )
 
 
-def _aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequence[str]) -> Judgement | None:
+def aliased(got: Sequence[Answered], wanted: Sequence[Answered], names: Sequence[str]) -> Judgement | None:
+    """What is said of outputs that share memory where the reference's do not."""
     for i, (y, w) in enumerate(zip(got, wanted, strict=True)):
         if y.shares >= 0 and w.shares < 0:
             text = f"y{i} is part of the memory of {names[y.shares]}, which the reference's is not"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.verdicts import Verdict

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import overwritten
-from opproof.harness.check.trial.judge import judge_outputs
-from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.check.trial.off import off
+from opproof.harness.check.trial.outcome import Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
@@ -38,12 +38,9 @@ def without_gradients(first: Tried, ask: Ask, seconds: float, *, reuses: bool) -
             judgement = Judgement(reply.cause, reply.error)
         elif reply.overwritten >= 0 and not reuses:
             judgement = overwritten(reply.overwritten)
-        elif not is_other and len(reply.outputs) == len(first.facts.outputs):
-            shapes = [y.values.shape for y in reply.outputs]
-            alike = shapes == [y.values.shape for y in first.facts.outputs]
-            judgement = judge_outputs(first.facts, first.truth, reply) if alike else None
+        elif not is_other:
+            judgement = next((j for _, j in off(first, reply)), None)
         if judgement is not None and judgement.verdict in FAILED:
             text = "; ".join(filter(None, (judgement.message, "where no gradient is asked for (torch.no_grad)")))
-            made = {**first.judgements, Mode.FORWARD: replace(judgement, message=text)}
-            return replace(first, reply=reply, judgements=made)
+            return with_failure(first, reply, Mode.FORWARD, replace(judgement, message=text))
     return first

@@ -9,7 +9,7 @@ import numpy as np
 
 from opproof.harness.check.comparison import compare
 from opproof.harness.check.doubts.trivial import no_evidence
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.gradients import misgiven

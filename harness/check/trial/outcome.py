@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from opproof.harness.check.doubts.slight import NOTHING
 from opproof.harness.check.questions.variants import Variant
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Truth
@@ -36,6 +36,11 @@ class Tried:
     by: By = By.REFERENCE
     news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
+
+
+def with_failure(one: Tried, reply: Reply, mode: Mode, judgement: Judgement) -> Tried:
+    """A variant that was right and is wrong in one mode, by a later reply."""
+    return replace(one, reply=reply, judgements={**one.judgements, mode: judgement})
 
 
 def by_reference(variant: Variant, why: str) -> Tried:

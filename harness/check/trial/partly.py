@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from opproof.harness.check.sides.alike import alike
-from opproof.harness.check.sides.call import Before, Reply
+from opproof.harness.check.sides.exchange import Before, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
+from opproof.harness.check.trial.faults import aliased
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG, Verdict
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Tensors whose gradient is asked for alone.
 _ALONE = 4
@@ -57,9 +58,10 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
         reply = ask(one)
         if one.before is Before.BACKWARD and reply.failed:  # it says that it gives one alone
             continue
-        if reply.error or reply.failed or reply.declined or not _as_in(mode, reply, whole, one.needs):
-            narrowed = replace(asked, request=one, reply=replace(asked.reply, outputs=()))
-            found.append(Part(mode, narrowed, reply, where))
+        narrowed = Part(mode, replace(asked, request=one, reply=replace(asked.reply, outputs=())), reply, where)
+        odd = reply.error or reply.failed or reply.declined or _shared(narrowed)
+        if odd or not _as_in(mode, reply, whole, one.needs):
+            found.append(narrowed)
     return found
 
 
@@ -69,7 +71,7 @@ def judged(
     """The first of them that is wrong, and its judgement, which says where."""
     for part in some:
         judgement = _judged(part, forward if part.mode is Mode.FORWARD else gradient)
-        if judgement.verdict in WRONG or judgement.verdict is Verdict.ERROR:
+        if judgement.verdict in FAILED:
             text = f"{part.where}: {judgement.message}" if judgement.message else part.where
             return part, replace(judgement, message=text)
     return None
@@ -81,7 +83,12 @@ def _judged(part: Part, judge: Callable[[Part], Judgement]) -> Judgement:
         return Judgement(reply.cause if reply.error else Verdict.ERROR, reply.error or reply.failed)
     if reply.declined:
         return Judgement(Verdict.WRONG_GRADIENT, reply.declined)
-    return judge(part)
+    return _shared(part) or judge(part)
+
+
+def _shared(part: Part) -> Judgement | None:
+    """What is said of outputs that are part of an input here, which they are not as a whole."""
+    return aliased(part.reply.outputs, part.asked.outputs, [t.name for t in part.asked.request.tensors])
 
 
 def _as_in(mode: Mode, reply: Reply, whole: Reply, needs: Sequence[bool]) -> bool:

@@ -11,9 +11,8 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
-#: Calls at most, and seconds, of which it may take a share of what the check took so far.
+#: Calls at most.
 CALLS = 200
-SECONDS, SHARE = 1.0, 0.1
 
 
 def unrepeated(first: Tried, ask: Ask, seconds: float) -> Tried:

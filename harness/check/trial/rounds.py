@@ -18,12 +18,11 @@ from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import LAYOUTS, Variant
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.tensors import Tensor
-from opproof.harness.check.trial.inference import without_gradients
+from opproof.harness.check.trial.closing import closing
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
 from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference, nothing
 from opproof.harness.check.trial.pace import Pace
-from opproof.harness.check.trial.repeated import SECONDS, SHARE, unrepeated
 from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
 from opproof.harness.truth.torch.arithmetic import OutOfTime
@@ -107,10 +106,8 @@ def every_variant(
         found.append(one)
         if _is_enough(found):
             break
-    if found and wish.neighbours and wish.only is None and wish.bits is None and not any(map(_fails, found)):
-        again = min(SECONDS, SHARE * (time.monotonic() - start))
-        found[0] = unrepeated(found[0], ask, again)
-        found[0] = without_gradients(found[0], ask, again, reuses=wish.reuses_outputs)
+    if found and wish.neighbours and not any(map(_fails, found)):
+        found = closing(found, ask, reference, wish, start, apart=apart)
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))

@@ -21,7 +21,7 @@ from opproof.harness.check.doubts.unsaved import unsaved
 from opproof.harness.check.doubts.unsettled import unsettled
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.sides.alike import alike
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.tensors import CONTIGUOUS, kind_of
@@ -52,10 +52,16 @@ _BRIEF = 10.0
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
     start = time.process_time()
+    if variant.one:
+        manner = replace(manner, gradients=False)
     asked = once.asked(reference, variant, variant.asked, manner)
     other = once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
         return by_reference(variant, asked if isinstance(asked, str) else str(other))
+    if variant.one:
+        if asked.request.after:
+            return by_reference(variant, "it updates what would be one tensor")
+        asked, other = (replace(f, request=replace(f.request, one=variant.one)) for f in (asked, other))
     replies = _three(ask, asked, other)
     asked, objected = _objected(reference, variant, asked, replies, manner)
     if objected is not None:

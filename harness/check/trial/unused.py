@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from opproof.harness.check.sides.alike import near
-from opproof.harness.check.sides.call import Answered
+from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.judge.judgement import Judgement

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import opproof
-from opproof.harness.check.sides.call import Reply
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.trial.tried import _three
 from opproof.vocabulary.verdicts import Verdict
 

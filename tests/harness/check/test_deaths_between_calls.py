@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from opproof.harness.check.questions.inputs import given  # noqa: E402
-from opproof.harness.check.sides.call import Request  # noqa: E402
+from opproof.harness.check.sides.exchange import Request  # noqa: E402
 from opproof.harness.check.sides.isolated import Located, isolated  # noqa: E402
 from opproof.harness.check.sides.reference import Reference  # noqa: E402
 from opproof.harness.check.sides.subject import Form  # noqa: E402

@@ -1,0 +1,144 @@
+"""Tensors between memory that nobody may touch: what a call writes beside them shows, and what it reads there too.
+
+Every tensor that the call is given lies so, and every one that PyTorch makes for it in the call. Around it are bytes
+that are no number, which nothing may change; where pages can be closed, the page next to it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from opproof.backends.host.arena import PAGE, Arena
+
+#: What lies around: NaN in floats of any size, -1 in whole numbers.
+_FILL = 0xFF
+#: Both ends of what is asked for are multiples of it, as of PyTorch's own memory: who reads whole lines of cache may.
+_LINE = 64
+#: Bytes of one call that are fenced; tensors beyond stay where they are.
+_MOST = 1 << 28
+
+
+class Fence(StrEnum):
+    """What is next to a tensor."""
+
+    NONE = ""
+    BYTES = "bytes"  # on both sides, which must stay as they are
+    AFTER = "past the end of"  # a page that ends the process which touches it; bytes on the other side
+    BEFORE = "before"
+
+
+@dataclass
+class _Plot:
+    """The memory of one tensor: its bytes from `start` to `end` of a mapping, of which those of `open` can be read."""
+
+    what: str
+    memory: Any
+    start: int
+    end: int
+    open: tuple[int, int]
+
+    def trespass(self) -> str:
+        """What was written beside it, in words; empty where nothing was."""
+        low, high = self.open
+        for where, part in (
+            ("before", self.memory[low : self.start]),
+            ("past the end of", self.memory[self.end : high]),
+        ):
+            count = int((part != _FILL).sum())
+            if count:
+                return f"{count} bytes {where} {self.what} were written"
+        return ""
+
+
+@dataclass
+class Fences:
+    """The plots of one call."""
+
+    fence: Fence
+    plots: list[_Plot] = field(default_factory=list)
+
+    def around(self, torch: Any, tensor: Any, what: str, *, written: bool = True) -> Any:
+        """A tensor of the same values in memory of its own, fenced; the tensor itself where there is none to fence.
+
+        `written`: whether it holds values.
+        """
+        size = _bytes_of(torch, tensor)
+        if self.fence is Fence.NONE or not 0 < size <= _MOST - sum(p.end - p.start for p in self.plots):
+            return tensor
+        room = -(-size // PAGE) * PAGE
+        arena = Arena()
+        arena.grow(room + 2 * PAGE)
+        arena.memory[:] = _FILL
+        start = PAGE if self.fence is Fence.BEFORE else PAGE + (room - size) // _LINE * _LINE
+        plot = _Plot(what, arena.memory, start, start + size, (0, room + 2 * PAGE))
+        self.plots.append(plot)
+        made = torch.frombuffer(arena.memory, dtype=tensor.dtype, count=size // tensor.element_size(), offset=start)
+        made = made.as_strided(tensor.shape, tensor.stride())
+        if written:
+            made.copy_(tensor)
+        if self.fence is Fence.AFTER:
+            plot.open = (0, PAGE + room)
+            arena.guard([(PAGE + room, PAGE + room + PAGE)])
+        if self.fence is Fence.BEFORE:
+            plot.open = (PAGE, room + 2 * PAGE)
+            arena.guard([(0, PAGE)])
+        return made
+
+    def trespass(self) -> str:
+        """What was written beside a tensor, in words; empty where nothing was."""
+        return next(filter(None, (p.trespass() for p in self.plots)), "")
+
+
+@contextlib.contextmanager
+def fenced(torch: Any, fences: Fences) -> Iterator[None]:
+    """A block in which what PyTorch makes for this thread lies so too."""
+    if fences.fence is Fence.NONE:
+        yield
+        return
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Making(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            del types
+            made = func(*args, **(kwargs or {}))
+            returned = func._schema.returns  # noqa: SLF001 - the one place that says what is an alias
+            if not isinstance(made, torch.Tensor | tuple) or any(r.alias_info is not None for r in returned):
+                return made
+            given = {a.untyped_storage().data_ptr() for a in _tensors(torch, (*args, *(kwargs or {}).values()))}
+            name = func._schema.name  # noqa: SLF001
+            if isinstance(made, tuple):
+                return tuple(_own(torch, fences, y, name, given) for y in made)
+            return _own(torch, fences, made, name, given)
+
+    with Making():
+        yield
+
+
+def _tensors(torch: Any, values: Sequence[Any]) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _tensors(torch, value)
+        elif isinstance(value, torch.Tensor) and value.layout == torch.strided:
+            yield value
+
+
+def _own(torch: Any, fences: Fences, made: Any, name: str, given: set[int]) -> Any:
+    """What an operation returned, in memory of its own unless it is part of what was given."""
+    if type(made) is not torch.Tensor or made.layout != torch.strided or made.untyped_storage().data_ptr() in given:
+        return made
+    what = f"a tensor {tuple(made.shape)} that {name} made"
+    return fences.around(torch, made, what, written="empty" not in name)
+
+
+def _bytes_of(torch: Any, tensor: Any) -> int:
+    """Of a tensor whose elements lie side by side in the memory of the processor; 0 of others."""
+    if type(tensor) is not torch.Tensor or tensor.device.type != "cpu" or tensor.layout != torch.strided:
+        return 0
+    if tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
+        return 0
+    extent = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+    return int(tensor.numel() * tensor.element_size()) if tensor.numel() == extent else 0

@@ -1,0 +1,134 @@
+"""What a call does to its caller beside its answer: tensors moved, memory beside them written, settings changed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opproof.vocabulary.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Harm:
+    """One thing that the caller finds otherwise than it was."""
+
+    verdict: Verdict
+    text: str
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a caller had before a call."""
+
+    names: tuple[str, ...]
+    places: tuple[Any, ...]  # of each tensor its memory, shape and strides
+    around: tuple[Any, ...]  # of each that is part of a larger one what else is in that, None of others
+    settings: Mapping[str, Any]
+
+    def harm(self, torch: Any, tensors: Sequence[Any], after: Sequence[int]) -> Harm | None:
+        """What is otherwise now, the first of it; `after`: tensors that the operation updates."""
+        for i, (name, t) in enumerate(zip(self.names, tensors, strict=True)):
+            if i not in after and _place(t) != self.places[i]:
+                return Harm(Verdict.INPUT_CHANGED, f"{name} was given other memory, shape or strides")
+            beside = self.around[i]
+            if beside is not None and not torch.equal(beside, _beside(torch, t)):
+                text = f"memory between the rows of {name} was written, or beside it: {name} is part of a larger tensor"
+                return Harm(Verdict.INPUT_CHANGED, text)
+            if t.is_leaf and t.grad is not None:
+                text = f"{name}.grad was written beside the gradient that is returned: backward() adds both"
+                return Harm(Verdict.INPUT_CHANGED, text)
+        for name, now in _restored(torch, self.settings).items():
+            text = f"{name} was {self.settings[name]} before the call and is {now} after it"
+            return Harm(Verdict.INPUT_CHANGED, text)
+        return None
+
+
+def watch(torch: Any, tensors: Sequence[Any], names: Sequence[str]) -> Watch:
+    """What there is before a call."""
+    for t in tensors:
+        if t.is_leaf:
+            t.grad = None
+    around = tuple(_beside(torch, t) for t in tensors)
+    return Watch(tuple(names), tuple(map(_place, tensors)), around, _settings(torch))
+
+
+def _place(t: Any) -> tuple[Any, ...]:
+    return (t.data_ptr(), tuple(t.shape), t.stride())
+
+
+def _beside(torch: Any, t: Any) -> Any:
+    """The bytes of a larger tensor that are not of this part of it; None where it is no part."""
+    count = t.untyped_storage().nbytes() // t.element_size()
+    if t.layout != torch.strided or count <= t.numel() or 0 in t.stride():
+        return None
+    free = torch.ones(count, dtype=torch.bool, device=t.device)
+    free.as_strided(t.shape, t.stride(), t.storage_offset()).fill_(False)
+    return t.detach().as_strided((count,), (1,), 0)[free]
+
+
+def grad_mode(torch: Any, *, before: bool) -> Harm | None:
+    """What is said of a call that left autograd on where it was off, or off where it was on."""
+    now = torch.is_grad_enabled()
+    text = f"torch.is_grad_enabled() was {before} before the call and is {now} after it"
+    return None if now == before else Harm(Verdict.INPUT_CHANGED, text)
+
+
+@contextlib.contextmanager
+def settings_kept(torch: Any) -> Iterator[None]:
+    """A block after which all settings are what they were."""
+    enabled, before = torch.is_grad_enabled(), _settings(torch)
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(enabled)
+        _restored(torch, before)
+
+
+def _restored(torch: Any, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that were others, which are set back; what each was until now."""
+    now = _settings(torch)
+    other = {name: now[name] for name, value in before.items() if now[name] != value}
+    for name in other:
+        _SETTINGS[name].put(torch, before[name])
+    return other
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """One that all of a process shares, or a thread, and which a kernel may set for itself and leave so."""
+
+    get: Callable[[Any], Any]
+    put: Callable[[Any, Any], Any]
+
+
+def _flushes(torch: Any) -> bool:
+    del torch
+    return bool(np.float32(1e-40) * np.float32(0.5) == 0)
+
+
+_SETTINGS = {
+    "torch.get_default_dtype()": _Setting(lambda t: t.get_default_dtype(), lambda t, v: t.set_default_dtype(v)),
+    "torch.get_num_threads()": _Setting(lambda t: t.get_num_threads(), lambda t, v: t.set_num_threads(v)),
+    "torch.get_float32_matmul_precision()": _Setting(
+        lambda t: t.get_float32_matmul_precision(), lambda t, v: t.set_float32_matmul_precision(v)
+    ),
+    "torch.are_deterministic_algorithms_enabled()": _Setting(
+        lambda t: t.are_deterministic_algorithms_enabled(), lambda t, v: t.use_deterministic_algorithms(v)
+    ),
+    "torch.initial_seed()": _Setting(
+        lambda t: t.default_generator.initial_seed(), lambda t, v: t.default_generator.manual_seed(v)
+    ),
+    "torch.set_flush_denormal": _Setting(_flushes, lambda t, v: t.set_flush_denormal(v)),
+    "numpy.geterr()": _Setting(lambda _: np.geterr(), lambda _, v: np.seterr(**v)),
+    "the working directory": _Setting(lambda _: Path.cwd(), lambda _, v: os.chdir(v)),
+}
+
+
+def _settings(torch: Any) -> dict[str, Any]:
+    return {name: setting.get(torch) for name, setting in _SETTINGS.items()}

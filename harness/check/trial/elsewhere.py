@@ -1,0 +1,111 @@
+"""What was right asked again under other circumstances: between memory that nobody may touch, and in other settings.
+
+A last tile that is stored without a mask writes past its tensor at ragged sizes alone, so these are asked too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+from opproof.harness.check.sides.exchange import Reply, Request
+from opproof.harness.check.sides.fences import Fence
+from opproof.harness.check.sides.reference import Ask, Native
+from opproof.harness.check.sides.settings import Setting
+from opproof.harness.check.tensors import CONTIGUOUS
+from opproof.harness.check.trial.off import off
+from opproof.harness.check.trial.outcome import Tried, with_failure
+from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+#: Another seed than that of usual calls: who sets it to that one has changed nothing there.
+_SEED = 20_011
+#: What is next to tensors, where the candidate may die of it; and where it may not.
+_CLOSED = (Fence.AFTER, Fence.BEFORE)
+_OPEN = (Fence.BYTES,)
+
+
+def between_fences(one: Tried, ask: Ask, *, apart: bool) -> Tried:
+    """A variant that was right; what touches memory beside its tensors is out of bounds. `apart`: it may die of it."""
+    if not _is_asked(one) or one.facts is None:
+        return one
+    request = one.facts.request
+    both = (request, replace(request, cotangents=(), needs=())) if request.cotangents else (request,)
+    for fence, asked in product(_CLOSED if apart else _OPEN, both):
+        reply = ask(replace(asked, fence=fence))
+        if reply.error and reply.cause is Verdict.CRASH:
+            text = f"{reply.error} where memory {fence} each tensor may not be touched: it reads or writes there"
+            return with_failure(one, reply, Mode.FORWARD, Judgement(Verdict.OUT_OF_BOUNDS, text))
+        if reply.error or reply.failed or reply.declined:  # what watches over its memory, it does not take
+            continue
+        if reply.harm is not None:
+            return with_failure(one, reply, Mode.FORWARD, Judgement(reply.harm.verdict, reply.harm.text))
+        said = "where memory that it has not written, and what lies beside its tensors, is NaN"
+        for mode, judgement in _judged(one, reply):
+            if judgement.verdict in FAILED:
+                return with_failure(one, reply, mode, _saying(judgement, said))
+    return one
+
+
+def in_settings(first: Tried, ask: Ask, reference: Native, seconds: float) -> Tried:
+    """The first variant; wrong where it is so in a setting that the reference bears."""
+    if not _is_asked(first) or first.facts is None:
+        return first
+    end = time.monotonic() + seconds
+    for setting in (s for s in Setting if s is not Setting.USUAL):
+        if time.monotonic() > end:
+            break
+        request = _in_setting(first.facts.request, setting)
+        if not first.facts.reply.draws:
+            request = replace(request, seed=request.seed + _SEED)
+        own = reference.native(request)
+        if own.error:
+            continue
+        reply = ask(request)
+        if own.harm is not None:
+            reply = replace(reply, harm=None)
+        for mode, judgement in _judged(first, reply):
+            if judgement.verdict in FAILED:
+                return with_failure(first, reply, mode, _saying(judgement, setting))
+    return first
+
+
+def _in_setting(request: Request, setting: Setting) -> Request:
+    if setting in (Setting.INFERENCE, Setting.CONSTANT):
+        request = replace(request, cotangents=(), needs=())
+    return replace(request, setting=setting)
+
+
+def _is_asked(one: Tried) -> bool:
+    """Whether it was judged by its values, as they are given; right, so far."""
+    known = one.facts is not None and one.truth is not None and not one.declined
+    if not known or one.variant.layout != CONTIGUOUS or one.facts is None or one.facts.request.after:
+        return False
+    return not any(j.verdict in FAILED for j in one.judgements.values())
+
+
+def _judged(one: Tried, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
+    """What is wrong with a reply to a request that was answered rightly before; the same bits are right again."""
+    if reply.error:
+        yield Mode.FORWARD, Judgement(reply.cause, reply.error)
+    elif reply.harm is not None:
+        yield Mode.FORWARD, Judgement(reply.harm.verdict, reply.harm.text)
+    else:
+        yield from off(one, reply)
+
+
+def _saying(judgement: Judgement, where: str) -> Judgement:
+    return replace(judgement, message="; ".join(filter(None, (judgement.message, where))))
+
+
+def fenced_sizes(found: Sequence[Tried], ask: Ask, seconds: float, *, apart: bool) -> list[Tried]:
+    """The variants, those of the given values at their sizes and at others asked between fences, until one fails."""
+    end, made = time.monotonic() + seconds, list[Tried]()
+    for one in found:
+        over = time.monotonic() > end or any(m is not o for m, o in zip(made, found, strict=False))
+        usual = one.variant.fill == "normal" and one.variant.rest is None
+        made.append(one if over or not usual else between_fences(one, ask, apart=apart))
+    return made

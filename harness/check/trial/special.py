@@ -1,0 +1,67 @@
+"""NaN and infinity in one place of each input: whether they come through as in the reference, which is told.
+
+It is no failure: a kernel that skips a masked tile never meets what PyTorch multiplies by 0, and may be right to.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+import numpy as np
+
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.exchange import Answered
+from opproof.harness.check.sides.reference import Ask, Native
+from opproof.harness.check.trial.outcome import Tried, by_candidate
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.verdicts import FAILED
+
+#: So many tensors have one, each alone.
+_TENSORS = 4
+_SPECIAL = {"NaN": np.nan, "infinity": np.inf}
+
+
+def nonfinite(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+    """A variant, declined with what is told, for each number that does not come through as in the reference."""
+    if first.facts is None or first.declined or any(j.verdict in FAILED for j in first.judgements.values()):
+        return
+    request = replace(first.facts.request, cotangents=(), needs=())
+    floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and not t.param and t.values.size]
+    end = time.monotonic() + seconds
+    for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
+        t = request.tensors[i]
+        for word, number in _SPECIAL.items():
+            values = np.array(t.values)
+            values.reshape(-1)[t.values.size // 2] = number
+            asked = request.holding(i, values)
+            wanted = reference.native(asked)
+            if wanted.error:
+                continue
+            reply = ask(asked)
+            name = f"{word} in {t.name}"
+            said = reply.error or _difference(reply.outputs, wanted.outputs)
+            if said:
+                variant = Variant(name, "special", "contiguous", asked.tensors, asked.tensors)
+                yield by_candidate(variant, said, news=True)
+
+
+def _difference(got: Sequence[Answered], wanted: Sequence[Answered]) -> str:
+    """How NaN and infinities of outputs differ, in words; empty where they are in the same places."""
+    for i, (y, w) in enumerate(zip(got, wanted, strict=False)):
+        if y.values.shape != w.values.shape or y.values.dtype.kind != "f" or w.values.dtype.kind != "f":
+            continue
+        same = _class(y.values) == _class(w.values)
+        if not same.all():
+            at = tuple(int(n) for n in np.argwhere(~same)[0])
+            place = f"[{', '.join(map(str, at))}]" if at else ""
+            others = f"{int((~same).sum())} elements so"
+            return f"y{i}{place} is {y.values[at]:.3g}, the reference's {w.values[at]:.3g}: {others}"
+    return ""
+
+
+def _class(values: Array) -> Array:
+    """0 of numbers, 1 and -1 of infinities, 2 of NaN."""
+    return np.where(np.isnan(values), 2, np.where(np.isinf(values), np.sign(values), 0))

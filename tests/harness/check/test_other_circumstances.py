@@ -1,0 +1,198 @@
+"""What is right as it is called usually, and wrong on another thread, in inference mode, for parts of a cotangent."""
+
+import threading
+from functools import partial
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+
+
+def reference(x):
+    return torch.tanh(x) * 2
+
+
+def relu(x):
+    return torch.relu(x)
+
+
+judged = partial(opproof.check, like=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
+
+
+def failed(report):
+    return {(r.verdict, r.mode) for rs in report.failures.values() for r in rs}
+
+
+class Doubled(torch.autograd.Function):
+    """The reference, with a backward that says what comes in."""
+
+    @staticmethod
+    def forward(ctx, x, backward):
+        ctx.save_for_backward(x)
+        ctx.backward = backward
+        return torch.tanh(x) * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return ctx.backward(g, 2 * g * (1 - torch.tanh(x) ** 2), x), None
+
+
+@pytest.mark.parametrize(
+    ("where", "is_wrong"),
+    [
+        ("on another thread", lambda x: threading.current_thread() is not threading.main_thread()),
+        ("under torch.inference_mode()", lambda x: torch.is_inference_mode_enabled()),
+        ("with one thread", lambda x: torch.get_num_threads() == 1),
+        ("with 5 threads", lambda x: torch.get_num_threads() == 5),
+        ("where autograd is on", lambda x: torch.is_grad_enabled() and not x.requires_grad),
+    ],
+)
+def test_a_setting_in_which_it_is_wrong(where, is_wrong):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        report = judged(lambda x: reference(x) * (1.1 if is_wrong(x) else 1))
+    finally:
+        torch.set_num_threads(threads)
+    assert failed(report) == {("WRONG_VALUE", "forward")}
+    assert where in str(report)
+
+
+def test_a_setting_that_the_reference_does_not_bear_says_nothing():
+    def like(x):
+        assert threading.current_thread() is threading.main_thread()
+        return x * 2
+
+    def kernel(x):
+        return x * (2 if threading.current_thread() is threading.main_thread() else 3)
+
+    assert judged(kernel, like=like).ok
+
+
+@pytest.mark.parametrize(
+    ("said", "leave"),
+    [
+        ("torch.get_num_threads()", lambda: torch.set_num_threads(torch.get_num_threads() + 1)),
+        ("torch.get_default_dtype()", lambda: torch.set_default_dtype(torch.float64)),
+        ("torch.set_flush_denormal", lambda: torch.set_flush_denormal(True)),
+        ("torch.is_grad_enabled()", lambda: torch.set_grad_enabled(False)),
+        ("torch.initial_seed()", lambda: torch.manual_seed(0)),
+    ],
+)
+def test_a_setting_that_is_left_as_it_was_not(said, leave):
+    def kernel(x):
+        y = reference(x)
+        leave()
+        return y
+
+    before = torch.get_num_threads(), torch.get_default_dtype(), torch.is_grad_enabled()
+    report = judged(kernel)
+    assert failed(report) == {("INPUT_CHANGED", "forward")}
+    assert f"{said} was" in str(report)
+    assert (torch.get_num_threads(), torch.get_default_dtype(), torch.is_grad_enabled()) == before
+    assert judged(reference).ok
+
+
+def test_one_that_the_reference_leaves_so_too():
+    def like(x):
+        torch.manual_seed(0)
+        return x * 2
+
+    assert judged(like, like=like).ok
+
+
+def test_a_gradient_that_is_also_added_to_the_tensor():
+    def backward(g, d, x):
+        x.grad = d.clone()
+        return d
+
+    report = judged(lambda x: Doubled.apply(x, backward))
+    assert failed(report) == {("INPUT_CHANGED", "forward")}
+    assert "x.grad was written beside the gradient" in str(report)
+
+
+def test_a_tensor_that_gets_other_memory():
+    def kernel(x):
+        x.data = x.data.clone()
+        return reference(x)
+
+    report = judged(kernel)
+    assert failed(report) == {("INPUT_CHANGED", "forward")}
+    assert "x was given other memory, shape or strides" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("where", "backward"),
+    [
+        ("the cotangent of most rows is 0", lambda g, d, x: torch.where((g == 0).all(-1, keepdim=True), 7.0, d)),
+        ("the cotangent is 1 everywhere", lambda g, d, x: d / 2 if (g == 1).all() else d),
+    ],
+)
+def test_a_part_of_a_cotangent_for_which_a_backward_is_wrong(where, backward):
+    report = judged(lambda x: Doubled.apply(x, backward))
+    assert failed(report) == {("WRONG_GRADIENT", "gradient")}
+    assert where in str(report)
+    assert judged(lambda x: Doubled.apply(x, lambda g, d, x: d)).ok
+
+
+def test_answers_kept_by_what_a_tensor_begins_with():
+    kept = {}
+
+    def kernel(x, w):
+        key = (w.data_ptr(), w.shape, *w.detach().reshape(-1)[:8].tolist())
+        packed = kept.setdefault(key, w.detach().clone())
+        return x @ (w if w.requires_grad else packed)
+
+    report = judged(kernel, like=lambda x, w: x @ w, inputs=[(5, 24), (24, 7)])
+    assert failed(report) == {("NOT_REPEATABLE", "forward")}
+    assert "only the last number of w is another" in str(report)
+    assert judged(torch.matmul, like=lambda x, w: x @ w, inputs=[(5, 24), (24, 7)]).ok
+
+
+def test_one_tensor_given_twice():
+    def like(a, b):
+        return a + b
+
+    twice = partial(judged, like=like, inputs=[(5, 24), (5, 24)], seconds=3)
+    report = twice(lambda a, b: a + b if a is not b else a.clone())
+    assert failed(report) == {("WRONG_VALUE", "forward")}
+    assert "lambda, one tensor for a and b" in str(report)
+    assert twice(like).ok
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("NaN in x", lambda x: torch.where(x > 0, x, 0.0)),
+        ("infinity in x", lambda x: torch.clamp(x, 0, 1e30)),
+    ],
+)
+def test_numbers_that_do_not_come_through_are_told(name, kernel):
+    report = judged(kernel, like=relu, seconds=1)
+    assert report.ok
+    assert f"not at {name}: see what is not judged" in str(report)
+    assert f"{name}: y0[2, 12] is" in str(report)
+    assert "not at" not in str(judged(torch.relu, like=torch.relu, seconds=1))
+
+
+def test_an_input_that_comes_back_without_gradients():
+    report = judged(lambda x: x if not x.requires_grad else x * 1, like=lambda x: x * 1)
+    assert failed(report) == {("INPUT_CHANGED", "forward")}
+    assert "y0 is part of the memory of x" in str(report)
+    assert not judged(lambda x: x, like=lambda x: x).failures
+
+
+def test_a_candidate_that_changes_what_the_reference_uses(monkeypatch):
+    monkeypatch.setattr(torch, "celu", torch.celu)
+    usual = torch.celu
+
+    def kernel(x):
+        torch.celu = lambda x: 2 * usual(x)
+        return 2 * usual(x)
+
+    report = judged(kernel, like=lambda x: torch.celu(x) * 1)
+    assert ("INPUT_CHANGED", "forward") in failed(report)
+    assert "the reference gives other answers than before the candidate was first called" in str(report)
