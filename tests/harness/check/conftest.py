@@ -16,6 +16,7 @@ _ASKING = frozenset(
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )
 )
+_ASKING_FOR_NAN = frozenset(("test_other_circumstances", "test_docs_of_check"))
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
@@ -23,7 +24,7 @@ _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, la
 @pytest.fixture(autouse=True)
 def usual_values(request, monkeypatch):
     """No zeros, floors, NaN, other whole numbers, larger sizes and later draws, but in files that ask for them."""
-    if request.module.__name__.rpartition(".")[2] != "test_other_circumstances":
+    if request.module.__name__.rpartition(".")[2] not in _ASKING_FOR_NAN:
         monkeypatch.setattr("opproof.harness.check.trial.closing.nonfinite", lambda *_: ())
     if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
         return
