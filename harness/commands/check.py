@@ -41,8 +41,10 @@ def command(
     from opproof.harness.check.compared import compared
     from opproof.harness.check.sides.files import pair
     from opproof.harness.check.wish import Wish
+    from opproof.harness.run.heap import keep_what_is_freed
     from opproof.harness.run.status import status
 
+    keep_what_is_freed()
     sides = pair(reference, candidate, seed)
     before = reference.read_bytes()
     given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}

@@ -15,6 +15,7 @@ from opproof.backends.host import keeper
 from opproof.harness.run.cache import place
 from opproof.harness.run.cluster import keys
 from opproof.harness.run.desk.desk import Desk
+from opproof.harness.run.heap import keep_what_is_freed
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import adopt, end, withdraw
@@ -42,6 +43,7 @@ def start(limits: Limits, cache: place.Place | None = None) -> None:
     warnings.simplefilter("ignore")  # NaN, infinity and empty means are answers here, not accidents
     withdraw()
     adopt()
+    keep_what_is_freed()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     _DESK[:] = [Desk(limits, cache)]
 

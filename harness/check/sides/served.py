@@ -20,7 +20,9 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.kept import Kept
     from opproof.harness.check.sides.subject import Arguments, Form, call_for
+    from opproof.harness.run.heap import keep_what_is_freed
 
+    keep_what_is_freed()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
