@@ -76,6 +76,7 @@ def _evaluated(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
 def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation: bool = False) -> Report:
     names = given_inputs.names_of(like)
     arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
+    names = list(arguments.keywords or names)
     owned = owned_by(like, wish.dtype) if is_module(like) else ()
     parameters, buffers = (tuple(t.name for t in owned if t.buffer is b) for b in (False, True))
     reference = Reference(like, Form(arguments, len(asked), parameters, buffers))

@@ -115,7 +115,7 @@ def figures(
 
     `repeated`: an input holds the same slice again and again, so that what is lost in one is lost in all, and elements
     that differ may still be one error: of a gradient that sums such rows, each row of the result is. Of those an array
-    that errs more than independent errors would tells nothing.
+    that errs more than independent errors would tells nothing, and none tells to which side its store rounds.
     """
     counts = np.isfinite(comparison.signed)
     signed = comparison.signed[counts]
@@ -130,7 +130,7 @@ def figures(
             return NO_FIGURES
         rms, bias = _moments(signed[places])
     rounding, leaning, moved = Rounding.UNKNOWN, 0.0, 0.0
-    if expected.faithful and (signed.size >= TELLING or alone):
+    if not repeated and expected.faithful and (signed.size >= TELLING or alone):
         clear = np.abs(values) > 8 * expected.scale[counts]
         nearest = round_to(values, DTYPES[dtype])
         open_, held = (lean(given, values, nearest, clear & m, dtype) for m in (nearest != values, nearest == values))
@@ -141,7 +141,7 @@ def figures(
             open_ = lean_of_slices(got, expected, comparison, dtype, alone)
         rounding, leaning = _rounding(open_), open_ or 0.0
         moved = held if held is not None else 0.0
-    elif expected.leaning is not None and (expected.each or alone):
+    elif not repeated and expected.leaning is not None and (expected.each or alone):
         whole = np.asarray(got, dtype=np.float64)
         open_ = lean_beside_a_factor(whole, expected, counts, dtype, _slices(values=expected.values, alone=alone))
         rounding, leaning = _rounding(open_), open_ or 0.0

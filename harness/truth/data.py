@@ -17,6 +17,8 @@ from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, FLOATS, round_to
 
+#: The fill whose cotangents have zeros too.
+ZEROS = "zeros"
 #: Ordinary fills keep kinks at least this far away, relative to max(1, |x|): far above any rounding.
 MARGIN = 2.0**-4
 _TRIES = 12
@@ -150,17 +152,27 @@ def differentiable(case: Case, op: Op, values: Sequence[Array | None]) -> list[b
 def cotangents_of(case: Case, outputs: Sequence[Array], variant: int = 0) -> list[Array | None]:
     """A random cotangent in the shape of each of `outputs`, rounded to the case's dtype; None for one not of floats.
 
-    A broadcast layout repeats its first slice: that of a sum along the first axis has a stride of 0 there.
+    A broadcast layout repeats its first slice: that of a sum along the first axis has a stride of 0 there. Beside zeros
+    among the inputs every third row, or element of a vector, is 0: of a loss that leaves rows out, most are.
     """
     drawn = [
         _uneven(draw_cotangent(case, f"g{i}", y.shape, variant)) if y.dtype.kind == "f" else None
         for i, y in enumerate(outputs)
     ]
+    if case.fill == ZEROS:
+        drawn = [g if g is None else _with_rows_of_zeros(g) for g in drawn]
     if cotangent_layout(case) == "broadcast":
         for g in drawn:
             if g is not None and g.ndim:
                 g[...] = g[:1]
     return drawn
+
+
+def _with_rows_of_zeros(g: Array) -> Array:
+    """`g` with 0 in every third row from the second on; of one axis these are elements."""
+    rows = g.reshape(-1, g.shape[-1] if g.ndim > 1 else 1) if g.size else g
+    rows[1::3] = 0.0
+    return rows.reshape(g.shape)
 
 
 def _uneven(g: Array) -> Array:

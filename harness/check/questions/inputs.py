@@ -32,12 +32,16 @@ def given(
     from torch.utils._pytree import tree_flatten
 
     values = made(inputs, seed, dtype) if callable(inputs) else inputs
+    keywords: tuple[str, ...] = ()
+    if isinstance(values, dict) and all(isinstance(name, str) for name in values):
+        names = keywords = tuple(values)
+        values = list(values.values())
     if is_shape(values) or hasattr(values, "shape"):
         values = [values]
     if not isinstance(values, Sequence) or isinstance(values, str) or not values:
         raise UsageError(
-            f"inputs is {_said(values)}: expected a list of shapes or tensors, in the order of the arguments, or a "
-            "function that returns one."
+            f"inputs is {_said(values)}: expected a list of shapes or tensors, in the order of the arguments, a dict "
+            "of arguments by name, or a function that returns either."
         )
     rng = np.random.default_rng([seed, 1])
     drawn = [_drawn(v, dtype, rng) if is_shape(v) else v for v in values]
@@ -49,7 +53,7 @@ def given(
     tensors = tuple(taken(label, leaves[i], dtype) for label, i in zip(labels, places, strict=True))
     rest = tuple(None if _is_tensor(v) else v for v in leaves)
     by_shape = not callable(inputs) and all(is_shape(v) or not _is_tensor(v) for v in values)
-    return Arguments(rest, tuple(places), spec), _varied(tensors, values, inputs, seed), by_shape
+    return Arguments(rest, tuple(places), spec, keywords), _varied(tensors, values, inputs, seed), by_shape
 
 
 def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opproof.harness.check.questions.inputs import names_of
@@ -17,18 +17,24 @@ def parameters_of(reference: Reference, rest: tuple[Any, ...] | None) -> dict[st
     given = _given(reference, rest)
     if given is None:
         return {}
-    by_default = {} if is_module(reference.subject) else _defaults(reference.subject, len(given))
-    values = {**dict(zip(names_of(reference.subject), given, strict=False)), **by_default}
+    by_name = reference.form.arguments.keywords
+    by_default = {} if is_module(reference.subject) else _defaults(reference.subject, 0 if by_name else len(given))
+    values = {**by_default, **dict(zip(_names(reference), given, strict=False))}
     return {name: v for name, v in values.items() if isinstance(v, bool | int | float)}
 
 
 def with_parameters(reference: Reference, rest: tuple[Any, ...] | None, values: Mapping[str, Any]) -> Reference:
     """The reference with other numbers and flags of those names."""
-    given, names = _given(reference, rest) or (), names_of(reference.subject)
+    given, names = _given(reference, rest) or (), _names(reference)
     changed = tuple(values.get(name, v) for name, v in zip(names, given, strict=False))
     later = {name: v for name, v in values.items() if name not in names[: len(given)]}
     subject = functools.partial(reference.subject, **later) if later else reference.subject
     return Reference(subject, reference.form.with_rest((*changed, *given[len(changed) :])))
+
+
+def _names(reference: Reference) -> Sequence[str]:
+    """Of the arguments, in order."""
+    return reference.form.arguments.keywords or names_of(reference.subject)
 
 
 def _given(reference: Reference, rest: tuple[Any, ...] | None) -> tuple[Any, ...] | None:

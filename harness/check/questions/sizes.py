@@ -24,6 +24,7 @@ LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: (1 << n.bit_length()) + 5,  # so many are left of each usual tile, of which ragged sizes leave 1
     lambda n: 16 * (-(-n // 16) + 1),
     lambda n: 270 if n <= 256 else n,  # 14 are left; whole groups of 2, 3 and 5
+    lambda n: 384 if n <= 256 else n,  # whole tiles of 128, of which fast paths are
     lambda n: 1100 if n <= 1024 else n,
 )
 #: All sizes together past a usual tile, each by so much more than the one before.

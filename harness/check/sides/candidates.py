@@ -53,7 +53,7 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
     def attempt(made: Sequence[Any]) -> Any:
         try:
             with settings_kept(torch), torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
-                return candidate(*arguments.filled(made))
+                return arguments.call(candidate, made)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind: what it raises when it is judged is told then
@@ -74,11 +74,11 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
 def _of_arrays(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy arrays as one of tensors, which share their memory."""
 
-    def function(*given: Any) -> Any:
+    def function(*given: Any, **named: Any) -> Any:
         from torch.utils._pytree import tree_map
 
         with np.errstate(all="ignore"):
-            found = fn(*tree_map(_array, given))
+            found = fn(*tree_map(_array, given), **tree_map(_array, named))
         return tree_map(_tensor, found)
 
     return function
@@ -107,8 +107,8 @@ def _tensor(value: Any) -> Any:
 
 
 def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def named(*given: Any) -> Any:
-        return function(*given)
+    def named(*given: Any, **by_name: Any) -> Any:
+        return function(*given, **by_name)
 
     named.__name__ = name
     return named

@@ -59,21 +59,17 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
     """
     command = [sys.executable, "-P", "-m", "opproof.harness.check.sides.served", str(located.file), located.label]
     process: list[HostProcess] = []
-    gone: list[Reply] = []  # the last one, where it was an error
 
     def ask(request: Request) -> Reply:
-        died = None
         if process and not process[0].alive:
-            died = None if gone else process[0].fault()  # who died of a call has said so
+            died = process[0].fault()
             process.pop().stop()
-        gone.clear()
-        if died is not None:
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
             process[:] = [HostProcess([*command, _how(located, reference, seed)], 0)]
         reply = _answer(process[0], request, located.seconds)
-        if reply.error:
-            gone.append(reply)
+        if reply.error and not process[0].alive:  # it died of this call, which says so
+            process.pop().stop()
         return reply
 
     try:
@@ -91,6 +87,7 @@ def _how(located: Located, reference: Reference, seed: int) -> str:
     arguments = form.arguments
     how = {
         "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
+        "keywords": arguments.keywords,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
         "evaluation": located.evaluation, "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip

@@ -26,7 +26,8 @@ def serve(file: str, name: str, how: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
-    arguments = Arguments(tuple(given["rest"]), tuple(given["places"]), treespec_loads(given["spec"]))
+    rest, places, keywords = (tuple(given[name]) for name in ("rest", "places", "keywords"))
+    arguments = Arguments(rest, places, treespec_loads(given["spec"]), keywords)
     form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
     error, subject = "", None
     try:

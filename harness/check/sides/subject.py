@@ -22,11 +22,12 @@ _STATISTICS = ("running_mean", "running_var")
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of a call: tensors by position, all else as it is."""
+    """The arguments of a call: tensors by position, all else as it is; `keywords`: names of all, given by name."""
 
     rest: tuple[Any, ...]  # leaves; None at the places of tensors
     places: tuple[int, ...]  # of the tensors among the leaves
     spec: Any  # of the tree
+    keywords: tuple[str, ...] = ()
 
     def filled(self, tensors: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments with these tensors."""
@@ -36,6 +37,11 @@ class Arguments:
         for place, tensor in zip(self.places, tensors, strict=True):
             leaves[place] = tensor
         return tuple(tree_unflatten(leaves, self.spec))
+
+    def call(self, subject: Any, tensors: Sequence[Any]) -> Any:
+        """What comes of a call with these tensors."""
+        filled = self.filled(tensors)
+        return subject(**dict(zip(self.keywords, filled, strict=True))) if self.keywords else subject(*filled)
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def as_call(subject: Any, form: Form) -> Call:
     missing.
     """
     if not is_module(subject):
-        return lambda tensors: subject(*form.arguments.filled(tensors))
+        return lambda tensors: form.arguments.call(subject, tensors)
     buffers = {_plain(n): (n, b) for n, b in subject.named_buffers()}
     owned = {_plain(n): n for n, _ in subject.named_parameters()} | {k: n for k, (n, _) in buffers.items()}
     if missing := [n for n in form.parameters if n not in owned]:
@@ -131,7 +137,7 @@ def as_call(subject: Any, form: Form) -> Call:
                 given.append((owned[name], t))
             elif name in owned and name not in buffers:
                 state[owned[name]] = t
-        return _called(subject, state, form.arguments.filled(tensors[: form.count]), given)
+        return _called(subject, state, form.arguments, tensors[: form.count], given)
 
     return call
 
@@ -141,7 +147,10 @@ def call_for(subject: Any, form: Form, request: Request) -> Call:
     return as_call(in_dtype(subject, request.tensors), form.with_rest(request.rest))
 
 
-def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], given: Sequence[tuple[str, Any]]) -> Any:
+def _called(
+    module: Any, state: Mapping[str, Any], arguments: Arguments, tensors: Sequence[Any],
+    given: Sequence[tuple[str, Any]],
+) -> Any:  # fmt: skip
     """The module's answer with this state; a buffer that it sets anew is copied to the tensor `given` for it."""
     import torch
 
@@ -150,8 +159,8 @@ def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], giv
             super().__init__()
             self.held = module
 
-        def forward(self, *arguments: Any) -> Any:
-            y = module(*arguments)
+        def forward(self, *tensors: Any) -> Any:
+            y = arguments.call(module, tensors)
             now = dict(module.named_buffers())
             with torch.no_grad():
                 for name, t in given:
@@ -160,7 +169,7 @@ def _called(module: Any, state: Mapping[str, Any], arguments: Sequence[Any], giv
             return y
 
     held = Held().train(module.training)
-    return torch.func.functional_call(held, {f"held.{n}": t for n, t in state.items()}, tuple(arguments))
+    return torch.func.functional_call(held, {f"held.{n}": t for n, t in state.items()}, tuple(tensors))
 
 
 def in_dtype(module: Any, tensors: Sequence[Tensor]) -> Any:

@@ -334,3 +334,28 @@ def test_a_reference_that_reads_bits_is_refused_in_a_sentence(dtype):
 
     with pytest.raises(OpError, match=rf"reads bits as torch.{dtype} \(x.view\(torch.{dtype}\)\)"):
         judged(like, None, like=like, inputs=[(5, 17)], vjp=None, isolate=False)
+
+
+def test_inputs_by_name():
+    """Arguments that are taken by name alone are given so, by a factory or a dict."""
+
+    def reference(x, weight, *, eps=1e-6, plus=False):
+        y = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+        return y * (1 + weight if plus else weight)
+
+    def inputs(seed):
+        g = torch.Generator().manual_seed(seed)
+        return {"x": torch.randn(6, 32, generator=g), "weight": torch.randn(32, generator=g), "plus": True}
+
+    def kernel(x, weight, *, eps=1e-6, plus=False):
+        assert plus
+        return x / (x.square().mean(-1, keepdim=True) + eps).sqrt() * (1 + weight)
+
+    report = opproof.check(kernel, like=reference, inputs=inputs, seconds=1)
+    assert report.ok
+    assert report.results[0].case == "reference[x=6x32;weight=32,;f32]"
+    assert not opproof.check(
+        lambda **given: kernel(**given) * 1.01, like=reference, inputs=inputs(0), seconds=1, raises=False
+    ).ok
+    with pytest.raises(UsageError, match="a dict of arguments by name"):
+        opproof.check(kernel, like=reference, inputs={}, seconds=1)

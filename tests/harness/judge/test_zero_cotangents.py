@@ -1,0 +1,33 @@
+"""Rows whose cotangent is 0, as those that a loss leaves out: a backward that skips them has to clear them."""
+
+import numpy as np
+import pytest
+
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.truth.data import cotangents_of
+from opproof.harness.truth.posed import pose
+from opproof.harness.truth.reference import vjp
+from opproof.reference_ops import load
+from opproof.vocabulary.modes import Mode
+
+
+@pytest.mark.parametrize(("shape", "rows"), [((7, 5), [1, 4]), ((2, 3, 4), [1, 4]), ((2, 5), [1]), ((1, 5), [])])
+def test_every_third_row_is_0_beside_zeros(shape, rows):
+    y = np.ones(shape)
+    (g,) = cotangents_of(Case.parse("exp[x=2x257;f32;fill=zeros]"), [y])
+    (usual,) = cotangents_of(Case.parse("exp[x=2x257;f32]"), [y])
+    zero = (g.reshape(-1, shape[-1]) == 0).all(-1)
+    assert np.flatnonzero(zero).tolist() == rows
+    assert (usual != 0).any()
+    assert not (usual.reshape(-1, shape[-1]) == 0).all(-1).any()
+
+
+def test_rows_that_are_skipped_and_not_cleared():
+    case = Case.parse("softmax[x=2x257;dim=-1;f32;fill=zeros]")
+    posed = pose(case, load(case.op), Mode.GRADIENT).asked
+    (d,) = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
+    assert judge(posed, Answer([d.astype(np.float32)]), Rules()).verdict == "PASS"
+    left = np.where((posed.cotangents[0] == 0).all(-1, keepdims=True), 7.0, d)
+    assert judge(posed, Answer([left.astype(np.float32)]), Rules()).verdict == "WRONG_GRADIENT"
