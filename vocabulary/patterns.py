@@ -9,6 +9,6 @@ SYSTEMATIC = frozenset(
     (
         "sign", "factor", "row factor", "row shift", "constant", "constant added", "statistic", "terms dropped",
         "not summed", "parameter ignored", "other parameter", "swapped parameters", "eps", "unbiased", "input ignored",
-        "swapped inputs", "cotangent ignored", "other operator", "other values",
+        "swapped inputs", "cotangent ignored", "rows left", "other operator", "other values",
     )
 )  # fmt: skip

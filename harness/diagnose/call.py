@@ -31,6 +31,18 @@ def cotangent_ignored(w: Wrong) -> str | None:
     return None
 
 
+def rows_left(w: Wrong) -> str | None:
+    """Nothing is wrong but where no gradient comes in, and none is expected."""
+    g = w.cotangents[0] if len(w.cotangents) == 1 else None
+    if w.mode != "gradient" or g is None or g.shape != w.got.shape or not g.ndim:
+        return None
+    empty = np.broadcast_to((g == 0).all(-1, keepdims=True) if g.ndim > 1 else g == 0, g.shape)
+    if not empty.any() or empty.all() or (w.failing & ~empty).any() or w.expected[empty].any():
+        return None
+    rows = "rows" if g.ndim > 1 else "elements"
+    return f"only {rows} whose cotangent is 0 are wrong: a backward that skips them has to set {w.what} to 0 there"
+
+
 def not_summed(w: Wrong) -> str | None:
     """Of a gradient that is a sum over axes of the cotangent, the first or last slice only."""
     g = w.cotangents[0] if len(w.cotangents) == 1 else None

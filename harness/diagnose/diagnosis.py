@@ -58,6 +58,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("stale", scaled.stale),
     ("sign", scaled.sign),
     ("cotangent ignored", call.cotangent_ignored),
+    ("rows left", call.rows_left),
     ("sign", whole.sign_lost),
     ("copy", scaled.copy),
     ("offset ignored", moved.offset_ignored),

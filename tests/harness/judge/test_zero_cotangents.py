@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from opproof.cases import Case
+from opproof.harness.diagnose.diagnosis import diagnose
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Rules, judge
 from opproof.harness.truth.data import cotangents_of
@@ -29,5 +30,9 @@ def test_rows_that_are_skipped_and_not_cleared():
     posed = pose(case, load(case.op), Mode.GRADIENT).asked
     (d,) = vjp(posed.op, posed.inputs, posed.params, posed.cotangents, posed.outputs)
     assert judge(posed, Answer([d.astype(np.float32)]), Rules()).verdict == "PASS"
-    left = np.where((posed.cotangents[0] == 0).all(-1, keepdims=True), 7.0, d)
-    assert judge(posed, Answer([left.astype(np.float32)]), Rules()).verdict == "WRONG_GRADIENT"
+    left = Answer([np.where((posed.cotangents[0] == 0).all(-1, keepdims=True), 7.0, d).astype(np.float32)])
+    wrong = judge(posed, left, Rules())
+    assert wrong.verdict == "WRONG_GRADIENT"
+    assert diagnose(posed, left, wrong).startswith(
+        "only rows whose cotangent is 0 are wrong: a backward that skips them"
+    )
