@@ -18,31 +18,39 @@ from opproof.harness.check.wish import Wish
 
 #: Seconds that each of these may take at most, and the share of what the check took so far.
 _SECONDS, _SHARE = 1.0, 0.1
+#: What is said where one call alone takes longer.
+LEFT = "other ways of calling"
 #: Seconds in which what is asked a few times can be begun, however short the check was.
 _LEAST = 0.5
 
 
 def closing(
     found: Sequence[Tried], ask: Ask, reference: Native, wish: Wish, began: float, *, apart: bool
-) -> list[Tried]:
-    """What was tried, all of it right, with what turns out wrong; `began`: of time.monotonic().
+) -> tuple[list[Tried], tuple[str, ...]]:
+    """What was tried, all of it right, with what turns out wrong, and what there was no time for.
 
-    `apart`: the candidate is in a process of its own, which may die.
+    `began`: of time.monotonic(). `apart`: the candidate is in a process of its own, which may die.
     """
     seconds = min(_SECONDS, _SHARE * (time.monotonic() - began))
     few = max(seconds, _LEAST)
+    slow = found[0].reply.seconds > few
     questions: tuple[Callable[[Tried], Tried], ...] = (
         lambda first: unrepeated(first, ask, seconds) if wish.bits is None else first,
         lambda first: without_gradients(first, ask, seconds, reuses=wish.reuses_outputs),
-        lambda first: by_beginnings(first, ask, reference, few),
-        lambda first: in_settings(first, ask, reference, few),
-        lambda first: in_parts(first, ask, few),
     )
+    if not slow:
+        questions += (
+            lambda first: by_beginnings(first, ask, reference, few),
+            lambda first: in_settings(first, ask, reference, few),
+            lambda first: in_parts(first, ask, few),
+        )
     first, *rest = found
     given = first.variant.name == GIVEN
     for question in questions if given else ():
         asked = question(first)
         if asked is not first:
-            return [asked, *rest]
-    made = fenced_sizes([first, *rest], ask, few, apart=apart)
-    return [*made, *(nonfinite(first, ask, reference, few) if given else ())]
+            return [asked, *rest], ()
+    if slow:
+        return list(found), (LEFT,)
+    made = fenced_sizes(found, ask, few, apart=apart)
+    return [*made, *(nonfinite(first, ask, reference, few) if given else ())], ()

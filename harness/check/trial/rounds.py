@@ -107,7 +107,8 @@ def every_variant(
         if _is_enough(found):
             break
     if found and wish.neighbours and not any(map(_fails, found)):
-        found = closing(found, ask, reference, wish, start, apart=apart)
+        found, later = closing(found, ask, reference, wish, start, apart=apart)
+        left[:0] = later
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))

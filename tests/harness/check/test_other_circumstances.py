@@ -196,3 +196,11 @@ def test_a_candidate_that_changes_what_the_reference_uses(monkeypatch):
     report = judged(kernel, like=lambda x: torch.celu(x) * 1)
     assert ("INPUT_CHANGED", "forward") in failed(report)
     assert "the reference gives other answers than before the candidate was first called" in str(report)
+
+
+def test_a_kernel_that_is_slow_is_not_asked_in_all_ways(monkeypatch):
+    monkeypatch.setattr("opproof.harness.check.trial.closing._LEAST", 0.0)
+    monkeypatch.setattr("opproof.harness.check.trial.closing._SHARE", 0.0)
+    report = judged(lambda x: reference(x) * (1 if threading.current_thread() is threading.main_thread() else 2))
+    assert report.ok
+    assert "other ways of calling" in str(report)
