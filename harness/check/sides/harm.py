@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import ctypes.util
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +115,11 @@ def _flushes(torch: Any) -> bool:
     return bool(np.float32(1e-40) * np.float32(0.5) == 0)
 
 
+@cache
+def _libm() -> Any:
+    return ctypes.CDLL(ctypes.util.find_library("m"))
+
+
 _SETTINGS = {
     "torch.get_default_dtype()": _Setting(lambda t: t.get_default_dtype(), lambda t, v: t.set_default_dtype(v)),
     "torch.get_num_threads()": _Setting(lambda t: t.get_num_threads(), lambda t, v: t.set_num_threads(v)),
@@ -125,6 +133,7 @@ _SETTINGS = {
         lambda t: t.default_generator.initial_seed(), lambda t, v: t.default_generator.manual_seed(v)
     ),
     "torch.set_flush_denormal": _Setting(_flushes, lambda t, v: t.set_flush_denormal(v)),
+    "fegetround()": _Setting(lambda _: _libm().fegetround(), lambda _, v: _libm().fesetround(v)),
     "numpy.geterr()": _Setting(lambda _: np.geterr(), lambda _, v: np.seterr(**v)),
     "the working directory": _Setting(lambda _: Path.cwd(), lambda _, v: os.chdir(v)),
 }

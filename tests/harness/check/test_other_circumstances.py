@@ -1,5 +1,8 @@
 """What is right as it is called usually, and wrong on another thread, in inference mode, for parts of a cotangent."""
 
+import ctypes
+import ctypes.util
+import platform
 import threading
 from functools import partial
 
@@ -80,6 +83,11 @@ def test_a_setting_that_the_reference_does_not_bear_says_nothing():
         ("torch.set_flush_denormal", lambda: torch.set_flush_denormal(True)),
         ("torch.is_grad_enabled()", lambda: torch.set_grad_enabled(False)),
         ("torch.initial_seed()", lambda: torch.manual_seed(0)),
+        pytest.param(
+            "fegetround()",
+            lambda: ctypes.CDLL(ctypes.util.find_library("m")).fesetround(0xC00),
+            marks=pytest.mark.skipif(platform.machine() != "x86_64", reason="0xC00 is towards 0 there"),
+        ),
     ],
 )
 def test_a_setting_that_is_left_as_it_was_not(said, leave):
