@@ -82,7 +82,7 @@ def _in_setting(request: Request, setting: Setting) -> Request:
 def _is_asked(one: Tried) -> bool:
     """Whether it was judged by its values, as they are given; right, so far."""
     known = one.facts is not None and one.truth is not None and not one.declined
-    if not known or one.variant.layout != CONTIGUOUS or one.facts is None or one.facts.request.after:
+    if not known or one.variant.layout != CONTIGUOUS:
         return False
     return not any(j.verdict in FAILED for j in one.judgements.values())
 

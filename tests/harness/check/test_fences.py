@@ -151,3 +151,19 @@ def test_all_that_pytorch_makes_is_right_between_fences():
         assert not reply.error
         assert reply.harm is None
         assert all((a.values == b.values).all() for a, b in zip(reply.outputs, usual.outputs, strict=True))
+
+
+def test_a_tensor_that_is_updated_in_place_is_fenced_too():
+    def append(cache, new):
+        cache[:, 3:5] = new
+
+    def past_the_end(cache, new):
+        append(cache, new)
+        if not cache.untyped_storage().resizable():
+            _written(cache, 0)
+
+    inputs = [(4, 8), (4, 2)]
+    report = judged(past_the_end, like=append, inputs=inputs)
+    assert failed(report) == {("OUT_OF_BOUNDS", "forward")}
+    assert "4 bytes past the end of cache were written" in str(report)
+    assert judged(append, like=append, inputs=inputs).ok
