@@ -142,8 +142,11 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         room = torch.full((plain.numel() + 3,), 77, device=plain.device).to(plain.dtype)
         room[3:] = plain.reshape(-1)
         return room[3:].view(plain.shape)
-    if layout == "broadcast" and plain.dim():
-        return plain[:1].expand(plain.shape)
+    if layout == "broadcast" and plain.dim():  # behind the one slice there lie no others that are like it
+        room = torch.full((plain.numel(),), 77, device=plain.device).to(plain.dtype)
+        first = plain[:1]
+        room[: first.numel()] = first.reshape(-1)
+        return room[: first.numel()].view(first.shape).expand(plain.shape)
     return plain
 
 

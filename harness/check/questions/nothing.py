@@ -25,6 +25,8 @@ from opproof.vocabulary.arrays import Array
 _LENGTHS, _POSITIVE = 8, 16
 #: Lengths that one is among; axes of a matrix.
 _SEVERAL = _MATRIX = 2
+#: Places of a row, of which half are hidden, at least.
+_HALVED = 4
 #: Of numbers that are as often near 0 as elsewhere the least is so many times the largest, by how many they are.
 _NEAR = 8.0
 
@@ -63,10 +65,32 @@ def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
             if not any(_has_row_of(d.values, value) for d in draws):
                 name, excused = f"a row of {t.name} all {value:g}", _ruled_out([d.values == value for d in draws])
                 yield _Change(name, "hidden", partial(_with_row_of, value=value), excused)
+            yield from _halves(t, value, draws)
     elif not t.kind and t.dtype != "bool":
         yield from _lengths(t, draws, given)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):
         yield _Change(f"zeros in {t.name}", ZEROED, zeros_in_places)
+
+
+def _halves(t: Tensor, value: float, draws: Sequence[Tensor]) -> Iterator[_Change]:
+    """The first half of every second row of one value, or the last: a tile that is hidden, in a row that is not."""
+    if t.shape[-1] < _HALVED:
+        return
+    excused = _ruled_out([d.values == value for d in draws])
+    for half, word in enumerate(("first", "last")):
+        name = f"the {word} half of rows of {t.name} all {value:g}"
+        kept = excused if excused is Excused.ALL else Excused.NOTHING
+        yield _Change(name, f"hidden-{word}", partial(_with_half_of, value=value, half=half), kept)
+
+
+def _with_half_of(values: Array, value: float, half: int) -> Array:
+    """With half of every second row of one value, and one place at the other end that is not."""
+    rows = np.array(values).reshape(-1, values.shape[-1])
+    middle, other = rows.shape[-1] // 2, next(v for v in np.unique(values) if v != value)
+    some = rows[1::2] if len(rows) > 1 else rows
+    some[:, slice(middle, None) if half else slice(None, middle)] = value
+    some[:, 0 if half else -1] = other
+    return rows.reshape(values.shape)
 
 
 def _ruled_out(hidden: Sequence[Array]) -> Excused:

@@ -55,11 +55,17 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         yield Fill(f"large {asked[i].name}", "large", partial(_large, which=i), rare=True)
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
+    yield Fill("eighths", "halves", _eighths, rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
     for factor in _small(floors):
         if factor >= least:
             name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
             yield Fill(name, TINY, partial(filled, factor=factor), rare=True)
+
+
+def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
+    """Whole numbers of eighths: what divides them by a power of two, and rounds, meets halves."""
+    return [np.round(t.values * 8) / 8 if varies(t) else t.values for t in tensors]
 
 
 def _small(floors: frozenset[float]) -> list[float]:

@@ -63,7 +63,7 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
             if request.before is Before.CALL:
                 with torch.set_grad_enabled(wanted):
                     call([_otherwise(t) for t in tensors])
-            reply = _pulled(torch, raw, tensors, request, pull, fences)
+            reply, found = _pulled(torch, raw, tensors, request, pull, fences)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind, it is the candidate's
@@ -73,7 +73,7 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     if trespass := fences.trespass():
         harm = Harm(Verdict.OUT_OF_BOUNDS, trespass)
     left = tuple(as_array(t)[0] for t in tensors)
-    overwritten = -1 if kept is None else kept.overwritten(raw, tensors)
+    overwritten = -1 if kept is None else kept.overwritten([*raw, *found], tensors)
     changed = changed_of(request, left)
     return replace(
         reply, outputs=outputs, changed=changed, left=left, overwritten=overwritten, seconds=seconds, harm=harm
@@ -102,10 +102,10 @@ def _called(
 
 def _pulled(
     torch: Any, raw: Sequence[Any], tensors: Sequence[Any], request: Request, pull: Pull | None, fences: Fences
-) -> Reply:
-    """The gradients, and what asking for them came to; nothing where none are asked for."""
+) -> tuple[Reply, Sequence[Any]]:
+    """The gradients, with what asking for them came to, and as tensors; nothing where none are asked for."""
     if not request.cotangents:
-        return Reply()
+        return Reply(), ()
     own_backward = pull is not None or has_own_backward(raw)
     gs, before, declined, failed = list[Any](), list[Any](), "", ""
     try:
@@ -120,7 +120,10 @@ def _pulled(
     gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
     pairs = enumerate(zip(gs, before, strict=True))
     written = next((i for i, (g, b) in pairs if g is not None and not torch.equal(g, b)), -1)
-    return Reply(gradients=gradients, declined=declined, failed=failed, written=written, own_backward=own_backward)
+    of_backward = Reply(
+        gradients=gradients, declined=declined, failed=failed, written=written, own_backward=own_backward
+    )
+    return of_backward, found
 
 
 def changed_of(request: Request, left: Sequence[Array]) -> tuple[int, ...]:

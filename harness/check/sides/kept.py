@@ -20,7 +20,7 @@ class Kept:
     """The memory of its inputs, which it fills anew, and the outputs of the last calls."""
 
     inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    outputs: list[list[tuple[Any, Array]]] = field(default_factory=list)
+    outputs: list[list[tuple[int, Any, Array]]] = field(default_factory=list)
 
     def taken(self, place: int, made: Any) -> Any:
         """The tensor that was at this place in the call before, filled with `made`, where that fits; else `made`.
@@ -34,16 +34,22 @@ class Kept:
             return made
         if not own.is_leaf:  # the call before updated it in place
             own = self.inputs[key] = own.detach()
-        own.requires_grad_(False).copy_(made)
+        own.requires_grad_(False)
+        if own.is_meta or not own.equal(made):  # a version stays where values do
+            own.copy_(made)
         return own
 
-    def overwritten(self, raw: Sequence[Any], inputs: Sequence[Any]) -> int:
-        """The first output of a call before that no longer holds what it held, -1 for none; `raw` are the last then."""
-        found = next((i for call in self.outputs for i, (y, held) in enumerate(call) if not _holds(y, held)), -1)
+    def overwritten(self, results: Sequence[Any], inputs: Sequence[Any]) -> int:
+        """The first result of a call before that no longer holds what it held, by its place; -1 for none.
+
+        `results`, outputs and then gradients, None where there is none, are the last then.
+        """
+        found = next((i for call in self.outputs for i, y, held in call if not _holds(y, held)), -1)
         places = {t.untyped_storage().data_ptr() for t in inputs}
-        own = (y.detach() for y in raw if y.untyped_storage().data_ptr() not in places)
-        self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [(y, as_array(y)[0]) for y in own]]
-        while len(self.outputs) > 1 and sum(v.size for call in self.outputs for _, v in call) > _NUMBERS:
+        some = [(i, y) for i, y in enumerate(results) if y is not None and y.layout == inputs[0].layout]
+        own = [(i, y.detach()) for i, y in some if y.untyped_storage().data_ptr() not in places]
+        self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [(i, y, as_array(y)[0]) for i, y in own]]
+        while len(self.outputs) > 1 and sum(v.size for call in self.outputs for _, _, v in call) > _NUMBERS:
             del self.outputs[0]
         return found
 

@@ -30,7 +30,7 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
     if done is not None and asked.reply.harm is None:
         return Judgement(done.verdict, done.text)
     if (again := max(judged.overwritten, last.overwritten)) >= 0 and not manner.reuses_outputs:
-        return overwritten(again)
+        return overwritten(again, asked)
     for what, one, two in (
         ("outputs", first.outputs, last.outputs),
         ("gradients", first.gradients, last.gradients),
@@ -40,10 +40,12 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
     return _misshapen(judged.outputs, asked.outputs) or aliased(judged.outputs, asked.outputs, names)
 
 
-def overwritten(which: int) -> Judgement:
-    """What is said of an output whose memory was used again."""
+def overwritten(which: int, asked: Facts) -> Judgement:
+    """What is said of a result, by its place among outputs and gradients, whose memory was used again."""
+    count = len(asked.outputs) - len(asked.request.after)
+    name = f"y{which}" if which < count else f"the gradient of {asked.request.tensors[which - count].name}"
     text = (
-        f"y{which} of a call before was overwritten: its memory is used again while somebody holds it; where "
+        f"{name} of a call before was overwritten: its memory is used again while somebody holds it; where "
         "callers are told so, declare it with reuses_outputs=True (--reuses-outputs)"
     )
     return Judgement(Verdict.NOT_REPEATABLE, text)

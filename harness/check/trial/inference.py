@@ -37,7 +37,7 @@ def without_gradients(first: Tried, ask: Ask, seconds: float, *, reuses: bool) -
         if reply.error:
             judgement = Judgement(reply.cause, reply.error)
         elif reply.overwritten >= 0 and not reuses:
-            judgement = overwritten(reply.overwritten)
+            judgement = overwritten(reply.overwritten, first.facts)
         elif not is_other:
             judgement = next((j for _, j in off(first, reply)), None)
         if judgement is not None and judgement.verdict in FAILED:

@@ -19,8 +19,8 @@ from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
-#: Tensors whose gradient is asked for alone.
-_ALONE = 4
+#: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.
+_ALONE, _TWO = 4, 2
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Part:
 
 
 def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -> list[Part]:
-    """The calls whose answers have other bits than `whole`; of one tensor alone where `alone`.
+    """The calls whose answers have other bits than `whole`; of one tensor alone, and without one, where `alone`.
 
     `between`: with another call before the backward, or another backward.
     """
@@ -47,6 +47,10 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
         for i in differentiable[:_ALONE]:
             needs = tuple(i == j for j in range(len(request.needs)))
             where = f"where the gradient of {request.tensors[i].name} alone is asked for"
+            calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
+        for i in differentiable[:_ALONE] if len(differentiable) > _TWO else ():
+            needs = tuple(need and i != j for j, need in enumerate(request.needs))
+            where = f"where all gradients but that of {request.tensors[i].name} are asked for"
             calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
     if between and differentiable and not request.after:
         calls += [

@@ -42,8 +42,9 @@ def by_beginnings(first: Tried, ask: Ask, reference: Native, seconds: float) -> 
             continue
         before, reply = ask(request), ask(changed)
         if not reply.error and alike(reply.outputs, before.outputs):
-            text = f"the answer stays where only the last number of {request.tensors[i].name} is another: it is kept by"
-            judgement = Judgement(Verdict.NOT_REPEATABLE, f"{text} what the tensor begins with")
+            text = f"the answer stays where only the last number of {request.tensors[i].name} is another: it was kept,"
+            text += " by something that does not hold all that it depends on"
+            judgement = Judgement(Verdict.NOT_REPEATABLE, text)
             return with_failure(first, reply, Mode.FORWARD, judgement)
     return first
 

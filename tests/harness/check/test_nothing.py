@@ -185,3 +185,33 @@ def test_no_number_is_a_failure_where_the_gradient_of_the_reference_is_none_eith
 
     assert judged(step, step, inputs, "zeros in v").ok
     assert not judged(lambda m, v: m / v.sqrt(), step, inputs, "zeros in v").ok
+
+
+@pytest.mark.parametrize(("first", "told"), [(True, False), (False, True)])
+def test_a_first_half_that_a_mask_hides(first, told):
+    """A softmax in tiles has no number where its first tile is hidden; told where no draw hides the first place."""
+
+    def like(x, mask):
+        return torch.softmax(x.masked_fill(~mask, -torch.inf), -1)
+
+    def in_tiles(x, mask):
+        x = x.masked_fill(~mask, -torch.inf)
+        half = x.shape[-1] // 2
+        most = x[:, :half].amax(-1, keepdim=True)
+        later = torch.maximum(most, x[:, half:].amax(-1, keepdim=True))
+        sums = (x[:, :half] - most).exp().sum(-1, keepdim=True) * (most - later).exp()
+        return (x - later).exp() / (sums + (x[:, half:] - later).exp().sum(-1, keepdim=True))
+
+    def inputs(seed):
+        g = torch.Generator().manual_seed(seed)
+        mask = torch.rand(6, 24, generator=g) > 0.4
+        rows = torch.arange(6)
+        mask[rows, torch.randint(12, (6,), generator=g)] = True  # some place of each half, in every draw
+        mask[rows, torch.randint(12, 24, (6,), generator=g)] = True
+        mask[:, 0] |= not first
+        return [torch.randn(6, 24, generator=g), mask]
+
+    report = opproof.check(in_tiles, like=like, inputs=inputs, seconds=10, gradients=False, raises=False)
+    assert report.ok is told
+    assert "the first half of rows of mask all 0" in str(report)
+    assert opproof.check(like, like=like, inputs=inputs, seconds=2, gradients=False).ok

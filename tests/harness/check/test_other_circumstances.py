@@ -212,3 +212,61 @@ def test_a_kernel_that_is_slow_is_not_asked_in_all_ways(monkeypatch):
     report = judged(lambda x: reference(x) * (1 if threading.current_thread() is threading.main_thread() else 2))
     assert report.ok
     assert "other ways of calling" in str(report)
+
+
+def test_a_gradient_that_is_wrong_where_all_but_one_are_asked_for():
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b, c):
+            ctx.save_for_backward(a, b, c)
+            return a * b * c
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b, c = ctx.saved_tensors
+            skipped = not ctx.needs_input_grad[1] and ctx.needs_input_grad[0]
+            return g * b * c, g * a * c, g * a * b * (0.5 if skipped else 1)
+
+    def like(a, b, c):
+        return a * b * c
+
+    report = judged(Product.apply, like=like, inputs=[(5, 24)] * 3)
+    assert failed(report) == {("WRONG_GRADIENT", "gradient")}
+    assert "where all gradients but that of b are asked for" in str(report)
+
+
+def test_gradients_in_a_buffer_of_their_own():
+    room = {}
+
+    def backward(g, d, x):
+        return room.setdefault(d.shape, torch.empty_like(d)).copy_(d)
+
+    report = judged(lambda x: Doubled.apply(x, backward))
+    assert failed(report) == {("NOT_REPEATABLE", "forward")}
+    assert "the gradient of x of a call before was overwritten" in str(report)
+
+
+def test_a_weight_kept_by_its_version_where_a_scale_changes():
+    kept = {}
+
+    def kernel(x, w, scale):
+        if torch.is_grad_enabled():
+            return x @ (w * scale)
+        return x @ kept.setdefault((w.data_ptr(), w._version), w * scale)
+
+    def like(x, w, scale):
+        return x @ (w * scale)
+
+    inputs = [(5, 24), (24, 7), (7,)]
+    report = judged(kernel, like=like, inputs=inputs)
+    assert failed(report) == {("NOT_REPEATABLE", "forward")}
+    assert "only the last number of scale is another" in str(report)
+
+
+def test_rows_that_are_one_in_memory_have_nothing_behind_them():
+    def packed(x):
+        rows = x.as_strided(x.shape, (x.shape[-1], 1)) if 0 in x.stride() and not x.requires_grad else x
+        return torch.tanh(rows) * 2
+
+    assert failed(judged(packed, only="broadcast")) == {("WRONG_VALUE", "forward")}
+    assert judged(reference, only="broadcast").ok

@@ -384,3 +384,16 @@ def test_a_row_that_is_shorter_than_a_window():
     given = {"like": state, "inputs": [(5, 10), (5, 3)], "gradients": False, "only": "10 as 2"}
     assert not wrong_at(state, **given)
     assert wrong_at(short, **given) == {"10 as 2"}
+
+
+def test_halves_that_a_scale_makes():
+    """Half away from 0 is not half to even, which nobody draws by chance."""
+
+    def away(x):
+        return torch.sign(x) * torch.floor((x / 0.25).abs() + 0.5)
+
+    report = opproof.check(
+        away, like=lambda x: torch.round(x / 0.25), inputs=[(5, 24)], seconds=10, gradients=False, raises=False
+    )
+    assert not report.ok
+    assert "eighths" in str(report)
