@@ -55,7 +55,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         yield Fill(f"large {asked[i].name}", "large", partial(_large, which=i), rare=True)
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
-    yield Fill("eighths", "halves", _eighths, rare=True)
+    yield Fill("eighths", TIED, _eighths, rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
     for factor in _small(floors):
         if factor >= least:

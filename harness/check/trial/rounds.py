@@ -162,6 +162,9 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
     if one.variant.apart and _fails(one) and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
         why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
         return by_candidate(one.variant, why, news=True)
+    raised = next((j for j in one.judgements.values() if j.verdict is Verdict.ERROR), None)
+    if one.variant.apart and raised is not None:
+        return by_candidate(one.variant, f"the candidate declines: {raised.message}", news=raised is not forward)
     why, dies = "", forward.verdict is Verdict.CRASH
     if one.variant.group and ((dies and one.variant.apart) or forward.verdict is Verdict.WRONG_SHAPE):
         why = f"the candidate is made for the sizes given: {forward.message}"
