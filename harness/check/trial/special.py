@@ -45,7 +45,7 @@ def nonfinite(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iter
             said = reply.error or _difference(reply.outputs, wanted.outputs)
             if said:
                 variant = Variant(name, "special", "contiguous", asked.tensors, asked.tensors)
-                yield by_candidate(variant, said, news=True)
+                yield by_candidate(variant, said)
 
 
 def _difference(got: Sequence[Answered], wanted: Sequence[Answered]) -> str:

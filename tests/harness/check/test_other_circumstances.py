@@ -181,9 +181,8 @@ def test_one_tensor_given_twice():
 def test_numbers_that_do_not_come_through_are_told(name, kernel):
     report = judged(kernel, like=relu, seconds=1)
     assert report.ok
-    assert f"not at {name}: see what is not judged" in str(report)
-    assert f"{name}: y0[2, 12] is" in str(report)
-    assert "not at" not in str(judged(torch.relu, like=torch.relu, seconds=1))
+    assert f"not judged: {name}: y0[2, 12] is" in str(report)
+    assert name not in str(judged(torch.relu, like=torch.relu, seconds=1))
 
 
 def test_an_input_that_comes_back_without_gradients():
