@@ -64,8 +64,8 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
 
 
 def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
-    """Whole numbers of eighths: what divides them by a power of two, and rounds, meets halves."""
-    return [np.round(t.values * 8) / 8 if varies(t) else t.values for t in tensors]
+    """Whole numbers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
+    return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
 
 
 def _small(floors: frozenset[float]) -> list[float]:
