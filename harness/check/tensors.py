@@ -143,10 +143,7 @@ def laid(torch: Any, plain: Any, layout: str) -> Any:
         room[3:] = plain.reshape(-1)
         return room[3:].view(plain.shape)
     if layout == "broadcast" and plain.dim():  # behind the one slice there lie no others that are like it
-        room = torch.full((plain.numel(),), 77, device=plain.device).to(plain.dtype)
-        first = plain[:1]
-        room[: first.numel()] = first.reshape(-1)
-        return room[: first.numel()].view(first.shape).expand(plain.shape)
+        return _within(torch, plain[:1], plain.shape).expand(plain.shape)
     return plain
 
 

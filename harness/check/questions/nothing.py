@@ -62,24 +62,24 @@ def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
     """What is tried of one tensor."""
     if (t.dtype == "bool" or t.marks) and not all(chosen(d) is not None for d in draws):
         for value in np.unique(t.values) if t.values.ndim else ():
+            excused = _ruled_out([d.values == value for d in draws])
             if not any(_has_row_of(d.values, value) for d in draws):
-                name, excused = f"a row of {t.name} all {value:g}", _ruled_out([d.values == value for d in draws])
+                name = f"a row of {t.name} all {value:g}"
                 yield _Change(name, "hidden", partial(_with_row_of, value=value), excused)
-            yield from _halves(t, value, draws)
+            yield from _halves(t, value, excused)
     elif not t.kind and t.dtype != "bool":
         yield from _lengths(t, draws, given)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):
         yield _Change(f"zeros in {t.name}", ZEROED, zeros_in_places)
 
 
-def _halves(t: Tensor, value: float, draws: Sequence[Tensor]) -> Iterator[_Change]:
+def _halves(t: Tensor, value: float, excused: Excused) -> Iterator[_Change]:
     """The first half of every second row of one value, or the last: a tile that is hidden, in a row that is not."""
     if t.shape[-1] < _HALVED:
         return
-    excused = _ruled_out([d.values == value for d in draws])
+    kept = excused if excused is Excused.ALL else Excused.NOTHING
     for half, word in enumerate(("first", "last")):
         name = f"the {word} half of rows of {t.name} all {value:g}"
-        kept = excused if excused is Excused.ALL else Excused.NOTHING
         yield _Change(name, f"hidden-{word}", partial(_with_half_of, value=value, half=half), kept)
 
 

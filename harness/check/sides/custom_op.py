@@ -25,10 +25,8 @@ def objections(candidate: Any, arguments: Arguments, tensors: Sequence[Tensor], 
     import torch
 
     made = [to_torch(torch, t, "cpu") for t in tensors]
-    given = [t.requires_grad_() if gradients and t.is_floating_point() else t for t in made]
-    filled = arguments.filled(given)
-    args, named = ((), dict(zip(arguments.keywords, filled, strict=True))) if arguments.keywords else (filled, {})
-    said = torch.library.opcheck(candidate, args, named, test_utils=TESTS, raise_exception=False)
+    given, named = arguments.split([t.requires_grad_() if gradients and t.is_floating_point() else t for t in made])
+    said = torch.library.opcheck(candidate, given, named, test_utils=TESTS, raise_exception=False)
     return [f"torch.library.opcheck, {name}: {_line(found)}" for name, found in said.items() if found != "SUCCESS"]
 
 

@@ -31,7 +31,7 @@ class Fence(StrEnum):
     BEFORE = "before"
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Plot:
     """The memory of one tensor: its bytes from `start` to `end` of a mapping, of which those of `open` can be read."""
 
@@ -70,22 +70,19 @@ class Fences:
         if self.fence is Fence.NONE or not 0 < size <= _MOST - sum(p.end - p.start for p in self.plots):
             return tensor
         room = -(-size // PAGE) * PAGE
-        arena = Arena()
-        arena.grow(room + 2 * PAGE)
-        arena.memory[:] = _FILL
+        last = PAGE + room  # the last page begins there
+        closed = {Fence.AFTER: (last, last + PAGE), Fence.BEFORE: (0, PAGE)}.get(self.fence)
+        low, high = PAGE if self.fence is Fence.BEFORE else 0, last if self.fence is Fence.AFTER else last + PAGE
         start = PAGE if self.fence is Fence.BEFORE else PAGE + (room - size) // _LINE * _LINE
-        plot = _Plot(what, arena.memory, start, start + size, (0, room + 2 * PAGE))
-        self.plots.append(plot)
+        arena = Arena()
+        arena.grow(last + PAGE)
+        arena.memory[:] = _FILL
+        self.plots.append(_Plot(what, arena.memory, start, start + size, (low, high)))
         made = torch.frombuffer(arena.memory, dtype=tensor.dtype, count=size // tensor.element_size(), offset=start)
         made = made.as_strided(tensor.shape, tensor.stride())
         if written:
             made.copy_(tensor)
-        if self.fence is Fence.AFTER:
-            plot.open = (0, PAGE + room)
-            arena.guard([(PAGE + room, PAGE + room + PAGE)])
-        if self.fence is Fence.BEFORE:
-            plot.open = (PAGE, room + 2 * PAGE)
-            arena.guard([(0, PAGE)])
+        arena.guard([] if closed is None else [closed])
         return made
 
     def trespass(self) -> str:

@@ -38,10 +38,15 @@ class Arguments:
             leaves[place] = tensor
         return tuple(tree_unflatten(leaves, self.spec))
 
+    def split(self, tensors: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with these tensors: those given by position, and those by name."""
+        filled = self.filled(tensors)
+        return ((), dict(zip(self.keywords, filled, strict=True))) if self.keywords else (filled, {})
+
     def call(self, subject: Any, tensors: Sequence[Any]) -> Any:
         """What comes of a call with these tensors."""
-        filled = self.filled(tensors)
-        return subject(**dict(zip(self.keywords, filled, strict=True))) if self.keywords else subject(*filled)
+        given, named = self.split(tensors)
+        return subject(*given, **named)
 
 
 @dataclass(frozen=True)

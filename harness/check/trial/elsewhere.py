@@ -26,6 +26,8 @@ _SEED = 20_011
 #: What is next to tensors, where the candidate may die of it; and where it may not.
 _CLOSED = (Fence.AFTER, Fence.BEFORE)
 _OPEN = (Fence.BYTES,)
+#: What is said of values that are wrong between them.
+_OF_NAN = "where memory that it has not written, and what lies beside its tensors, is NaN"
 
 
 def between_fences(one: Tried, ask: Ask, *, apart: bool) -> Tried:
@@ -41,12 +43,9 @@ def between_fences(one: Tried, ask: Ask, *, apart: bool) -> Tried:
             return with_failure(one, reply, Mode.FORWARD, Judgement(Verdict.OUT_OF_BOUNDS, text))
         if reply.error or reply.failed or reply.declined:  # what watches over its memory, it does not take
             continue
-        if reply.harm is not None:
-            return with_failure(one, reply, Mode.FORWARD, Judgement(reply.harm.verdict, reply.harm.text))
-        said = "where memory that it has not written, and what lies beside its tensors, is NaN"
         for mode, judgement in _judged(one, reply):
             if judgement.verdict in FAILED:
-                return with_failure(one, reply, mode, _saying(judgement, said))
+                return with_failure(one, reply, mode, judgement, "" if reply.harm is not None else _OF_NAN)
     return one
 
 
@@ -69,7 +68,7 @@ def in_settings(first: Tried, ask: Ask, reference: Native, seconds: float) -> Tr
             reply = replace(reply, harm=None)
         for mode, judgement in _judged(first, reply):
             if judgement.verdict in FAILED:
-                return with_failure(first, reply, mode, _saying(judgement, setting))
+                return with_failure(first, reply, mode, judgement, setting)
     return first
 
 
@@ -80,11 +79,9 @@ def _in_setting(request: Request, setting: Setting) -> Request:
 
 
 def _is_asked(one: Tried) -> bool:
-    """Whether it was judged by its values, as they are given; right, so far."""
+    """Whether it was judged by its values, as they are given."""
     known = one.facts is not None and one.truth is not None and not one.declined
-    if not known or one.variant.layout != CONTIGUOUS:
-        return False
-    return not any(j.verdict in FAILED for j in one.judgements.values())
+    return known and one.variant.layout == CONTIGUOUS
 
 
 def _judged(one: Tried, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
@@ -95,10 +92,6 @@ def _judged(one: Tried, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
         yield Mode.FORWARD, Judgement(reply.harm.verdict, reply.harm.text)
     else:
         yield from off(one, reply)
-
-
-def _saying(judgement: Judgement, where: str) -> Judgement:
-    return replace(judgement, message="; ".join(filter(None, (judgement.message, where))))
 
 
 def fenced_sizes(found: Sequence[Tried], ask: Ask, seconds: float, *, apart: bool) -> list[Tried]:

@@ -41,6 +41,5 @@ def without_gradients(first: Tried, ask: Ask, seconds: float, *, reuses: bool) -
         elif not is_other:
             judgement = next((j for _, j in off(first, reply)), None)
         if judgement is not None and judgement.verdict in FAILED:
-            text = "; ".join(filter(None, (judgement.message, "where no gradient is asked for (torch.no_grad)")))
-            return with_failure(first, reply, Mode.FORWARD, replace(judgement, message=text))
+            return with_failure(first, reply, Mode.FORWARD, judgement, "where no gradient is asked for (torch.no_grad)")
     return first

@@ -38,8 +38,9 @@ class Tried:
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
 
-def with_failure(one: Tried, reply: Reply, mode: Mode, judgement: Judgement) -> Tried:
-    """A variant that was right and is wrong in one mode, by a later reply."""
+def with_failure(one: Tried, reply: Reply, mode: Mode, judgement: Judgement, where: str = "") -> Tried:
+    """A variant that was right and is wrong in one mode, by a later reply; `where`: the circumstances, in words."""
+    judgement = replace(judgement, message="; ".join(filter(None, (judgement.message, where))))
     return replace(one, reply=reply, judgements={**one.judgements, mode: judgement})
 
 

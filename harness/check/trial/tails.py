@@ -31,8 +31,6 @@ def by_beginnings(first: Tried, ask: Ask, reference: Native, seconds: float) -> 
     """The first variant; NOT_REPEATABLE where one of its tensors may end otherwise, and the answer stays."""
     if first.facts is None or first.truth is None or first.declined or first.facts.request.after:
         return first
-    if any(j.verdict in FAILED for j in first.judgements.values()):
-        return first
     request = replace(first.facts.request, cotangents=(), needs=())
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
     end = time.monotonic() + seconds
