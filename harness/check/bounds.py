@@ -10,8 +10,8 @@ import numpy as np
 
 from opproof.harness.check.comparison import compare
 from opproof.harness.check.questions.inputs import given, names_of
-from opproof.harness.check.sides.call import flat
 from opproof.harness.check.sides.facts import Facts, facts
+from opproof.harness.check.sides.leaves import flat
 from opproof.harness.check.sides.reference import Reference, kinds
 from opproof.harness.check.sides.subject import Form, is_module, owned_by
 from opproof.harness.check.tensors import as_array, kind_of

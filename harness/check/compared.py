@@ -19,11 +19,11 @@ from opproof.harness.check.sides.call import Pull, perform
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.isolated import Located, isolated
 from opproof.harness.check.sides.kept import Kept
+from opproof.harness.check.sides.lasting import Lasting
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.sides.subject import (
     Arguments,
     Form,
-    call_for,
     in_dtype,
     in_evaluation,
     is_module,
@@ -92,12 +92,13 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation:
     if is_module(like) and not is_module(candidate) and not apart:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
     name, other_name = name_of(like), name_of(candidate)
-    asking = isolated(candidate, reference, wish.seed) if apart else nullcontext(_asking(candidate, reference, wish))
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
     pairs = [(draws[seed][1], draws[seed + 1][1]) for seed in list(draws)[::2]]
     others = (*otherwise(draws), *other_numbers(draws, names)) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
-    with asking as ask:
+    lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))
+    local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))
+    with isolated(candidate, reference, wish.seed, lasts=lasts) if apart else local as ask:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
         rounds = every_variant(
             reference, ask, pairs, kept, by_shape, wish, own=own, apart=apart, otherwise=others, further=more
@@ -142,7 +143,7 @@ def _further(
     return replace(report, results=(*report.results, *results), not_judged=tuple(notes))
 
 
-def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
+def _asking(candidate: Lasting, wish: Wish) -> Ask:
     """Requests put to a candidate in this process."""
     pull: Pull | None = None
     vjp = wish.vjp
@@ -156,6 +157,6 @@ def _asking(candidate: Any, reference: Reference, wish: Wish) -> Ask:
 
     def ask(request: Request) -> Reply:
         request = replace(request, device=wish.device)
-        return perform(call_for(candidate, reference.form, request), request, pull, kept)
+        return perform(candidate.call_for(request), request, pull, kept)
 
     return ask

@@ -46,7 +46,8 @@ def absent(
         for mark in _outside(drawn, marks):
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
         for said, change in changes.items():
-            if (both := of_both(pairs[0], at, partial(_changed, change=change))) is not None:
+            pair = max(pairs, key=partial(_end, at=at)) if change is _gathered else pairs[0]
+            if (both := of_both(pair, at, partial(_changed, change=change))) is not None:
                 yield Variant(said.format(given[at].name), "whole-numbers", CONTIGUOUS, *both, rare=True)
 
 
@@ -59,7 +60,8 @@ def _changes(
     """
     counted = any(abs(v.size - drawn[0].size) <= 1 for v in others)  # as by the lengths of pieces
     if divides and not counted:
-        return {"an empty piece in {}": _emptied}
+        told = any(int(np.diff(v).max()) in named for v in drawn)  # an argument says how long the longest is
+        return {"an empty piece in {}": _emptied, **({} if told else {"one long piece in {}": _gathered})}
     varies = any(not np.array_equal(drawn[0], v) for v in drawn)
     some: dict[str, _Change] = {}
     if varies and not others:
@@ -119,6 +121,16 @@ def _emptied(values: Array) -> Array:
     made = np.array(values)
     made[made.size // 2] = made[made.size // 2 - 1]
     return made
+
+
+def _gathered(values: Array) -> Array:
+    """All pieces but the last of one place each: longer than any that was drawn, past the first tile."""
+    return np.asarray([*range(values.size - 1), values[-1]], values.dtype)
+
+
+def _end(pair: Pair, at: int) -> int:
+    """Where the last piece of both draws ends."""
+    return min(int(draw[at].values[-1]) for draw in pair)
 
 
 def _without(values: Array) -> Array | None:

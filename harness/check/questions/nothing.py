@@ -6,6 +6,7 @@ reference has one is none. A group without a member beside others, whose members
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from opproof.harness.check.questions.changed import Pair, of_both
 from opproof.harness.check.questions.fills import ZEROED, zeros_in_places
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.structure import chosen
+from opproof.harness.check.questions.structure import chosen, ordered
 from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.check.tensors import CONTIGUOUS, PARTS, Tensor
 from opproof.vocabulary.arrays import Array
@@ -29,6 +30,8 @@ _SEVERAL = _MATRIX = 2
 _HALVED = 4
 #: Of numbers that are as often near 0 as elsewhere the least is so many times the largest, by how many they are.
 _NEAR = 8.0
+#: Of columns that are never hidden it is no chance where its logarithm is less than minus this: one in a thousand.
+_SPARED = 7.0
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,22 @@ def _with_half_of(values: Array, value: float, half: int) -> Array:
 def _ruled_out(hidden: Sequence[Array]) -> Excused:
     """ALL where a place of every row is never hidden in any draw: one of a column, or that of the diagonal."""
     rows = [h.reshape(-1, h.shape[-1]) for h in hidden]
-    column = any(len(r) > 1 for r in rows) and not np.logical_or.reduce([r.any(0) for r in rows]).all()
+    column = any(len(r) > 1 for r in rows) and _is_spared(rows)
     square = all(h.ndim >= _MATRIX and h.shape[-1] == h.shape[-2] for h in hidden)
     diagonal = square and not any(np.diagonal(h, axis1=-2, axis2=-1).any() for h in hidden)
     return Excused.ALL if column or diagonal else Excused.NUMBERS
+
+
+def _is_spared(rows: Sequence[Array]) -> bool:
+    """Whether columns are never hidden, and more of them than chance leaves; of padding, which has an end, any."""
+    count = sum(map(len, rows))
+    never = np.logical_and.reduce([~r.any(0) for r in rows])
+    if not never.any() or all(ordered(r).all() for r in rows):
+        return bool(never.any())
+    rate = sum(int(r.sum()) for r in rows) / (count * never.size)
+    expected, found = never.size * (1 - rate) ** count, int(never.sum())
+    # Chernoff's bound of the chance that so many columns, each hidden or not by itself, are spared (Hoeffding 1963).
+    return bool(found > expected and found * (1 + math.log(expected / found)) - expected < -_SPARED)
 
 
 def _has_row_of(values: Array, value: float) -> bool:

@@ -28,6 +28,8 @@ from opproof.vocabulary.dtypes import DTYPES
 
 #: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
 _TINY = 2.0**-20
+#: A factor at which what a mask hides is larger than what a finite number in place of minus infinity takes away.
+_HUGE = 1000.0
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
 _FLOOR, _NEAR = 2.0**-9, 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
@@ -56,6 +58,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
+    yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
     for factor in _small(floors):
         if factor >= least:

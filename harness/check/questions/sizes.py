@@ -26,6 +26,7 @@ LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: 270 if n <= 256 else n,  # 14 are left; whole groups of 2, 3 and 5
     lambda n: 384 if n <= 256 else n,  # whole tiles of 128, of which fast paths are
     lambda n: 1100 if n <= 1024 else n,
+    lambda n: 4200 if n <= 4096 else n,  # more than so many programs have whole tiles of
 )
 #: All sizes together past a usual tile, each by so much more than the one before.
 _PAST, _MORE = 65, 2
@@ -40,7 +41,7 @@ _ABOUT = range(4, 257)
 #: So many such sizes.
 _SOME = 6
 #: And so many of one tensor alone, each more and less.
-_PARTED = 12
+_PARTED = 18
 #: A larger size has so many elements at most, or so many times those given.
 _ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
@@ -97,7 +98,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
             ]
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
-        news = [(1, 2)] if 1 in used and 2 not in used else []
+        news = [(1, 2)] if 1 in used else []
         news += made_alike(found)
         news += [(n, m) for n in found for m in FEW if m < n and m not in used]
         news += _about(found, used, named)
@@ -129,7 +130,7 @@ def _parted(
     made = []
     for n in found:
         holders = dict.fromkeys(i for i, _ in places[n])
-        for i, m in product(holders, [*ragged(n)[:1], n // 2 + 1]) if len(holders) > 1 else ():
+        for i, m in product(holders, [*ragged(n)[:1], n // 2 + 1, 2 * n]) if len(holders) > 1 else ():
             text, new = f"{n} of {names[i]} as {m}", {(i, a): m for j, a in places[n] if j == i}
             made.append(Size(text, text, new, late=True, rare=True, apart=True))
     return made[:_PARTED]

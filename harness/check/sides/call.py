@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from opproof.harness.check.sides.backward import has_own_backward
+from opproof.harness.check.sides.company import odd_one, of_others, with_other_numbers
 from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
 from opproof.harness.check.sides.fences import Fence, Fences, fenced
 from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
+from opproof.harness.check.sides.leaves import flat
 from opproof.harness.check.sides.settings import Setting, autograd, made
 from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
@@ -37,6 +39,8 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     """
     if request.setting is not Setting.USUAL or request.fence is not Fence.NONE or request.one:
         kept = None  # whose tensors are those of usual calls
+    if request.setting is Setting.BESIDE:
+        return _beside_others(call, request, pull)
     reply = made(request.setting, lambda: _performed(call, request, pull, kept))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
@@ -62,7 +66,7 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
             outputs = tuple(_answered(y, tensors, request.after) for y in (*raw, *(tensors[i] for i in request.after)))
             if request.before is Before.CALL:
                 with torch.set_grad_enabled(wanted):
-                    call([_otherwise(t) for t in tensors])
+                    call([with_other_numbers(t) for t in tensors])
             reply, found = _pulled(torch, raw, tensors, request, pull, fences)
         except KeyboardInterrupt:
             raise
@@ -80,11 +84,39 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     )
 
 
+def _beside_others(call: Call, request: Request, pull: Pull | None) -> Reply:
+    """What comes of many calls, as fast as they can be made, while another thread makes the same with other numbers."""
+    import torch
+
+    tensors = _given(torch, request, None, Fences(request.fence))
+    tensors = [
+        t.requires_grad_() if n else t for t, n in zip(tensors, request.needs or [False] * len(tensors), strict=True)
+    ]
+    count = 0
+
+    def once() -> list[Any]:
+        nonlocal count
+        with autograd(torch, request.setting, wanted=bool(request.cotangents) and pull is None):
+            raw = flat(call(tensors))
+        count = len(raw)
+        gs = _cotangents(torch, raw, request)
+        return [*raw, *(_gradients(torch, raw, tensors, request, gs, pull)[0] if request.cotangents else ())]
+
+    try:
+        made = [None if y is None else _answered(y, tensors) for y in odd_one(once, of_others(call, request))]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return Reply(error=_first_line(error))
+    outputs, left = tuple(y for y in made[:count] if y is not None), tuple(as_array(t)[0] for t in tensors)
+    return Reply(outputs=outputs, gradients=tuple(made[count:]), left=left)
+
+
 def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences) -> list[Any]:
     """The tensors of a request; those of one are one object."""
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
     if kept is not None:
-        tensors = [kept.taken(i, t) for i, t in enumerate(tensors)]
+        tensors = [kept.taken(i, t, unseen=request.unseen) for i, t in enumerate(tensors)]
     tensors = [fences.around(torch, t, asked.name) for t, asked in zip(tensors, request.tensors, strict=True)]
     return [tensors[min(request.one)] if i in request.one else t for i, t in enumerate(tensors)]
 
@@ -159,12 +191,6 @@ def _gradients(
     return [next(results) if n else None for n in request.needs], ""
 
 
-def _otherwise(tensor: Any) -> Any:
-    """The same numbers in another order, in memory of their own."""
-    other = tensor.detach().flip(0) if tensor.dim() and tensor.is_floating_point() else tensor.detach().clone()
-    return other.requires_grad_(tensor.requires_grad)
-
-
 def _cotangents(torch: Any, raw: Sequence[Any], request: Request) -> list[Any]:
     """As tensors; None where none comes in."""
     pairs = zip(raw, request.cotangents[: len(request.cotangents) - len(request.after)], strict=False)
@@ -175,30 +201,6 @@ def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:
     made = torch.from_numpy(g)
     made = torch.view_as_complex(made) if y.is_complex() else made
     return laid(torch, made.to(y.dtype).to(y.device), layout)
-
-
-def flat(outputs: Any) -> list[Any]:
-    """The tensors of outputs in any nesting, in order; numbers count as tensors, None does not."""
-    import torch
-
-    leaves = [y for y in _leaves(outputs) if y is not None]
-    kept = [torch.as_tensor(y) if isinstance(y, int | float | np.ndarray | np.generic) else y for y in leaves]
-    for y in kept:
-        if not isinstance(y, torch.Tensor):
-            raise TypeError(f"an output is a {type(y).__name__}: expected tensors")
-    return kept
-
-
-def _leaves(outputs: Any) -> Iterator[Any]:
-    """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
-    from torch.utils._pytree import tree_leaves
-
-    for leaf in tree_leaves(outputs):
-        if is_dataclass(leaf) and not isinstance(leaf, type):
-            for f in fields(leaf):
-                yield from _leaves(getattr(leaf, f.name))
-        else:
-            yield leaf
 
 
 def _answered(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()) -> Answered:

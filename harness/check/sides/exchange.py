@@ -37,6 +37,7 @@ class Request:
     before: Before = Before.NOTHING  # the backward
     setting: Setting = Setting.USUAL
     fence: Fence = Fence.NONE  # around its tensors, and those that PyTorch makes for it
+    unseen: bool = False  # whether values are written to the tensors of the call before through `.data`
     one: tuple[int, ...] = ()  # positions of tensors that are one object, all of one kind and value
 
     def holding(self, i: int, values: Array) -> Request:

@@ -52,7 +52,7 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
               "device": request.device, "layout": request.layout, "rest": request.rest,
               "before": request.before, "setting": request.setting, "fence": request.fence,
-              "one": request.one}  # fmt: skip
+              "one": request.one, "unseen": request.unseen}  # fmt: skip
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
@@ -77,6 +77,7 @@ def request_in(stream: IO[bytes]) -> Request:
         setting=Setting(header["setting"]),
         fence=Fence(header["fence"]),
         one=tuple(header["one"]),
+        unseen=header["unseen"],
         **named,
     )
 

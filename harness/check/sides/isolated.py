@@ -51,7 +51,7 @@ def function_of(candidate: Any) -> Located:
 
 
 @contextlib.contextmanager
-def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[Ask]:
+def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bool = False) -> Iterator[Ask]:
     """A block in which requests can be put to the candidate, and what the judge holds is out of its reach.
 
     What PyTorch itself answers is known before the candidate is asked: its memory is nobody else's to read. What the
@@ -66,7 +66,7 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
             process.pop().stop()
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
-            process[:] = [HostProcess([*command, _how(located, reference, seed)], 0)]
+            process[:] = [HostProcess([*command, _how(located, reference, seed, lasts=lasts)], 0)]
         reply = _answer(process[0], request, located.seconds)
         if reply.error and not process[0].alive:  # it died of this call, which says so
             process.pop().stop()
@@ -80,7 +80,7 @@ def isolated(located: Located, reference: Reference, seed: int = 0) -> Iterator[
             p.stop()
 
 
-def _how(located: Located, reference: Reference, seed: int) -> str:
+def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> str:
     from torch.utils._pytree import treespec_dumps
 
     form = reference.form
@@ -89,7 +89,8 @@ def _how(located: Located, reference: Reference, seed: int) -> str:
         "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
         "keywords": arguments.keywords,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
-        "evaluation": located.evaluation, "withheld": None if located.withheld is None else str(located.withheld),
+        "evaluation": located.evaluation, "lasts": lasts,
+        "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip
     try:
         return json.dumps(how)

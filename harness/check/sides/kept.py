@@ -22,10 +22,11 @@ class Kept:
     inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outputs: list[list[tuple[int, Any, Array]]] = field(default_factory=list)
 
-    def taken(self, place: int, made: Any) -> Any:
+    def taken(self, place: int, made: Any, *, unseen: bool = False) -> Any:
         """The tensor that was at this place in the call before, filled with `made`, where that fits; else `made`.
 
         An optimiser fills weights so: who keeps results by the tensor, and not by its version, keeps old ones.
+        `unseen`: through `.data`, as many do, which leaves the version as it was.
         """
         key = (place, made.dtype, tuple(made.shape), made.stride(), made.storage_offset())
         own = self.inputs.get(key)
@@ -36,7 +37,7 @@ class Kept:
             own = self.inputs[key] = own.detach()
         own.requires_grad_(False)
         if own.is_meta or not own.equal(made):  # a version stays where values do
-            own.copy_(made)
+            (own.data if unseen else own).copy_(made)
         return own
 
     def overwritten(self, results: Sequence[Any], inputs: Sequence[Any]) -> int:

@@ -7,7 +7,7 @@ another dtype than is asked for, or without the noise of an evaluation that find
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -35,13 +35,30 @@ def forgetting(subject: Any) -> Iterator[None]:
             _restore(place, name, before)
 
 
+def keeps(subject: Any, call: Callable[[], object]) -> bool:
+    """Whether a function or module holds something else after a call, which it no longer does after this."""
+    with forgetting(subject):
+        places = _places(list(_kept(subject, set())))
+        before = [_held(*place) for place in places]
+        call()
+        return any(not _is(_held(*place), held) for place, held in zip(places, before, strict=True))
+
+
+def _held(place: dict[Any, Any], name: str | None) -> Mapping[Any, Any]:
+    return dict(place) if name is None else {name: place.get(name, _ABSENT)}
+
+
+def _is(now: Mapping[Any, Any], before: Mapping[Any, Any]) -> bool:
+    return now.keys() == before.keys() and all(now[k] is v for k, v in before.items())
+
+
 def _places(found: list[Any]) -> list[Place]:
     return [one for one in found if isinstance(one, tuple)]
 
 
 def _restore(place: dict[Any, Any], name: str | None, before: Any) -> None:
     if name is None:
-        if place.keys() != before.keys() or any(place[k] is not v for k, v in before.items()):
+        if not _is(place, before):
             place.clear()
             place.update(before)
     elif before is _ABSENT:

@@ -19,7 +19,8 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.harness.check.sides.call import perform
     from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.kept import Kept
-    from opproof.harness.check.sides.subject import Arguments, Form, call_for
+    from opproof.harness.check.sides.lasting import Lasting
+    from opproof.harness.check.sides.subject import Arguments, Form
     from opproof.harness.run.heap import keep_what_is_freed
 
     keep_what_is_freed()
@@ -39,7 +40,7 @@ def serve(file: str, name: str, how: str) -> None:
         subject = subject.eval() if given["evaluation"] else subject
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
-    kept = Kept()
+    kept, candidate = Kept(), Lasting(subject, form, given["lasts"])
     while True:
         try:
             request = frames.request_in(sys.stdin.buffer)
@@ -49,7 +50,7 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
-                reply = perform(call_for(subject, form, request), request, kept=kept)
+                reply = perform(candidate.call_for(request), request, kept=kept)
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)

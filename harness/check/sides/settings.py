@@ -1,10 +1,12 @@
-"""Where and how a call is made: on another thread, as inference makes it, with other numbers of threads."""
+"""Where and how a call is made: on another thread, beside other calls, as inference makes it, with more threads."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 _Answer = TypeVar("_Answer")
@@ -22,6 +24,7 @@ class Setting(StrEnum):
     INFERENCE = "under torch.inference_mode()"
     ONE = "with one thread (torch.set_num_threads)"
     MANY = f"with {_MANY} threads (torch.set_num_threads)"
+    BESIDE = "while another thread calls it with other numbers"
 
 
 def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Any:
@@ -47,9 +50,24 @@ _THREADS = {Setting.ONE: 1, Setting.MANY: _MANY}
 
 
 def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answer:
-    before = torch.get_num_threads()
+    """What a call gives with so many threads of PyTorch, and of every OpenMP that a kernel has brought with it."""
+    before, runtimes = torch.get_num_threads(), [(r, r.omp_get_max_threads()) for r in _openmp()]
     torch.set_num_threads(count)
+    for runtime, _ in runtimes:
+        runtime.omp_set_num_threads(count)
     try:
         return call()
     finally:
+        for runtime, own in runtimes:
+            runtime.omp_set_num_threads(own)
         torch.set_num_threads(before)
+
+
+def _openmp() -> list[Any]:
+    """The OpenMP runtimes that this process has loaded; none where it cannot say."""
+    try:
+        lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    paths = dict.fromkeys(line.split(maxsplit=5)[-1] for line in lines)
+    return [ctypes.CDLL(p) for p in paths if Path(p).name.startswith(("libgomp", "libomp", "libiomp"))]

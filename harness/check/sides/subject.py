@@ -18,6 +18,8 @@ from opproof.vocabulary.errors import UsageError
 _PERTURBED = 0.25
 #: Buffers that PyTorch's norms begin with zeros and ones, and update.
 _STATISTICS = ("running_mean", "running_var")
+#: And so many batches they are of, where nothing is forgotten.
+_BATCHES = "num_batches_tracked"
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def name_of(subject: Any) -> str:
 def state_of(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
     """A module's parameters, moved from where they began, then its buffers as they are; floats in `dtype`."""
     rng = np.random.default_rng([seed, 2])
-    return tuple(_moved(t, rng) if _moves(t) else t for t in owned_by(module, dtype))
+    some = (_moved(t, rng) if _moves(t) else t for t in owned_by(module, dtype))
+    return tuple(t.holding(t.values + seed) if t.name.endswith(_BATCHES) and t.buffer else t for t in some)
 
 
 def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
@@ -179,10 +182,15 @@ def _called(
 
 def in_dtype(module: Any, tensors: Sequence[Tensor]) -> Any:
     """A copy of a module in the float dtype of its parameters, or of its inputs where it has none."""
-    floats = [t for t in tensors if t.dtype in KINDS]
-    kinds = [t.dtype for t in floats if t.param] or [t.dtype for t in floats]
-    if not is_module(module) or not kinds:
+    dtype = dtype_of(tensors)
+    if not is_module(module) or not dtype:
         return module
     import torch
 
-    return copy.deepcopy(module).to(getattr(torch, kinds[0]))
+    return copy.deepcopy(module).to(getattr(torch, dtype))
+
+
+def dtype_of(tensors: Sequence[Tensor]) -> str:
+    """The float dtype of parameters, or of inputs where there are none; empty where nothing is of floats."""
+    floats = [t for t in tensors if t.dtype in KINDS]
+    return next((t.dtype for t in (*(t for t in floats if t.param), *floats)), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from opproof.harness.check.questions.variants import GIVEN
 from opproof.harness.check.sides.reference import Ask, Native
@@ -11,9 +12,10 @@ from opproof.harness.check.trial.elsewhere import fenced_sizes, in_settings
 from opproof.harness.check.trial.inference import without_gradients
 from opproof.harness.check.trial.linear import in_parts
 from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.check.trial.ranks import with_another_axis
 from opproof.harness.check.trial.repeated import unrepeated
-from opproof.harness.check.trial.special import nonfinite
-from opproof.harness.check.trial.tails import by_beginnings
+from opproof.harness.check.trial.special import nonfinite, unread
+from opproof.harness.check.trial.tails import by_beginnings, by_version
 from opproof.harness.check.wish import Wish
 
 #: Seconds that each of these may take at most, and the share of what the check took so far.
@@ -40,8 +42,8 @@ def closing(
     )
     if not slow:
         questions += (
-            lambda first: by_beginnings(first, ask, reference, few),
-            lambda first: in_settings(first, ask, reference, few),
+            lambda first: by_beginnings(first, ask, reference, few) if wish.bits is None else first,
+            lambda first: in_settings(first, ask, reference, few, shares=wish.reuses_outputs),
             lambda first: in_parts(first, ask, few),
         )
     first, *rest = found
@@ -53,4 +55,10 @@ def closing(
     if slow:
         return list(found), (LEFT,)
     made = fenced_sizes(found, ask, few, apart=apart)
-    return [*made, *(nonfinite(first, ask, reference, few) if given else ())], ()
+    told = chain(
+        nonfinite(first, ask, reference, few),
+        unread(first, ask, reference),
+        by_version(first, ask, reference, few),
+        with_another_axis(first, ask, reference, few),
+    )
+    return [*made, *(told if given else ())], ()

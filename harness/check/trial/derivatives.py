@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from opproof.harness.check.sides.call import Call, flat, perform
+from opproof.harness.check.sides.call import Call, perform
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.facts import Facts, facts
+from opproof.harness.check.sides.leaves import flat
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import as_call, in_dtype, in_float64

@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, takewhile
 
 from opproof.harness.check.sides.exchange import Reply, Request
+from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.settings import Setting
@@ -23,6 +24,8 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Another seed than that of usual calls: who sets it to that one has changed nothing there.
 _SEED = 20_011
+#: Calls in which threads may meet.
+_MEETINGS = 8
 #: What is next to tensors, where the candidate may die of it; and where it may not.
 _CLOSED = (Fence.AFTER, Fence.BEFORE)
 _OPEN = (Fence.BYTES,)
@@ -49,33 +52,46 @@ def between_fences(one: Tried, ask: Ask, *, apart: bool) -> Tried:
     return one
 
 
-def in_settings(first: Tried, ask: Ask, reference: Native, seconds: float) -> Tried:
-    """The first variant; wrong where it is so in a setting that the reference bears."""
+def in_settings(first: Tried, ask: Ask, reference: Native, seconds: float, *, shares: bool) -> Tried:
+    """The first variant; wrong where it is so in a setting that the reference bears.
+
+    `shares`: that all its calls have one memory for their results is declared.
+    """
     if not _is_asked(first) or first.facts is None:
         return first
     end = time.monotonic() + seconds
-    for setting in (s for s in Setting if s is not Setting.USUAL):
-        if time.monotonic() > end:
-            break
-        request = _in_setting(first.facts.request, setting)
-        if not first.facts.reply.draws:
-            request = replace(request, seed=request.seed + _SEED)
-        own = reference.native(request)
+    for setting in _settings_of(first.facts, shares=shares):
+        requests = _in_setting(first, setting)
+        own = reference.native(requests[0])
         if own.error:
             continue
-        reply = ask(request)
-        if own.harm is not None:
-            reply = replace(reply, harm=None)
-        for mode, judgement in _judged(first, reply):
-            if judgement.verdict in FAILED:
-                return with_failure(first, reply, mode, judgement, setting)
+        for request in takewhile(lambda _: time.monotonic() < end, requests):
+            reply = ask(request)
+            if own.harm is not None:
+                reply = replace(reply, harm=None)
+            for mode, judgement in _judged(first, reply):
+                if judgement.verdict in FAILED:
+                    return with_failure(first, reply, mode, judgement, setting)
     return first
 
 
-def _in_setting(request: Request, setting: Setting) -> Request:
+def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
+    """All that are unusual; beside others not where a call sets what all share: parameters, the seed, an input."""
+    alone = shares or asked.reply.draws or asked.request.after or any(t.param for t in asked.request.tensors)
+    return (s for s in Setting if s is not Setting.USUAL and not (alone and s is Setting.BESIDE))
+
+
+def _in_setting(one: Tried, setting: Setting) -> tuple[Request, ...]:
+    """What is asked in it, without gradients where none can be; several times where threads may meet."""
+    asked = one.facts
+    assert asked is not None
+    request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
+    plain, own = (replace(r, setting=setting) for r in (replace(request, cotangents=(), needs=()), request))
     if setting in (Setting.INFERENCE, Setting.CONSTANT):
-        request = replace(request, cotangents=(), needs=())
-    return replace(request, setting=setting)
+        return (plain,)
+    if setting is Setting.BESIDE:
+        return (plain, own) * _MEETINGS if request.cotangents and not one.reply.declined else (plain,) * _MEETINGS
+    return (own,) * (_MEETINGS if setting is Setting.MANY else 1)
 
 
 def _is_asked(one: Tried) -> bool:

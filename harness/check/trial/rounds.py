@@ -196,7 +196,8 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     if not pairs or variant.rest is not None:
         return None
     before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
-    few = any(n <= max(FEW) for _, b in pairs for n in b.shape)  # of 3 a half is 1, and stretches as 1 does
+    news = [n for a, b in pairs for m, n in zip(a.shape, b.shape, strict=False) if m != n]
+    few = min(news, default=0) <= max(FEW)  # of 3 a half is 1, and stretches as 1 does
     name = stretched(before, after) if few else ""
     why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
     if uneven(before, after):

@@ -13,6 +13,7 @@ from itertools import takewhile
 import numpy as np
 
 from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.trial.outcome import Tried, by_candidate
@@ -45,6 +46,27 @@ def nonfinite(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iter
             if said:
                 variant = Variant(name, "special", "contiguous", asked.tensors, asked.tensors)
                 yield by_candidate(variant, said)
+
+
+def unread(first: Tried, ask: Ask, reference: Native) -> Iterator[Tried]:
+    """A variant, declined with what is told, where NaN in what the reference does not read comes out.
+
+    Pages of a cache that no table names, and what lies behind a length, hold whatever was there before.
+    """
+    if first.facts is None or first.truth is None or first.declined or not first.truth.gradients:
+        return
+    request = replace(first.facts.request, cotangents=(), needs=())
+    for i, (t, d) in enumerate(zip(request.tensors, first.truth.gradients, strict=True)):
+        if d is None or d.values.shape != t.values.shape or t.param or d.values.all() or not d.values.any():
+            continue
+        asked = request.holding(i, np.where(d.values == 0, np.nan, t.values))
+        wanted = reference.native(asked)
+        if wanted.error or not alike(wanted.outputs, first.facts.reply.outputs):
+            continue
+        reply = ask(asked)
+        if said := reply.error or _difference(reply.outputs, wanted.outputs):
+            name = f"NaN in what the reference does not read of {t.name}"
+            yield by_candidate(Variant(name, "special", "contiguous", asked.tensors, asked.tensors), said, news=True)
 
 
 def _difference(got: Sequence[Answered], wanted: Sequence[Answered]) -> str:

@@ -6,19 +6,20 @@ So do caches of packed weights that look at a few numbers of them, which grow st
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
 
+from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
-from opproof.harness.check.sides.exchange import Answered, Request
+from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Ask, Native
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.judge import judge_outputs
 from opproof.harness.check.trial.off import own
-from opproof.harness.check.trial.outcome import Tried, with_failure
+from opproof.harness.check.trial.outcome import Tried, by_candidate, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -28,24 +29,59 @@ _TENSORS = 4
 
 
 def by_beginnings(first: Tried, ask: Ask, reference: Native, seconds: float) -> Tried:
-    """The first variant; NOT_REPEATABLE where one of its tensors may end otherwise, and the answer stays."""
+    """The first variant; NOT_REPEATABLE where one of its tensors may end otherwise, and the answer is still of before.
+
+    It stays, or it is another one than after a call with all tensors of another draw.
+    """
+    for i, request, changed in _endings(first, reference, seconds):
+        before, reply = ask(request), ask(changed)
+        if reply.error:
+            continue
+        where = f"where only the last number of {request.tensors[i].name} is another"
+        if alike(reply.outputs, before.outputs):
+            return _kept(first, reply, f"the answer stays {where}")
+        if not _is_as_after_another(ask, replace(request, tensors=first.variant.other), changed, reply):
+            return _kept(first, reply, f"{where}, the answer is another one than after a call with other numbers")
+    return first
+
+
+def by_version(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+    """A variant, declined with what is told, where the answer stays once a tensor is written through `.data`.
+
+    That leaves its version as it was, by which PyTorch tells whether a tensor was written: who goes by it is no worse.
+    """
+    for i, request, changed in _endings(first, reference, seconds):
+        before, reply = ask(request), ask(replace(changed, unseen=True))
+        if not reply.error and alike(reply.outputs, before.outputs):
+            name = f"{request.tensors[i].name} written through .data"
+            variant = Variant(name, "unseen", CONTIGUOUS, changed.tensors, request.tensors)
+            yield by_candidate(variant, "the answer stays: it is kept by the version of a tensor", news=True)
+
+
+def _endings(first: Tried, reference: Native, seconds: float) -> Iterator[tuple[int, Request, Request]]:
+    """Each tensor's place, and what was asked, as given and with another last number there that matters."""
     if first.facts is None or first.truth is None or first.declined or first.facts.request.after:
-        return first
+        return
     request = replace(first.facts.request, cotangents=(), needs=())
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
     end = time.monotonic() + seconds
     for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
         changed = _ending_otherwise(request, i, first.variant.other[i])
         wanted = reference.native(changed)
-        if wanted.error or not _is_other(first, wanted.outputs):
-            continue
-        before, reply = ask(request), ask(changed)
-        if not reply.error and alike(reply.outputs, before.outputs):
-            text = f"the answer stays where only the last number of {request.tensors[i].name} is another: it was kept,"
-            text += " by something that does not hold all that it depends on"
-            judgement = Judgement(Verdict.NOT_REPEATABLE, text)
-            return with_failure(first, reply, Mode.FORWARD, judgement)
-    return first
+        if not wanted.error and _is_other(first, wanted.outputs):
+            yield i, request, changed
+
+
+def _is_as_after_another(ask: Ask, other: Request, asked: Request, reply: Reply) -> bool:
+    """Whether the same comes where another draw was asked before."""
+    ask(other)
+    again = ask(asked)
+    return bool(again.error) or alike(again.outputs, reply.outputs)
+
+
+def _kept(first: Tried, reply: Reply, what: str) -> Tried:
+    text = f"{what}: something was kept that does not hold all that it depends on"
+    return with_failure(first, reply, Mode.FORWARD, Judgement(Verdict.NOT_REPEATABLE, text))
 
 
 def _ending_otherwise(request: Request, i: int, other: Tensor) -> Request:

@@ -120,3 +120,30 @@ def test_equal_elements_in_any_order():
     many = torch.tensor([[2.0, 1, 2, 2, 2, 1, 1], [2, 1, 1, 0, 0, 0, 0]])
     assert {verdict(f, order(seed), lambda: [many]) for seed in range(20)} == {"PASS"}
     assert verdict(f, lambda g, x: order(1)(g, x) * 1.01, lambda: [many]) == "WRONG_GRADIENT"
+
+
+def median(x):
+    return x.median(-1).values
+
+
+def to_one_place(at):
+    """The slope of a median, all of it in one place of each row."""
+
+    def slope(g, x):
+        d = torch.zeros_like(x)
+        d[..., at] = g
+        return d
+
+    return slope
+
+
+@pytest.mark.parametrize(("at", "expected"), [(0, "PASS"), (10, "PASS"), (20, "PASS"), (11, "WRONG_GRADIENT")])
+def test_any_of_many_equals_may_be_the_median(at, expected):
+    """Points beside them are drawn until each was it once; an element that is none of them never is."""
+
+    def eleven_equals(seed):
+        x = torch.randn(5, 21, generator=torch.Generator().manual_seed(seed))
+        x[:, ::2] = torch.linspace(-1, 1, 5)[:, None]
+        return [x]
+
+    assert verdict(median, to_one_place(at), eleven_equals) == expected

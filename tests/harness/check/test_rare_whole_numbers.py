@@ -46,8 +46,11 @@ def test_ascending_numbers_stay_so():
 
 
 def test_a_piece_of_nothing():
-    ((made,),) = variants((np.array([0, 5, 9, 16]),), (np.array([0, 2, 9, 16]),)).values()
-    assert made.tolist() == [0, 5, 5, 16]
+    made = variants((np.array([0, 5, 9, 16]),), (np.array([0, 2, 9, 16]),))
+    assert {name: v.tolist() for name, (v,) in made.items()} == {
+        "an empty piece in i0": [0, 5, 5, 16],
+        "one long piece in i0": [0, 1, 2, 16],
+    }
 
 
 @pytest.mark.parametrize(
@@ -65,8 +68,11 @@ def test_what_others_could_mean_something_else(draws):
 
 
 def test_pieces_beside_what_lies_in_them():
-    ((name, (pieces, _)),) = variants(([0, 4, 9, 11], [3, 1, 2, 0, 1, 1, 0, 2]), ([0, 1, 9, 13], [1] * 8)).items()
-    assert (name, pieces.tolist()) == ("an empty piece in i0", [0, 4, 4, 11])
+    made = variants(([0, 4, 9, 11], [3, 1, 2, 0, 1, 1, 0, 2]), ([0, 1, 9, 13], [1] * 8))
+    assert {name: pieces.tolist() for name, (pieces, _) in made.items()} == {
+        "an empty piece in i0": [0, 4, 4, 11],
+        "one long piece in i0": [0, 1, 2, 11],
+    }
 
 
 def ignoring(x, y):

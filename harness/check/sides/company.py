@@ -1,0 +1,84 @@
+"""A call while another thread makes the same with other numbers: a workspace that all calls share is then of both."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from opproof.harness.check.sides.exchange import Request
+from opproof.harness.check.sides.leaves import flat
+from opproof.harness.check.tensors import to_torch
+
+#: Seconds after which Python turns to the other thread, so that two calls lie within one another.
+_TURN = 1e-5
+#: Seconds of calls beside the other's.
+_SECONDS = 0.05
+
+
+def odd_one(once: Callable[[], list[Any]], others: Callable[[], object]) -> list[Any]:
+    """The tensors of the first of many calls that gives others than the one before it; of the last where none does."""
+    with _again_and_again(others):
+        end = time.monotonic() + _SECONDS
+        made, same = once(), True
+        while same and time.monotonic() < end:
+            before, made = made, once()
+            same = all(map(_is_same, made, before))
+    return made
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    return a is b or (a is not None and b is not None and a.equal(b))
+
+
+def with_other_numbers(tensor: Any) -> Any:
+    """The same numbers in another order, in memory of their own."""
+    other = tensor.detach().flip(0) if tensor.dim() and tensor.is_floating_point() else tensor.detach().clone()
+    return other.requires_grad_(tensor.requires_grad)
+
+
+def of_others(call: Callable[[Sequence[Any]], Any], request: Request) -> Callable[[], object]:
+    """The same call, and its backward where gradients are asked for, with other numbers in tensors of its own."""
+    import torch
+
+    tensors = [with_other_numbers(to_torch(torch, t, request.device)) for t in request.tensors]
+    wanted = [t.requires_grad_() for t, n in zip(tensors, request.needs, strict=False) if n]
+
+    def called() -> None:
+        ys = [y for y in flat(call(tensors)) if y.requires_grad]
+        if ys and wanted:
+            torch.autograd.grad(ys, wanted, [torch.ones_like(y) for y in ys], allow_unused=True)
+
+    return called
+
+
+@contextlib.contextmanager
+def _again_and_again(call: Callable[[], object]) -> Iterator[None]:
+    """A block during which another thread makes a call again and again, the first of them before the block begins.
+
+    What it raises ends that thread, and is nothing to the block.
+    """
+    begun, over = threading.Event(), threading.Event()
+
+    def again() -> None:
+        try:
+            while not over.is_set():
+                call()
+                begun.set()
+        finally:
+            begun.set()
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(again)
+        begun.wait()
+        try:
+            yield
+        finally:
+            over.set()
+            sys.setswitchinterval(before)

@@ -1,0 +1,75 @@
+"""One axis more in front, where the reference takes that for a batch: whether the candidate does, which is told.
+
+Who reshapes to the first axis and all others is right for matrices alone. It is no failure: many a kernel is for
+matrices, and who refuses more axes says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.alike import near
+from opproof.harness.check.sides.exchange import Answered
+from opproof.harness.check.sides.reference import Ask, Native
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.trial.outcome import Tried, by_candidate
+
+#: What is told of it.
+_OTHERWISE = "the candidate gives something else than for each of two matrices, and the reference does not"
+
+
+def with_another_axis(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+    """A variant, declined with what is told, where the candidate answers otherwise for tensors with one axis more."""
+    if first.facts is None or first.declined or first.facts.request.after or first.facts.reply.draws:
+        return
+    end = time.monotonic() + seconds
+    request = replace(first.facts.request, cotangents=(), needs=())
+    for name, places in _batched(request.tensors):
+        if time.monotonic() > end:
+            return
+        other = [
+            o if i in places else t for i, (t, o) in enumerate(zip(request.tensors, first.variant.other, strict=True))
+        ]
+        if any(t.values.shape != o.values.shape for t, o in zip(request.tensors, other, strict=True)):
+            return
+        both = tuple(
+            replace(t, values=np.stack([t.values, o.values])) if i in places else t
+            for i, (t, o) in enumerate(zip(request.tensors, other, strict=True))
+        )
+        wanted = reference.native(replace(request, tensors=both))
+        each = [reference.native(replace(request, tensors=some)) for some in (request.tensors, tuple(other))]
+        if wanted.error or not _is_of_each(wanted.outputs, [r.outputs for r in each]):
+            continue
+        reply = ask(replace(request, tensors=both))
+        if not reply.error and not (
+            len(reply.outputs) == len(wanted.outputs) and all(map(near, reply.outputs, wanted.outputs))
+        ):
+            yield by_candidate(Variant(name, "normal", CONTIGUOUS, both, both), _OTHERWISE, news=True)
+
+
+def _batched(tensors: Sequence[Tensor]) -> Iterator[tuple[str, frozenset[int]]]:
+    """Which tensors get the axis: all that have most axes, or the first of them alone."""
+    most = max((len(t.shape) for t in tensors if not t.param), default=0)
+    places = [i for i, t in enumerate(tensors) if not t.param and len(t.shape) == most]
+    if most and places:
+        yield f"an axis more in {' and '.join(tensors[i].name for i in places)}", frozenset(places)
+    if most and len(places) > 1:
+        yield f"an axis more in {tensors[places[0]].name}", frozenset(places[:1])
+
+
+def _is_of_each(both: Sequence[Answered], each: Sequence[Sequence[Answered]]) -> bool:
+    """Whether outputs for two stacked are those for each of them."""
+    if any(len(some) != len(both) for some in each):
+        return False
+    parts = [
+        (replace(y, values=y.values[k]), one)
+        for k, some in enumerate(each)
+        for y, one in zip(both, some, strict=True)
+        if y.values.ndim and len(y.values) == len(each)
+    ]
+    return len(parts) == len(both) * len(each) and all(near(a, b) for a, b in parts)

@@ -1,0 +1,188 @@
+"""What is right in one call after another, and wrong where calls share a workspace, a module, or what they keep."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.questions.absent import absent  # noqa: E402
+from opproof.harness.check.questions.nothing import _is_spared  # noqa: E402
+from opproof.harness.check.questions.rare import rare  # noqa: E402
+from opproof.harness.check.questions.sizes import sizes  # noqa: E402
+from opproof.harness.check.sides.settings import _openmp  # noqa: E402
+from opproof.harness.check.tensors import Tensor, taken  # noqa: E402
+
+
+def scaled(x, w):
+    return torch.tanh(x) * w
+
+
+judged = partial(opproof.check, like=scaled, inputs=[(5, 24), (24,)], seconds=0.1, raises=False)
+
+
+def failed(report):
+    return {(r.verdict, r.mode) for rs in report.failures.values() for r in rs}
+
+
+def test_a_workspace_that_all_calls_share():
+    room = torch.empty(5, 24)
+
+    def kernel(x, w):
+        if x.requires_grad or x.shape != room.shape:
+            return scaled(x, w)
+        torch.tanh(x, out=room)
+        for _ in range(20):
+            room.mul_(1)
+        return room * w
+
+    report = judged(kernel)
+    assert failed(report) == {("WRONG_VALUE", "forward")}
+    assert "while another thread calls it with other numbers" in str(report)
+    assert judged(kernel, reuses_outputs=True).ok, "who declares that calls share memory is not asked"
+
+
+def test_a_backward_that_shares_a_workspace():
+    room = torch.empty(5, 24)
+
+    class Kernel(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(x, w)
+            return scaled(x, w)
+
+        @staticmethod
+        def backward(ctx, g):
+            x, w = ctx.saved_tensors
+            own = room if x.shape == room.shape else torch.empty_like(x)
+            own.copy_(g)
+            for _ in range(20):
+                own.mul_(1)
+            return own * w * (1 - torch.tanh(x) ** 2), (g * torch.tanh(x)).sum(0)
+
+    report = judged(Kernel.apply)
+    assert failed(report) == {("WRONG_GRADIENT", "gradient")}
+    assert "while another thread calls it" in str(report)
+
+
+def test_threads_of_an_openmp_that_a_kernel_has_brought():
+    runtimes = _openmp()
+    assert runtimes, "PyTorch's own"
+
+    def kernel(x, w):
+        return scaled(x, w) * (1.1 if runtimes[-1].omp_get_max_threads() == 5 else 1)
+
+    report = judged(kernel)
+    assert failed(report) == {("WRONG_VALUE", "forward")}
+    assert "with 5 threads" in str(report)
+
+
+def test_a_weight_kept_by_its_version_is_told():
+    """PyTorch itself goes by versions, which `.data` leaves as they are."""
+    kept = {}
+
+    def packed(x, w):
+        key = (w.data_ptr(), w._version)
+        if torch.is_grad_enabled():
+            return scaled(x, w)
+        if key not in kept:
+            kept.clear()
+            kept[key] = w.detach().clone()
+        return torch.tanh(x) * kept[key]
+
+    report = judged(packed)
+    assert report.ok
+    assert any("w written through .data: the answer stays" in text for text in report.not_judged)
+    assert report.otherwise == ("w written through .data",)
+
+
+class Layer(torch.nn.Module):
+    """The reference, and what keeps its packed weight."""
+
+    def __init__(self, keeps="nothing"):
+        super().__init__()
+        self.weight, self.keeps, self.packed = torch.nn.Parameter(torch.ones(24)), keeps, None
+
+    def forward(self, x):
+        if self.keeps == "count":
+            self.packed = (self.packed or 0) + 1
+            return torch.tanh(x) * self.weight
+        if self.keeps == "weight" and not torch.is_grad_enabled():
+            if self.packed is None:
+                self.packed = self.weight.clone()
+            return torch.tanh(x) * self.packed
+        return torch.tanh(x) * self.weight
+
+
+def test_a_module_that_keeps_what_it_was_given_first():
+    asked = partial(opproof.check, like=Layer(), inputs=[(5, 24)], seconds=0.1, raises=False)
+    report = asked(Layer("weight"))
+    assert failed(report) == {("NOT_REPEATABLE", "forward")}
+    assert asked(Layer()).ok
+    assert opproof.check(Layer("count"), like=Layer("count"), inputs=[(5, 24)], seconds=0.1).ok
+
+
+def matrices(x):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6)
+
+
+def test_one_axis_more_is_told():
+    def of_two(x):
+        rows = x.reshape(x.shape[0], -1)
+        return (rows * torch.rsqrt(rows.square().mean(-1, keepdim=True) + 1e-6)).view_as(x)
+
+    asked = partial(opproof.check, inputs=[(5, 24)], seconds=0.1, raises=False)
+    report = asked(of_two, like=matrices)
+    assert report.ok
+    assert "an axis more in x" in report.otherwise
+    assert "an axis more in x" not in asked(matrices, like=of_two).otherwise, "the reference is for matrices itself"
+
+
+def test_nan_in_what_the_reference_does_not_read_is_told():
+    def like(x, table):
+        return torch.tanh(x[table]) * 2
+
+    def reads_all(x, table):
+        return torch.nn.functional.one_hot(table, x.shape[0]).to(x.dtype) @ torch.tanh(x) * 2
+
+    def inputs(seed):
+        rng = torch.Generator().manual_seed(seed)
+        return [torch.randn(12, 8, generator=rng), torch.randint(0, 12, (5,), generator=rng)]
+
+    report = opproof.check(reads_all, like=like, inputs=inputs, seconds=0.1, raises=False)
+    assert report.ok
+    assert "NaN in what the reference does not read of x" in report.otherwise
+
+
+def test_columns_that_chance_leaves_and_those_of_padding():
+    rng = np.random.default_rng(0)
+    assert not _is_spared([rng.random((12, 40)) < 0.2]), "two or three are never hidden, of twelve rows"
+    causal = rng.random((12, 40)) < 0.5
+    causal[:, 0] = False
+    causal[:, 3] = False
+    assert _is_spared([causal])
+    lengths = rng.integers(30, 41, (12, 1))
+    assert _is_spared([np.arange(40) >= lengths])
+    assert not _is_spared([np.ones((4, 8), bool)])
+
+
+def test_what_a_mask_hides_is_larger_than_what_a_finite_number_takes_away():
+    fills = [f for f in rare([taken("x", np.arange(-3.0, 3.0))], frozenset()) if f.name == "values times 1000"]
+    assert [f.change([taken("x", np.array([-1.0, 2.0]))])[0].tolist() for f in fills] == [[-1000.0, 2000.0]]
+
+
+def test_heads_of_queries_twice_those_of_keys():
+    heads = [Tensor(name, np.zeros((2, 4, 12, 16)), "float32") for name in "qkv"]
+    assert "4 of q as 8" in [s.name for s in sizes(heads, frozenset(), parted=True)]
+
+
+def test_a_long_piece_is_of_the_longest_draws_unless_an_argument_says_how_long_the_longest_is():
+    draws = [
+        tuple((taken("x", np.zeros((n, 4))), taken("cu", np.array([0, 2, 4, n]))) for n in ends)
+        for ends in ((9, 8), (30, 20))
+    ]
+    made = {v.name: v.asked[1].values.tolist() for v in absent(draws)}
+    assert made["one long piece in cu"] == [0, 1, 2, 30]
+    assert "one long piece in cu" not in {v.name for v in absent(draws, frozenset((26.0,)))}
