@@ -14,6 +14,8 @@ from opproof.vocabulary.arrays import Array
 _CLEARLY = 2.0
 #: Rows of which something can be told.
 _FEWEST = 8
+#: And of which each is one error throughout: so many, whose elements part by no more than this part of it.
+_SEVERAL, _ONE = 2, 0.1
 
 
 def clear_of_rows(signed: Array, most: float) -> bool:
@@ -23,9 +25,14 @@ def clear_of_rows(signed: Array, most: float) -> bool:
     """
     if signed.ndim < 2 or not signed.size:
         return True
-    squares = np.square(signed.reshape(-1, signed.shape[-1]))
-    squares = squares[np.isfinite(squares).any(-1)]
-    if len(squares) < _FEWEST:
+    units = signed.reshape(-1, signed.shape[-1])
+    units = units[np.isfinite(units).any(-1)]
+    rows = np.nanmean(np.square(units), -1)
+    if len(rows) < _FEWEST and (len(rows) < _SEVERAL or not _is_one_error(units, rows)):
         return True
-    rows = np.nanmean(squares, -1)
     return bool(rows.mean() - _CLEARLY * rows.std(ddof=1) / np.sqrt(len(rows)) > most * most)
+
+
+def _is_one_error(units: Array, squares: Array) -> bool:
+    """Whether all elements of each row are off by the same, as what one weight is multiplied with is."""
+    return bool(np.all(np.nanstd(units, -1) <= _ONE * np.sqrt(squares)))
