@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from opproof.harness.check.questions.variants import GIVEN
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.trial.elsewhere import fenced_sizes, in_settings
 from opproof.harness.check.trial.inference import without_gradients
 from opproof.harness.check.trial.linear import in_parts
-from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.check.trial.outcome import Right, Tried
 from opproof.harness.check.trial.ranks import with_another_axis
 from opproof.harness.check.trial.repeated import unrepeated
 from opproof.harness.check.trial.special import nonfinite, unread
@@ -36,29 +36,38 @@ def closing(
     seconds = min(_SECONDS, _SHARE * (time.monotonic() - began))
     few = max(seconds, _LEAST)
     slow = found[0].reply.seconds > few
-    questions: tuple[Callable[[Tried], Tried], ...] = (
-        lambda first: unrepeated(first, ask, seconds) if wish.bits is None else first,
-        lambda first: without_gradients(first, ask, seconds, reuses=wish.reuses_outputs),
-    )
-    if not slow:
-        questions += (
-            lambda first: by_beginnings(first, ask, reference, few) if wish.bits is None else first,
-            lambda first: in_settings(first, ask, reference, few, shares=wish.reuses_outputs),
-            lambda first: in_parts(first, ask, few),
-        )
-    first, *rest = found
-    given = first.variant.name == GIVEN
-    for question in questions if given else ():
-        asked = question(first)
-        if asked is not first:
-            return [asked, *rest], ()
+    first = found[0].right if found[0].variant.name == GIVEN else None
+    questions = _questions(ask, reference, wish, seconds, few, slow=slow)
+    if first is not None and (wrong := next(filter(None, (asked(first) for asked in questions)), None)):
+        return [wrong, *found[1:]], ()
     if slow:
         return list(found), (LEFT,)
     made = fenced_sizes(found, ask, few, apart=apart)
-    told = chain(
-        nonfinite(first, ask, reference, few),
-        unread(first, ask, reference),
-        by_version(first, ask, reference, few),
-        with_another_axis(first, ask, reference, few),
-    )
-    return [*made, *(told if given else ())], ()
+    return [*made, *(() if first is None else _told(first, ask, reference, few))], ()
+
+
+#: What is asked of the inputs as given, and comes to a failure or to nothing.
+_Question: TypeAlias = Callable[[Right], Tried | None]
+
+
+def _questions(
+    ask: Ask, reference: Native, wish: Wish, seconds: float, few: float, *, slow: bool
+) -> Iterator[_Question]:
+    """All of them, of a slow kernel the first two; `few`: seconds for what a few calls show."""
+    if wish.bits is None:
+        yield lambda first: unrepeated(first, ask, seconds)
+    yield lambda first: without_gradients(first, ask, seconds, reuses=wish.reuses_outputs)
+    if slow:
+        return
+    if wish.bits is None:
+        yield lambda first: by_beginnings(first, ask, reference, few)
+    yield lambda first: in_settings(first, ask, reference, few, shares=wish.reuses_outputs)
+    yield lambda first: in_parts(first, ask, few)
+
+
+def _told(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+    """What is no failure, and told."""
+    yield from nonfinite(first, ask, reference, seconds)
+    yield from unread(first, ask, reference)
+    yield from by_version(first, ask, reference, seconds)
+    yield from with_another_axis(first, ask, reference, seconds)

@@ -17,7 +17,7 @@ from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.trial.off import off
-from opproof.harness.check.trial.outcome import Tried, with_failure
+from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -33,11 +33,11 @@ _OPEN = (Fence.BYTES,)
 _OF_NAN = "where memory that it has not written, and what lies beside its tensors, is NaN"
 
 
-def between_fences(one: Tried, ask: Ask, *, apart: bool) -> Tried:
-    """A variant that was right; what touches memory beside its tensors is out of bounds. `apart`: it may die of it."""
-    if not _is_asked(one) or one.facts is None:
-        return one
-    request = one.facts.request
+def between_fences(one: Right, ask: Ask, *, apart: bool) -> Tried | None:
+    """What touches memory beside the tensors of a variant is out of bounds. `apart`: it may die of it."""
+    if one.variant.layout != CONTIGUOUS:
+        return None
+    request = one.asked.request
     both = (request, replace(request, cotangents=(), needs=())) if request.cotangents else (request,)
     for fence, asked in product(_CLOSED if apart else _OPEN, both):
         reply = ask(replace(asked, fence=fence))
@@ -49,18 +49,16 @@ def between_fences(one: Tried, ask: Ask, *, apart: bool) -> Tried:
         for mode, judgement in _judged(one, reply):
             if judgement.verdict in FAILED:
                 return with_failure(one, reply, mode, judgement, "" if reply.harm is not None else _OF_NAN)
-    return one
+    return None
 
 
-def in_settings(first: Tried, ask: Ask, reference: Native, seconds: float, *, shares: bool) -> Tried:
-    """The first variant; wrong where it is so in a setting that the reference bears.
+def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, shares: bool) -> Tried | None:
+    """What is wrong in a setting that the reference bears.
 
     `shares`: that all its calls have one memory for their results is declared.
     """
-    if not _is_asked(first) or first.facts is None:
-        return first
     end = time.monotonic() + seconds
-    for setting in _settings_of(first.facts, shares=shares):
+    for setting in _settings_of(first.asked, shares=shares):
         requests = _in_setting(first, setting)
         own = reference.native(requests[0])
         if own.error:
@@ -72,7 +70,7 @@ def in_settings(first: Tried, ask: Ask, reference: Native, seconds: float, *, sh
             for mode, judgement in _judged(first, reply):
                 if judgement.verdict in FAILED:
                     return with_failure(first, reply, mode, judgement, setting)
-    return first
+    return None
 
 
 def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
@@ -81,10 +79,9 @@ def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
     return (s for s in Setting if s is not Setting.USUAL and not (alone and s is Setting.BESIDE))
 
 
-def _in_setting(one: Tried, setting: Setting) -> tuple[Request, ...]:
+def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
     """What is asked in it, without gradients where none can be; several times where threads may meet."""
-    asked = one.facts
-    assert asked is not None
+    asked = one.asked
     request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
     plain, own = (replace(r, setting=setting) for r in (replace(request, cotangents=(), needs=()), request))
     if setting in (Setting.INFERENCE, Setting.CONSTANT):
@@ -94,13 +91,7 @@ def _in_setting(one: Tried, setting: Setting) -> tuple[Request, ...]:
     return (own,) * (_MEETINGS if setting is Setting.MANY else 1)
 
 
-def _is_asked(one: Tried) -> bool:
-    """Whether it was judged by its values, as they are given."""
-    known = one.facts is not None and one.truth is not None and not one.declined
-    return known and one.variant.layout == CONTIGUOUS
-
-
-def _judged(one: Tried, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
+def _judged(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
     """What is wrong with a reply to a request that was answered rightly before; the same bits are right again."""
     if reply.error:
         yield Mode.FORWARD, Judgement(reply.cause, reply.error)
@@ -112,9 +103,12 @@ def _judged(one: Tried, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
 
 def fenced_sizes(found: Sequence[Tried], ask: Ask, seconds: float, *, apart: bool) -> list[Tried]:
     """The variants, those of the given values at their sizes and at others asked between fences, until one fails."""
-    end, made = time.monotonic() + seconds, list[Tried]()
-    for one in found:
-        over = time.monotonic() > end or any(m is not o for m, o in zip(made, found, strict=False))
+    end = time.monotonic() + seconds
+    for i, one in enumerate(found):
+        if time.monotonic() > end:
+            break
         usual = one.variant.fill == "normal" and one.variant.rest is None
-        made.append(one if over or not usual else between_fences(one, ask, apart=apart))
-    return made
+        wrong = between_fences(one.right, ask, apart=apart) if usual and one.right is not None else None
+        if wrong is not None:
+            return [*found[:i], wrong, *found[i + 1 :]]
+    return list(found)

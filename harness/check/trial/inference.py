@@ -8,7 +8,7 @@ from dataclasses import replace
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import overwritten
 from opproof.harness.check.trial.off import off
-from opproof.harness.check.trial.outcome import Tried, with_failure
+from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
@@ -19,14 +19,14 @@ _OTHER = "1001011001101001"
 _LEAST = 2
 
 
-def without_gradients(first: Tried, ask: Ask, seconds: float, *, reuses: bool) -> Tried:
-    """The first variant; what fails without gradients, after its other data and after itself, is said of its forward.
+def without_gradients(first: Right, ask: Ask, seconds: float, *, reuses: bool) -> Tried | None:
+    """What fails without gradients, after its other data and after itself, is said of its forward.
 
     So many calls that a ring of buffers comes round, if `seconds` suffice. `reuses`: that it may is declared.
     """
-    if first.facts is None or first.truth is None or first.declined or not first.facts.request.cotangents:
-        return first
-    asked = replace(first.facts.request, cotangents=(), needs=())
+    if not first.asked.request.cotangents:
+        return None
+    asked = first.plain
     other = replace(asked, tensors=first.variant.other)
     end = time.monotonic() + seconds
     for i, is_other in enumerate(c == "1" for c in _OTHER):
@@ -37,9 +37,9 @@ def without_gradients(first: Tried, ask: Ask, seconds: float, *, reuses: bool) -
         if reply.error:
             judgement = Judgement(reply.cause, reply.error)
         elif reply.overwritten >= 0 and not reuses:
-            judgement = overwritten(reply.overwritten, first.facts)
+            judgement = overwritten(reply.overwritten, first.asked)
         elif not is_other:
             judgement = next((j for _, j in off(first, reply)), None)
         if judgement is not None and judgement.verdict in FAILED:
             return with_failure(first, reply, Mode.FORWARD, judgement, "where no gradient is asked for (torch.no_grad)")
-    return first
+    return None

@@ -18,7 +18,7 @@ from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.judge import judge_gradients
 from opproof.harness.check.trial.off import own
-from opproof.harness.check.trial.outcome import Tried, with_failure
+from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judged
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
@@ -33,18 +33,15 @@ _STEP = 0.125
 _ROWS = 3
 
 
-def in_parts(first: Tried, ask: Ask, seconds: float) -> Tried:
-    """The first variant; WRONG_GRADIENT where the gradients of parts of a cotangent do not sum to the whole's."""
-    if first.facts is None or first.truth is None or first.declined or not first.facts.request.cotangents:
-        return first
-    judged = first.judgements.get(Mode.GRADIENT)
-    if judged is None or judged.verdict is not Verdict.PASS or first.reply.declined or first.facts.request.after:
-        return first
-    request = first.facts.request
+def in_parts(first: Right, ask: Ask, seconds: float) -> Tried | None:
+    """WRONG_GRADIENT where the gradients of parts of a cotangent do not sum to the whole's."""
+    request, judged = first.asked.request, first.judgements.get(Mode.GRADIENT)
+    if judged is None or judged.verdict is not Verdict.PASS or first.reply.declined or request.after:
+        return None
     coarse = [None if g is None else np.round(g / _STEP) * _STEP for g in request.cotangents]
     whole = _asked(ask, request, coarse)
     if whole is None:
-        return first
+        return None
     end = time.monotonic() + seconds  # the first call between fences loads what watches over them
     for part_of, where in takewhile(lambda _: time.monotonic() < end, _PARTS):
         part = [None if g is None else part_of(g) for g in coarse]
@@ -53,11 +50,11 @@ def in_parts(first: Tried, ask: Ask, seconds: float) -> Tried:
         if some is None or others is None:
             continue
         summed = replace(some, gradients=tuple(map(_sum, some.gradients, others.gradients)))
-        wrong = judge_gradients(first.facts, own(replace(first, reply=whole)), summed)
+        wrong = judge_gradients(first.asked, own(replace(first, reply=whole)), summed)
         if wrong.verdict in WRONG and any(_is_far(w, *_parts_of(w, request, some, others)) for w in wrong.tensors):
             text = f"where {where}: with that of the other part of it, it sums to another gradient than the whole's"
             return with_failure(first, some, Mode.GRADIENT, replace(wrong, message=text))
-    return first
+    return None
 
 
 def _asked(ask: Ask, request: Request, cotangents: Sequence[Array | None]) -> Reply | None:

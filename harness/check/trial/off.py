@@ -11,7 +11,7 @@ from dataclasses import replace
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.trial.judge import judge_gradients, judge_outputs
-from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.check.trial.outcome import Right
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
@@ -19,32 +19,29 @@ from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
 
-def off(one: Tried, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
+def off(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
     """What is wrong with the outputs of a reply, and with its gradients if it has any."""
-    assert one.facts is not None
-    assert one.truth is not None
     if _is_settled(one, Mode.FORWARD) and not alike(reply.outputs, one.reply.outputs):
         shapes = [[(y.values.shape, y.dtype) for y in some] for some in (reply.outputs, one.reply.outputs)]
         if shapes[0] != shapes[1]:
             yield Mode.FORWARD, Judgement(Verdict.WRONG_SHAPE, "an output has another shape or dtype")
             return
-        judgement = judge_outputs(one.facts, one.truth, reply)
-        if judgement.verdict in FAILED and judge_outputs(one.facts, own(one), reply).verdict in FAILED:
+        judgement = judge_outputs(one.asked, one.truth, reply)
+        if judgement.verdict in FAILED and judge_outputs(one.asked, own(one), reply).verdict in FAILED:
             yield Mode.FORWARD, judgement
     if _is_settled(one, Mode.GRADIENT) and reply.gradients and not alike(reply.gradients, one.reply.gradients):
-        judgement = judge_gradients(one.facts, one.truth, reply)
-        if judgement.verdict in FAILED and judge_gradients(one.facts, own(one), reply).verdict in FAILED:
+        judgement = judge_gradients(one.asked, one.truth, reply)
+        if judgement.verdict in FAILED and judge_gradients(one.asked, own(one), reply).verdict in FAILED:
             yield Mode.GRADIENT, judgement
 
 
-def _is_settled(one: Tried, mode: Mode) -> bool:
+def _is_settled(one: Right, mode: Mode) -> bool:
     """Whether it was found right in a mode: where nothing could be said of it, nothing can of another answer."""
     return mode in one.judgements and one.judgements[mode].verdict in (Verdict.PASS, Verdict.MISTRUSTED)
 
 
-def own(one: Tried) -> Truth:
+def own(one: Right) -> Truth:
     """The truth of a variant that was judged, with the first answer in the place of what is expected."""
-    assert one.truth is not None
     outputs = tuple(_with(e, y) for e, y in zip(one.truth.outputs, one.reply.outputs, strict=True))
     gradients = (
         None if e is None else _with(e, d)

@@ -8,11 +8,12 @@ from enum import Enum, auto
 
 from opproof.harness.check.doubts.slight import NOTHING
 from opproof.harness.check.questions.variants import Variant
-from opproof.harness.check.sides.exchange import Reply
+from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED
 
 
 class By(Enum):
@@ -21,6 +22,22 @@ class By(Enum):
     REFERENCE = auto()  # it has no answer there, or none of the same meaning
     CANDIDATE = auto()  # it does not take it, or answers by a convention of its own
     NOBODY = auto()  # both answered, and nothing follows
+
+
+@dataclass(frozen=True)
+class Right:
+    """A variant that was judged and found right, of which more can be asked."""
+
+    variant: Variant
+    asked: Facts
+    truth: Truth
+    reply: Reply
+    judgements: Mapping[Mode, Judgement]
+
+    @property
+    def plain(self) -> Request:
+        """What was asked, without gradients."""
+        return replace(self.asked.request, cotangents=(), needs=())
 
 
 @dataclass(frozen=True)
@@ -37,11 +54,20 @@ class Tried:
     news: bool = False  # the candidate answers otherwise there, or dies: told though the variant is rare
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
+    @property
+    def right(self) -> Right | None:
+        """What was judged, where nothing of it is wrong."""
+        if self.facts is None or self.truth is None or self.declined:
+            return None
+        if any(j.verdict in FAILED for j in self.judgements.values()):
+            return None
+        return Right(self.variant, self.facts, self.truth, self.reply, self.judgements)
 
-def with_failure(one: Tried, reply: Reply, mode: Mode, judgement: Judgement, where: str = "") -> Tried:
+
+def with_failure(one: Right, reply: Reply, mode: Mode, judgement: Judgement, where: str = "") -> Tried:
     """A variant that was right and is wrong in one mode, by a later reply; `where`: the circumstances, in words."""
     judgement = replace(judgement, message="; ".join(filter(None, (judgement.message, where))))
-    return replace(one, reply=reply, judgements={**one.judgements, mode: judgement})
+    return Tried(one.variant, one.asked, one.truth, reply, {**one.judgements, mode: judgement})
 
 
 def by_reference(variant: Variant, why: str) -> Tried:

@@ -17,18 +17,18 @@ from opproof.harness.check.sides.alike import near
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
-from opproof.harness.check.trial.outcome import Tried, by_candidate
+from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
 
 #: What is told of it.
 _OTHERWISE = "the candidate gives something else than for each of two matrices, and the reference does not"
 
 
-def with_another_axis(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+def with_another_axis(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
     """A variant, declined with what is told, where the candidate answers otherwise for tensors with one axis more."""
-    if first.facts is None or first.declined or first.facts.request.after or first.facts.reply.draws:
+    request = first.plain
+    if request.after or first.asked.reply.draws:
         return
     end = time.monotonic() + seconds
-    request = replace(first.facts.request, cotangents=(), needs=())
     for name, places in _batched(request.tensors):
         if time.monotonic() > end:
             return

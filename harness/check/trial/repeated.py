@@ -6,7 +6,7 @@ import time
 
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask
-from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
@@ -15,13 +15,11 @@ from opproof.vocabulary.verdicts import Verdict
 CALLS = 200
 
 
-def unrepeated(first: Tried, ask: Ask, seconds: float) -> Tried:
-    """The first variant; NOT_REPEATABLE where a later call gave other bits than the one that was judged."""
-    if first.facts is None or first.declined:
-        return first
+def unrepeated(first: Right, ask: Ask, seconds: float) -> Tried | None:
+    """NOT_REPEATABLE where a later call gave other bits than the one that was judged."""
     end = time.monotonic() + seconds
     for i in range(CALLS):
-        reply = ask(first.facts.request)
+        reply = ask(first.asked.request)
         for mode, same in (
             (Mode.FORWARD, alike(reply.outputs, first.reply.outputs)),
             (Mode.GRADIENT, alike(reply.gradients, first.reply.gradients)),
@@ -29,13 +27,10 @@ def unrepeated(first: Tried, ask: Ask, seconds: float) -> Tried:
             if not same or reply.error:
                 text = reply.error or f"one call in {i + 1} gave other {_NOUNS[mode]}"
                 verdict = reply.cause if reply.error else Verdict.NOT_REPEATABLE
-                return Tried(
-                    first.variant, first.facts, first.truth, reply,
-                    {**first.judgements, mode: Judgement(verdict, text)},
-                )  # fmt: skip
+                return with_failure(first, reply, mode, Judgement(verdict, text))
         if time.monotonic() > end:
             break
-    return first
+    return None
 
 
 _NOUNS = {Mode.FORWARD: "outputs", Mode.GRADIENT: "gradients"}

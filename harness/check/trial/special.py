@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
@@ -16,7 +15,7 @@ from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Ask, Native
-from opproof.harness.check.trial.outcome import Tried, by_candidate
+from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
 from opproof.vocabulary.arrays import Array
 
 #: So many tensors have one, each alone.
@@ -24,11 +23,9 @@ _TENSORS = 4
 _SPECIAL = {"NaN": np.nan, "infinity": np.inf}
 
 
-def nonfinite(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+def nonfinite(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
     """A variant, declined with what is told, for each number that does not come through as in the reference."""
-    if first.facts is None or first.declined:
-        return
-    request = replace(first.facts.request, cotangents=(), needs=())
+    request = first.plain
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and not t.param and t.values.size]
     end = time.monotonic() + seconds
     for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
@@ -48,20 +45,18 @@ def nonfinite(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iter
                 yield by_candidate(variant, said)
 
 
-def unread(first: Tried, ask: Ask, reference: Native) -> Iterator[Tried]:
+def unread(first: Right, ask: Ask, reference: Native) -> Iterator[Tried]:
     """A variant, declined with what is told, where NaN in what the reference does not read comes out.
 
     Pages of a cache that no table names, and what lies behind a length, hold whatever was there before.
     """
-    if first.facts is None or first.truth is None or first.declined or not first.truth.gradients:
-        return
-    request = replace(first.facts.request, cotangents=(), needs=())
-    for i, (t, d) in enumerate(zip(request.tensors, first.truth.gradients, strict=True)):
+    request = first.plain
+    for i, (t, d) in enumerate(zip(request.tensors, first.truth.gradients, strict=False)):
         if d is None or d.values.shape != t.values.shape or t.param or d.values.all() or not d.values.any():
             continue
         asked = request.holding(i, np.where(d.values == 0, np.nan, t.values))
         wanted = reference.native(asked)
-        if wanted.error or not alike(wanted.outputs, first.facts.reply.outputs):
+        if wanted.error or not alike(wanted.outputs, first.asked.reply.outputs):
             continue
         reply = ask(asked)
         if said := reply.error or _difference(reply.outputs, wanted.outputs):

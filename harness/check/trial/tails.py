@@ -19,7 +19,7 @@ from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.judge import judge_outputs
 from opproof.harness.check.trial.off import own
-from opproof.harness.check.trial.outcome import Tried, by_candidate, with_failure
+from opproof.harness.check.trial.outcome import Right, Tried, by_candidate, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -28,8 +28,8 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 _TENSORS = 4
 
 
-def by_beginnings(first: Tried, ask: Ask, reference: Native, seconds: float) -> Tried:
-    """The first variant; NOT_REPEATABLE where one of its tensors may end otherwise, and the answer is still of before.
+def by_beginnings(first: Right, ask: Ask, reference: Native, seconds: float) -> Tried | None:
+    """NOT_REPEATABLE where one of its tensors may end otherwise, and the answer is still of before.
 
     It stays, or it is another one than after a call with all tensors of another draw.
     """
@@ -42,10 +42,10 @@ def by_beginnings(first: Tried, ask: Ask, reference: Native, seconds: float) -> 
             return _kept(first, reply, f"the answer stays {where}")
         if not _is_as_after_another(ask, replace(request, tensors=first.variant.other), changed, reply):
             return _kept(first, reply, f"{where}, the answer is another one than after a call with other numbers")
-    return first
+    return None
 
 
-def by_version(first: Tried, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+def by_version(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
     """A variant, declined with what is told, where the answer stays once a tensor is written through `.data`.
 
     That leaves its version as it was, by which PyTorch tells whether a tensor was written: who goes by it is no worse.
@@ -58,11 +58,11 @@ def by_version(first: Tried, ask: Ask, reference: Native, seconds: float) -> Ite
             yield by_candidate(variant, "the answer stays: it is kept by the version of a tensor", news=True)
 
 
-def _endings(first: Tried, reference: Native, seconds: float) -> Iterator[tuple[int, Request, Request]]:
+def _endings(first: Right, reference: Native, seconds: float) -> Iterator[tuple[int, Request, Request]]:
     """Each tensor's place, and what was asked, as given and with another last number there that matters."""
-    if first.facts is None or first.truth is None or first.declined or first.facts.request.after:
+    request = first.plain
+    if request.after:
         return
-    request = replace(first.facts.request, cotangents=(), needs=())
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
     end = time.monotonic() + seconds
     for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
@@ -79,7 +79,7 @@ def _is_as_after_another(ask: Ask, other: Request, asked: Request, reply: Reply)
     return bool(again.error) or alike(again.outputs, reply.outputs)
 
 
-def _kept(first: Tried, reply: Reply, what: str) -> Tried:
+def _kept(first: Right, reply: Reply, what: str) -> Tried:
     text = f"{what}: something was kept that does not hold all that it depends on"
     return with_failure(first, reply, Mode.FORWARD, Judgement(Verdict.NOT_REPEATABLE, text))
 
@@ -92,13 +92,11 @@ def _ending_otherwise(request: Request, i: int, other: Tensor) -> Request:
     return request.holding(i, values)
 
 
-def _is_other(first: Tried, outputs: Sequence[Answered]) -> bool:
+def _is_other(first: Right, outputs: Sequence[Answered]) -> bool:
     """Whether outputs are none that the inputs as given may have, by more than rounding."""
-    assert first.facts is not None
-    assert first.truth is not None
     shapes = [[y.values.shape for y in some] for some in (outputs, first.reply.outputs)]
     if shapes[0] != shapes[1]:
         return False
     wanted = replace(first.reply, outputs=tuple(outputs))
-    before = own(replace(first, reply=first.facts.reply))  # a reference in 16 bits is off by more than its truth allows
-    return all(judge_outputs(first.facts, known, wanted).verdict in FAILED for known in (first.truth, before))
+    before = own(replace(first, reply=first.asked.reply))  # a reference in 16 bits is off by more than its truth allows
+    return all(judge_outputs(first.asked, known, wanted).verdict in FAILED for known in (first.truth, before))
