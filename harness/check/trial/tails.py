@@ -40,7 +40,8 @@ def by_beginnings(first: Right, ask: Ask, reference: Native, seconds: float) -> 
         where = f"where only the last number of {request.tensors[i].name} is another"
         if alike(reply.outputs, before.outputs):
             return _kept(first, reply, f"the answer stays {where}")
-        if not _is_as_after_another(ask, replace(request, tensors=first.variant.other), changed, reply):
+        ask(replace(request, tensors=first.variant.other))
+        if _is_off(first, reply, ask(changed)):
             return _kept(first, reply, f"{where}, the answer is another one than after a call with other numbers")
     return None
 
@@ -72,11 +73,11 @@ def _endings(first: Right, reference: Native, seconds: float) -> Iterator[tuple[
             yield i, request, changed
 
 
-def _is_as_after_another(ask: Ask, other: Request, asked: Request, reply: Reply) -> bool:
-    """Whether the same comes where another draw was asked before."""
-    ask(other)
-    again = ask(asked)
-    return bool(again.error) or alike(again.outputs, reply.outputs)
+def _is_off(first: Right, reply: Reply, again: Reply) -> bool:
+    """Whether two replies to one request are apart by more than rounding."""
+    if again.error:
+        return False
+    return judge_outputs(first.asked, own(replace(first, reply=again)), reply).verdict in FAILED
 
 
 def _kept(first: Right, reply: Reply, what: str) -> Tried:
