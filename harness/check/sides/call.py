@@ -39,12 +39,15 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     """
     if request.setting is not Setting.USUAL or request.fence is not Fence.NONE or request.one:
         kept = None  # whose tensors are those of usual calls
-    if request.setting is Setting.BESIDE:
-        return _beside_others(call, request, pull)
-    reply = made(request.setting, lambda: _performed(call, request, pull, kept))
+    meet = request.setting in (Setting.BESIDE, Setting.MANY) and not request.after
+
+    def asked(one: Request) -> Reply:
+        return _many_times(call, one, pull) if meet else _performed(call, one, pull, kept)
+
+    reply = made(request.setting, lambda: asked(request))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
-    plain = _performed(call, replace(request, cotangents=(), needs=()), pull, kept)
+    plain = asked(replace(request, cotangents=(), needs=()))
     return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
 
 
@@ -84,8 +87,8 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     )
 
 
-def _beside_others(call: Call, request: Request, pull: Pull | None) -> Reply:
-    """What comes of many calls, as fast as they can be made, while another thread makes the same with other numbers."""
+def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:
+    """What comes of many calls, as fast as they can be made, in a setting in which threads may meet."""
     import torch
 
     tensors = _given(torch, request, None, Fences(request.fence))
@@ -96,20 +99,23 @@ def _beside_others(call: Call, request: Request, pull: Pull | None) -> Reply:
 
     def once() -> list[Any]:
         nonlocal count
+        torch.default_generator.manual_seed(request.seed)
         with autograd(torch, request.setting, wanted=bool(request.cotangents) and pull is None):
             raw = flat(call(tensors))
         count = len(raw)
         gs = _cotangents(torch, raw, request)
         return [*raw, *(_gradients(torch, raw, tensors, request, gs, pull)[0] if request.cotangents else ())]
 
+    others = of_others(call, request) if request.setting is Setting.BESIDE else None
     try:
-        made = [None if y is None else _answered(y, tensors) for y in odd_one(once, of_others(call, request))]
+        with torch.random.fork_rng(devices=[]):
+            found = [None if y is None else _answered(y, tensors) for y in odd_one(once, others)]
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         return Reply(error=_first_line(error))
-    outputs, left = tuple(y for y in made[:count] if y is not None), tuple(as_array(t)[0] for t in tensors)
-    return Reply(outputs=outputs, gradients=tuple(made[count:]), left=left)
+    outputs, left = tuple(y for y in found[:count] if y is not None), tuple(as_array(t)[0] for t in tensors)
+    return Reply(outputs=outputs, gradients=tuple(found[count:]), left=left)
 
 
 def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences) -> list[Any]:

@@ -1,4 +1,7 @@
-"""A call while another thread makes the same with other numbers: a workspace that all calls share is then of both."""
+"""Many calls, of which one may give others than the rest: beside another thread's, or where their own threads meet.
+
+A workspace that all calls share is then of two calls, and a sum that all threads share loses terms.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,12 @@ _TURN = 1e-5
 _SECONDS = 0.05
 
 
-def odd_one(once: Callable[[], list[Any]], others: Callable[[], object]) -> list[Any]:
-    """The tensors of the first of many calls that gives others than the one before it; of the last where none does."""
-    with _again_and_again(others):
+def odd_one(once: Callable[[], list[Any]], others: Callable[[], object] | None) -> list[Any]:
+    """The tensors of the first of many calls that gives others than the one before it; of the last where none does.
+
+    `others`: what another thread calls meanwhile.
+    """
+    with contextlib.nullcontext() if others is None else _again_and_again(others):
         end = time.monotonic() + _SECONDS
         made, same = once(), True
         while same and time.monotonic() < end:

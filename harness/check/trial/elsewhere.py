@@ -87,8 +87,8 @@ def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
     if setting in (Setting.INFERENCE, Setting.CONSTANT):
         return (plain,)
     if setting is Setting.BESIDE:
-        return (plain, own) * _MEETINGS if request.cotangents and not one.reply.declined else (plain,) * _MEETINGS
-    return (own,) * (_MEETINGS if setting is Setting.MANY else 1)
+        return (plain, own) * _MEETINGS if request.cotangents else (plain,) * _MEETINGS
+    return (own,) * (_MEETINGS // 2 if setting is Setting.MANY else 1)
 
 
 def _judged(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
