@@ -9,7 +9,7 @@ from typing import Any
 from opproof.harness.check.compared import compared
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.report import Report
-from opproof.harness.check.sides.alike import near
+from opproof.harness.check.sides.alike import all_near
 from opproof.harness.check.sides.devices import device_of
 from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.reference import Reference
@@ -124,7 +124,7 @@ def _like(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     taken = callee(candidate, wish.vjp, like, arguments, probe, wish.device)
     report = compared(taken.function, like, inputs, replace(wish, vjp=taken.vjp))
     after = reference.native(Request(tensors, seed=wish.seed))
-    if len(before.outputs) != len(after.outputs) or not all(map(near, before.outputs, after.outputs)):
+    if not all_near(before.outputs, after.outputs):
         report = _objected(report, Verdict.INPUT_CHANGED, [_MOVED])
     if not custom_op.is_custom(candidate):
         return report

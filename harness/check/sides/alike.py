@@ -31,5 +31,10 @@ def near(a: Answered | None, b: Answered | None, other: float = _OTHER) -> bool:
     return not bool(np.any(off & np.isfinite(a.values)))
 
 
+def all_near(a: Sequence[Answered | None], b: Sequence[Answered | None], other: float = _OTHER) -> bool:
+    """Whether two replies have as many tensors, and rounding alone may part each pair."""
+    return len(a) == len(b) and all(near(x, y, other) for x, y in zip(a, b, strict=True))
+
+
 def _largest(values: Array) -> float:
     return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))

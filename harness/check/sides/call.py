@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from opproof.harness.check.sides.backward import has_own_backward
-from opproof.harness.check.sides.company import odd_one, of_others, with_other_numbers
+from opproof.harness.check.sides.company import Made, odd_one, of_others, with_other_numbers
 from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
 from opproof.harness.check.sides.fences import Fence, Fences, fenced
 from opproof.harness.check.sides.harm import Harm, grad_mode, watch
@@ -47,7 +48,7 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
     reply = made(request.setting, lambda: asked(request))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
-    plain = asked(replace(request, cotangents=(), needs=()))
+    plain = asked(request.plain)
     return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
 
 
@@ -55,10 +56,8 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     import torch
 
     fences = Fences(request.fence)
-    tensors = _given(torch, request, kept, fences)
     wanted = bool(request.cotangents) and pull is None
-    if wanted:
-        tensors = [t.requires_grad_() if n else t for t, n in zip(tensors, request.needs, strict=True)]
+    tensors = _given(torch, request, kept, fences, wanted=wanted)
     with torch.random.fork_rng(devices=[]):
         seeded = torch.default_generator if request.device == "cpu" else torch  # which formats tracebacks
         seeded.manual_seed(request.seed)
@@ -91,40 +90,38 @@ def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:
     """What comes of many calls, as fast as they can be made, in a setting in which threads may meet."""
     import torch
 
-    tensors = _given(torch, request, None, Fences(request.fence))
-    tensors = [
-        t.requires_grad_() if n else t for t, n in zip(tensors, request.needs or [False] * len(tensors), strict=True)
-    ]
-    count = 0
+    wanted = bool(request.cotangents) and pull is None
+    tensors = _given(torch, request, None, Fences(request.fence), wanted=wanted)
 
-    def once() -> list[Any]:
-        nonlocal count
+    def once() -> Made:
         torch.default_generator.manual_seed(request.seed)
-        with autograd(torch, request.setting, wanted=bool(request.cotangents) and pull is None):
+        with autograd(torch, request.setting, wanted=wanted):
             raw = flat(call(tensors))
-        count = len(raw)
-        gs = _cotangents(torch, raw, request)
-        return [*raw, *(_gradients(torch, raw, tensors, request, gs, pull)[0] if request.cotangents else ())]
+        if not request.cotangents:
+            return raw, []
+        return raw, _gradients(torch, raw, tensors, request, _cotangents(torch, raw, request), pull)[0]
 
-    others = of_others(call, request) if request.setting is Setting.BESIDE else None
+    meanwhile = of_others(call, request if wanted else request.plain) if request.setting is Setting.BESIDE else None
     try:
         with torch.random.fork_rng(devices=[]):
-            found = [None if y is None else _answered(y, tensors) for y in odd_one(once, others)]
+            raw, found = odd_one(once, meanwhile)
+        outputs = tuple(_answered(y, tensors) for y in raw)
+        gradients = tuple(None if d is None else _answered(d, tensors) for d in found)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         return Reply(error=_first_line(error))
-    outputs, left = tuple(y for y in found[:count] if y is not None), tuple(as_array(t)[0] for t in tensors)
-    return Reply(outputs=outputs, gradients=tuple(found[count:]), left=left)
+    return Reply(outputs=outputs, gradients=gradients, left=tuple(as_array(t)[0] for t in tensors))
 
 
-def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences) -> list[Any]:
-    """The tensors of a request; those of one are one object."""
+def _given(torch: Any, request: Request, kept: Kept | None, fences: Fences, *, wanted: bool) -> list[Any]:
+    """The tensors of a request; those of one are one object. `wanted`: by autograd are gradients asked for."""
     tensors = [to_torch(torch, t, request.device) for t in request.tensors]
     if kept is not None:
         tensors = [kept.taken(i, t, unseen=request.unseen) for i, t in enumerate(tensors)]
     tensors = [fences.around(torch, t, asked.name) for t, asked in zip(tensors, request.tensors, strict=True)]
-    return [tensors[min(request.one)] if i in request.one else t for i, t in enumerate(tensors)]
+    tensors = [tensors[min(request.one)] if i in request.one else t for i, t in enumerate(tensors)]
+    return [t.requires_grad_() if wanted and n else t for t, n in zip_longest(tensors, request.needs)]
 
 
 def _called(

@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from itertools import chain
+from typing import Any, TypeAlias
 
 from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.leaves import flat
@@ -19,11 +20,15 @@ from opproof.harness.check.tensors import to_torch
 
 #: Seconds after which Python turns to the other thread, so that two calls lie within one another.
 _TURN = 1e-5
-#: Seconds of calls beside the other's.
+#: Seconds of calls among which one is looked for.
 _SECONDS = 0.05
 
 
-def odd_one(once: Callable[[], list[Any]], others: Callable[[], object] | None) -> list[Any]:
+#: What a call gave: outputs, and gradients or None of each input.
+Made: TypeAlias = tuple[list[Any], list[Any]]
+
+
+def odd_one(once: Callable[[], Made], others: Callable[[], object] | None) -> Made:
     """The tensors of the first of many calls that gives others than the one before it; of the last where none does.
 
     `others`: what another thread calls meanwhile.
@@ -33,7 +38,7 @@ def odd_one(once: Callable[[], list[Any]], others: Callable[[], object] | None) 
         made, same = once(), True
         while same and time.monotonic() < end:
             before, made = made, once()
-            same = all(map(_is_same, made, before))
+            same = all(map(_is_same, chain(*made), chain(*before)))
     return made
 
 

@@ -40,6 +40,11 @@ class Request:
     unseen: bool = False  # whether values are written to the tensors of the call before through `.data`
     one: tuple[int, ...] = ()  # positions of tensors that are one object, all of one kind and value
 
+    @property
+    def plain(self) -> Request:
+        """The same without gradients."""
+        return replace(self, cotangents=(), needs=())
+
     def holding(self, i: int, values: Array) -> Request:
         """The same with other values in one tensor, as they are."""
         return replace(

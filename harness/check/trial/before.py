@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.check.sides.alike import near
+from opproof.harness.check.sides.alike import all_near
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Reference
@@ -38,7 +38,7 @@ def kept(reference: Reference, asked: Facts, other: Facts, replies: Sequence[Rep
 def _with(asked: Facts, i: int, other: Facts) -> Request:
     """What was asked, the i-th tensor of another call in it; no gradients."""
     tensors = tuple(other.request.tensors[i] if i == j else t for j, t in enumerate(asked.request.tensors))
-    return replace(asked.request, tensors=tensors, cotangents=(), needs=())
+    return replace(asked.request.plain, tensors=tensors)
 
 
 def _explains(mixed: Sequence[Answered], right: Sequence[Answered], got: Sequence[Answered]) -> bool:
@@ -48,4 +48,4 @@ def _explains(mixed: Sequence[Answered], right: Sequence[Answered], got: Sequenc
 
 
 def _is_near(wanted: Sequence[Answered], got: Sequence[Answered]) -> bool:
-    return len(wanted) == len(got) > 0 and all(near(w, y, _OFF) for w, y in zip(wanted, got, strict=True))
+    return len(got) > 0 and all_near(wanted, got, _OFF)

@@ -38,7 +38,7 @@ def between_fences(one: Right, ask: Ask, *, apart: bool) -> Tried | None:
     if one.variant.layout != CONTIGUOUS:
         return None
     request = one.asked.request
-    both = (request, replace(request, cotangents=(), needs=())) if request.cotangents else (request,)
+    both = (request, request.plain) if request.cotangents else (request,)
     for fence, asked in product(_CLOSED if apart else _OPEN, both):
         reply = ask(replace(asked, fence=fence))
         if reply.error and reply.cause is Verdict.CRASH:
@@ -58,12 +58,16 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
     `shares`: that all its calls have one memory for their results is declared.
     """
     end = time.monotonic() + seconds
-    for setting in _settings_of(first.asked, shares=shares):
+
+    def in_time(_: object) -> bool:
+        return time.monotonic() < end
+
+    for setting in takewhile(in_time, _settings_of(first.asked, shares=shares)):
         requests = _in_setting(first, setting)
         own = reference.native(requests[0])
         if own.error:
             continue
-        for request in takewhile(lambda _: time.monotonic() < end, requests):
+        for request in takewhile(in_time, requests):
             reply = ask(request)
             if own.harm is not None:
                 reply = replace(reply, harm=None)
@@ -83,7 +87,7 @@ def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
     """What is asked in it, without gradients where none can be; several times where threads may meet."""
     asked = one.asked
     request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
-    plain, own = (replace(r, setting=setting) for r in (replace(request, cotangents=(), needs=()), request))
+    plain, own = (replace(r, setting=setting) for r in (request.plain, request))
     if setting in (Setting.INFERENCE, Setting.CONSTANT):
         return (plain,)
     if setting is Setting.BESIDE:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opproof.harness.check.sides.alike import alike, near
+from opproof.harness.check.sides.alike import alike, all_near
 from opproof.harness.check.sides.exchange import Answered, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.tensors import Tensor, kind_of
@@ -63,7 +63,7 @@ def _copying(tensors: Sequence[Tensor], which: int) -> str:
 def _other(what: str, one: Sequence[Answered | None], two: Sequence[Answered | None]) -> str:
     """What is said of two replies to one request: whether rounding may have parted them."""
     text = f"the same call gave other {what} the second time"
-    if len(one) == len(two) and all(map(near, one, two)):
+    if all_near(one, two):
         return f'{text}; where the order of its sums is left open, declare it with bits="vary" (--bits vary)'
     why = "something was kept of the call between, memory is read that nobody wrote, or steps race"
     return f"{text}, by more than rounding: {why}"

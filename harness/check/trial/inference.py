@@ -26,7 +26,7 @@ def without_gradients(first: Right, ask: Ask, seconds: float, *, reuses: bool) -
     """
     if not first.asked.request.cotangents:
         return None
-    asked = first.plain
+    asked = first.asked.request.plain
     other = replace(asked, tensors=first.variant.other)
     end = time.monotonic() + seconds
     for i, is_other in enumerate(c == "1" for c in _OTHER):

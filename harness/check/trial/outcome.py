@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from opproof.harness.check.doubts.slight import NOTHING
 from opproof.harness.check.questions.variants import Variant
-from opproof.harness.check.sides.exchange import Reply, Request
+from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.torch.evaluate import Truth
@@ -33,11 +33,6 @@ class Right:
     truth: Truth
     reply: Reply
     judgements: Mapping[Mode, Judgement]
-
-    @property
-    def plain(self) -> Request:
-        """What was asked, without gradients."""
-        return replace(self.asked.request, cotangents=(), needs=())
 
 
 @dataclass(frozen=True)

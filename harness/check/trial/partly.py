@@ -41,7 +41,7 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
     request = asked.request
     if not request.cotangents or whole.declined or whole.failed:
         return []
-    calls = [(Mode.FORWARD, replace(request, cotangents=(), needs=()), "where no gradient is asked for")]
+    calls = [(Mode.FORWARD, request.plain, "where no gradient is asked for")]
     differentiable = [i for i, d in enumerate(whole.gradients) if d is not None and request.needs[i]]
     if alone and len(differentiable) > 1:
         for i in differentiable[:_ALONE]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from opproof.harness.check.questions.variants import Variant
-from opproof.harness.check.sides.alike import near
+from opproof.harness.check.sides.alike import all_near
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -25,7 +25,7 @@ _OTHERWISE = "the candidate gives something else than for each of two matrices, 
 
 def with_another_axis(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
     """A variant, declined with what is told, where the candidate answers otherwise for tensors with one axis more."""
-    request = first.plain
+    request = first.asked.request.plain
     if request.after or first.asked.reply.draws:
         return
     end = time.monotonic() + seconds
@@ -46,9 +46,7 @@ def with_another_axis(first: Right, ask: Ask, reference: Native, seconds: float)
         if wanted.error or not _is_of_each(wanted.outputs, [r.outputs for r in each]):
             continue
         reply = ask(replace(request, tensors=both))
-        if not reply.error and not (
-            len(reply.outputs) == len(wanted.outputs) and all(map(near, reply.outputs, wanted.outputs))
-        ):
+        if not reply.error and not all_near(reply.outputs, wanted.outputs):
             yield by_candidate(Variant(name, "normal", CONTIGUOUS, both, both), _OTHERWISE, news=True)
 
 
@@ -64,12 +62,7 @@ def _batched(tensors: Sequence[Tensor]) -> Iterator[tuple[str, frozenset[int]]]:
 
 def _is_of_each(both: Sequence[Answered], each: Sequence[Sequence[Answered]]) -> bool:
     """Whether outputs for two stacked are those for each of them."""
-    if any(len(some) != len(both) for some in each):
+    if any(y.values.shape[:1] != (len(each),) for y in both):
         return False
-    parts = [
-        (replace(y, values=y.values[k]), one)
-        for k, some in enumerate(each)
-        for y, one in zip(both, some, strict=True)
-        if y.values.ndim and len(y.values) == len(each)
-    ]
-    return len(parts) == len(both) * len(each) and all(near(a, b) for a, b in parts)
+    parts = ([replace(y, values=y.values[k]) for y in both] for k in range(len(each)))
+    return all(map(all_near, parts, each))

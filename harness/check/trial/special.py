@@ -25,7 +25,7 @@ _SPECIAL = {"NaN": np.nan, "infinity": np.inf}
 
 def nonfinite(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
     """A variant, declined with what is told, for each number that does not come through as in the reference."""
-    request = first.plain
+    request = first.asked.request.plain
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and not t.param and t.values.size]
     end = time.monotonic() + seconds
     for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
@@ -50,7 +50,7 @@ def unread(first: Right, ask: Ask, reference: Native) -> Iterator[Tried]:
 
     Pages of a cache that no table names, and what lies behind a length, hold whatever was there before.
     """
-    request = first.plain
+    request = first.asked.request.plain
     for i, (t, d) in enumerate(zip(request.tensors, first.truth.gradients, strict=False)):
         if d is None or d.values.shape != t.values.shape or t.param or d.values.all() or not d.values.any():
             continue

@@ -61,7 +61,7 @@ def by_version(first: Right, ask: Ask, reference: Native, seconds: float) -> Ite
 
 def _endings(first: Right, reference: Native, seconds: float) -> Iterator[tuple[int, Request, Request]]:
     """Each tensor's place, and what was asked, as given and with another last number there that matters."""
-    request = first.plain
+    request = first.asked.request.plain
     if request.after:
         return
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]

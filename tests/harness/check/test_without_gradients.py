@@ -60,3 +60,14 @@ def test_a_function_of_numpy_has_values_and_no_gradient():
     assert "it is a function of NumPy" in str(report)
     wrong = judged(lambda x: torch.from_numpy(np.tanh(x.numpy()) * 2.1))
     assert failed(wrong) == {("WRONG_VALUE", "forward")}
+
+
+def test_a_function_of_numpy_with_a_vjp_of_its_own_is_asked_in_all_ways():
+    """No tensor that it is given requires a gradient, beside other threads neither: no array could be made of it."""
+
+    def vjp(g, x):
+        return torch.from_numpy(2 * g.numpy() * (1 - np.tanh(x.numpy()) ** 2))
+
+    report = judged(lambda x: torch.from_numpy(np.tanh(x.numpy()) * 2), vjp=vjp, only="as given")
+    assert report.ok
+    assert {(r.mode, r.verdict) for r in report.results} == {("forward", "PASS"), ("gradient", "PASS")}
