@@ -28,7 +28,7 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
         again = [_again(j, known[i], question.kinds[i] or "f32") for i, j in zip(asked, wrong.tensors, strict=True)]
         judged = judged_again(wrong, again)
         beside = sum(_beside(j, known[i]) for i, j in zip(asked, again, strict=True))
-        if judged.verdict is Verdict.PASS or 2 * beside > sum(map(_wrong, wrong.tensors)):
+        if judged.verdict is Verdict.PASS or 2 * beside > sum(_beside(j, None) for j in wrong.tensors):
             break
     if judged.verdict is Verdict.PASS:
         count = plural(count_of(wrong, again), "element")
@@ -36,12 +36,8 @@ def at_kinks(question: Question, judgements: Mapping[Mode, Judgement]) -> dict[M
     return {**judgements, Mode.GRADIENT: judged}
 
 
-def _wrong(judged: Judged) -> int:
-    return int((~judged.comparison.passed).sum())
-
-
 def _beside(judged: Judged, where: Between | None) -> int:
-    """How many wrong elements are at no kink; of a median of many equals points at random miss some that are."""
+    """How many wrong elements are at no known kink; of a median of many equals points at random miss some that are."""
     wrong = ~judged.comparison.passed
     return int((wrong if where is None else wrong & ~where.at).sum())
 

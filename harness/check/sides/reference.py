@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from opproof.harness.check.sides.call import perform
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.leaves import flat
-from opproof.harness.check.sides.remembered import forgetting, keeps
+from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import Form, as_call, call_for, in_dtype, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
 from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
@@ -64,7 +64,9 @@ class Reference:
     def keeps(self, request: Request) -> bool:
         """Whether a call leaves something in it that was not there, as a table or a count, beside its buffers."""
         subject = in_dtype(self.subject, request.tensors)
-        return keeps(subject, lambda: perform(as_call(subject, self.form.with_rest(request.rest)), request))
+        with forgetting(subject) as changed:
+            perform(as_call(subject, self.form.with_rest(request.rest)), request)
+            return changed()
 
     def outputs(self, request: Request) -> Callable[..., Sequence[Any]]:
         """The reference as a function of float64 tensors that gives all outputs, updated tensors among them.

@@ -19,15 +19,18 @@ Place = tuple[dict[Any, Any], str | None]
 
 
 @contextlib.contextmanager
-def forgetting(subject: Any) -> Iterator[None]:
-    """A block after which a function or module holds what it held before; memoised functions are empty in it."""
+def forgetting(subject: Any) -> Iterator[Callable[[], bool]]:
+    """A block after which a function or module holds what it held before; memoised functions are empty in it.
+
+    It is given what says whether something else is held now.
+    """
     found = list(_kept(subject, set()))
     memoised = [one for one in found if not isinstance(one, tuple)]
-    held = [(place, name, dict(place) if name is None else place.get(name, _ABSENT)) for place, name in _places(found)]
+    held = [(place, name, _held(place, name)) for place, name in (one for one in found if isinstance(one, tuple))]
     for function in memoised:
         function.cache_clear()
     try:
-        yield
+        yield lambda: any(not _is(_held(place, name), before) for place, name, before in held)
     finally:
         for function in memoised:
             function.cache_clear()
@@ -35,16 +38,8 @@ def forgetting(subject: Any) -> Iterator[None]:
             _restore(place, name, before)
 
 
-def keeps(subject: Any, call: Callable[[], object]) -> bool:
-    """Whether a function or module holds something else after a call, which it no longer does after this."""
-    with forgetting(subject):
-        places = _places(list(_kept(subject, set())))
-        before = [_held(*place) for place in places]
-        call()
-        return any(not _is(_held(*place), held) for place, held in zip(places, before, strict=True))
-
-
 def _held(place: dict[Any, Any], name: str | None) -> Mapping[Any, Any]:
+    """What is in a place now, all of it or under one name."""
     return dict(place) if name is None else {name: place.get(name, _ABSENT)}
 
 
@@ -52,19 +47,15 @@ def _is(now: Mapping[Any, Any], before: Mapping[Any, Any]) -> bool:
     return now.keys() == before.keys() and all(now[k] is v for k, v in before.items())
 
 
-def _places(found: list[Any]) -> list[Place]:
-    return [one for one in found if isinstance(one, tuple)]
-
-
-def _restore(place: dict[Any, Any], name: str | None, before: Any) -> None:
+def _restore(place: dict[Any, Any], name: str | None, before: Mapping[Any, Any]) -> None:
     if name is None:
         if not _is(place, before):
             place.clear()
             place.update(before)
-    elif before is _ABSENT:
+    elif before[name] is _ABSENT:
         place.pop(name, None)
     else:
-        place[name] = before
+        place.update(before)
 
 
 def _kept(value: Any, seen: set[int]) -> Iterator[Any]:

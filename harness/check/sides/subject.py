@@ -79,7 +79,10 @@ def name_of(subject: Any) -> str:
 
 
 def state_of(module: Any, dtype: str | None, seed: int) -> tuple[Tensor, ...]:
-    """A module's parameters, moved from where they began, then its buffers as they are; floats in `dtype`."""
+    """A module's parameters and statistics, moved from where they began, then other buffers; floats in `dtype`.
+
+    The batches that were counted are `seed` more, all else is as it is.
+    """
     rng = np.random.default_rng([seed, 2])
     some = (_moved(t, rng) if _moves(t) else t for t in owned_by(module, dtype))
     return tuple(t.holding(t.values + seed) if t.name.endswith(_BATCHES) and t.buffer else t for t in some)
