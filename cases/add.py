@@ -22,3 +22,6 @@ STANDARD = [*STANDARD, "a=4099x3;b=3,;fill=growing;f16,bf16"]
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()
+SHAPES = [
+    "a=65x7;b=7,;fill=spread;f32",
+]

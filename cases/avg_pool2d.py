@@ -43,6 +43,7 @@ LAID, ALIGNED = LAID_2D, ALIGNED_2D
 LONG, LONGEST = LONG_2D, LONGEST_2D
 ATTRIBUTES = pool_attributes(2, modes=("", "ceil_mode=true", "count_include_pad=false", "divisor_override=3"))
 SHAPES = [
+    "x=2x3x9x11;kernel_size=5;stride=1;fill=spread;f32",
     "x=2x3x3x4;kernel_size=(4,5);padding=(1,1)",
     "x=2x2x13x14;kernel_size=(9,11);stride=(2,3);padding=(3,4)",
 ]

@@ -52,3 +52,6 @@ FULL = [
     "x=1x27x33153;output_size=(129,257);kernel_size=3;padding=1",
     "x=65537x4x1;output_size=2;kernel_size=2",
 ]
+SHAPES = [
+    "x=2x18x18;output_size=(5,7);kernel_size=(3,2);stride=(2,1);padding=(1,0);fill=spread;f32",
+]

@@ -71,6 +71,7 @@ LONG, LONGEST = lengths(
 )
 LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
 SHAPES = [
+    "x=2x3x9x9;weight=4x3x3x3;bias=4,;fill=spread;f32",
     "x=2x3x5x7;weight=1x3x3x2;bias=1,",
     "x=2x1x5x7;weight=5x1x3x2;bias=5,",
     "x=2x3x3x4;weight=4x3x5x4;padding=(2,1)",

@@ -63,6 +63,7 @@ LONG, LONGEST = lengths(
     "weight={n}x2;indices=3,", "!weight=3x{n};indices=2,", "weight=3x2;indices={n}x1", "weight=3x2;indices=1x{n}"
 )
 SHAPES = [
+    "weight=3x5;indices=130,;fill=spread;f32",
     "weight=131x67;indices=1031,;f32",
     # rows past 32,767 and past 65,535, most of them
     "weight=131073x2;indices=67,;f32",

@@ -67,3 +67,6 @@ LONG, LONGEST = lengths(
 )
 FULL = ["weight=4x12289;indices=3x2", "weight=65537x3;indices=65537x2"]
 WITHOUT = {"leading": "its tensors have two axes"}
+SHAPES = [
+    "weight=5x7;indices=3x33;mode=sum;fill=spread;f32",
+]

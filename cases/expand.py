@@ -46,6 +46,7 @@ LONG, LONGEST = lengths(
     "x={n}x1;shape=({n},3)", "x=1x{n};shape=(2,{n})", "x=2x1;shape=(2,{n})", "x=1x{n};shape=(3,{n})"
 )
 SHAPES = [
+    "x=1x33;shape=(65,33);fill=spread;f32",
     "x=3x1x3;shape=(3,3,3)",
 ]
 FULL = [

@@ -56,6 +56,7 @@ LONG, LONGEST = lengths(
     "x={n}x2;index=3x2;dim=0", "!x=2x{n};index=2x3;dim=1", "x=3x2;index={n}x2;dim=0", "x=2x3;index=2x{n};dim=1"
 )
 SHAPES = [
+    "x=2x3;index=65x3;dim=0;fill=spread;f32",
     "x=4x4x4;index=4x4x4;dim=1",
     "x=1031x67;index=1031x67;dim=1;f32",
 ]

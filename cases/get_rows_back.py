@@ -53,6 +53,7 @@ LONG, LONGEST = lengths(
     "grad={n}x2;indices={n},;num_rows=3",
 )
 SHAPES = [
+    "grad=65x7;indices=65,;num_rows=3;fill=spread;f32",
     # rows past 65535, which a grid of 16 bits has none for
     "grad=17x2;indices=17,;num_rows=70001;f32",
 ]

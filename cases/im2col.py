@@ -43,3 +43,6 @@ LONG, LONGEST = lengths(
 LONG += lengths("x=1x2x2x{n};kernel_size=(1,{n})", upto=1025)[0]
 ATTRIBUTES = column_attributes("x")
 FULL = ["x=1x3x129x257;kernel_size=3;padding=1", "x=65537x1x2x2;kernel_size=2"]
+SHAPES = [
+    "x=2x3x9x6;kernel_size=3;padding=1;fill=spread;f32",
+]

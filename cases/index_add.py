@@ -58,6 +58,7 @@ LONG, LONGEST = lengths(
     "x=2x3;index={n},;source=2x{n};dim=1",
 )
 SHAPES = [
+    "x=2x3;index=65,;source=65x3;dim=0;fill=spread;f32",
     "x=4x4x4;index=4,;source=4x4x4;dim=1",
 ]
 FULL = [

@@ -52,6 +52,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("x={n}x2;index=3,;dim=0", "!x=2x{n};index=3,;dim=1", "x=3x2;index={n},;dim=0")
 SHAPES = [
+    "x=2x3;index=65,;dim=0;fill=spread;f32",
     "x=4x4x4;index=4,;dim=1",
     "x=1031x67;index=1031,;dim=0;f32",
 ]

@@ -71,6 +71,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("x={n}x2;weight=3x2;bias=3,", "!!x=2x{n};weight=1x{n};bias=1,", "x=2x3;weight={n}x3;bias={n},")
 SHAPES = [
+    "x=65x9;weight=5x9;bias=5,;fill=spread;f32",
     "x=3x1x33;weight=7x33",
     "x=3x7x33;weight=1x33",
     "x=5x64;weight=80x64;bias=80,",

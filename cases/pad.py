@@ -46,6 +46,7 @@ TYPED = typed(
 LAID = ["x=2x5x4;pad=(1,2);layout=cropped"]
 LONG, LONGEST = lengths("x={n}x2;pad=(1,2)", "x=2x{n};pad=(0,0,1,2)", "x={n}x1;pad=(0,0,2,1)", "x=1x{n};pad=(3,2)")
 SHAPES = [
+    "x=5x9;pad=(33,33);mode=replicate;fill=spread;f32",
     "x=4x4x4;pad=(0,0,1,0)",
 ]
 FULL = ["x=2x12289;pad=(1,2)", "x=65537x2;pad=(1,0)", "x=2x3x12289;pad=(3,4);mode=reflect"]

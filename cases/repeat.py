@@ -37,6 +37,7 @@ LAID = [
 ]
 LONG, LONGEST = lengths("x={n}x1;repeats=(1,3)", "x=1x{n};repeats=(2,1)", "x=2,;repeats=({n})", "x=2x{n};repeats=(1,2)")
 SHAPES = [
+    "x=9,;repeats=(33,2);fill=spread;f32",
     "x=3x3x3;repeats=(1,3,1)",
 ]
 FULL = ["x=2x1031;repeats=(2,1)", "x=2x3;repeats=(1,12289)", "x=1x3;repeats=(65537,1)"]

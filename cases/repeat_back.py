@@ -33,3 +33,6 @@ LONG, LONGEST = lengths(
     "grad={n}x4;shape=({n},2)", "grad=4x{n};shape=(2,{n})", "grad={n}x2;shape=(1,2)", "grad=2x{n};shape=(2,1)"
 )
 FULL = ["grad=2x24578;shape=(2,12289)", "grad=65537x4;shape=(65537,2)"]
+SHAPES = [
+    "grad=65x9;shape=(1,3);fill=spread;f32",
+]

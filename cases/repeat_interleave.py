@@ -43,6 +43,7 @@ LONG, LONGEST = lengths(
     "x=1x{n};repeats=3;dim=1",
 )
 SHAPES = [
+    "x=9x5;repeats=33;dim=0;fill=spread;f32",
     "x=3x3x3;repeats=3;dim=1",
 ]
 FULL = [

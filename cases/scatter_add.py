@@ -62,6 +62,7 @@ LONG, LONGEST = lengths(
     "x=1x{n};index=1x{n};src=1x{n};dim=1",
 )
 SHAPES = [
+    "x=2x3;index=65x3;src=65x3;dim=0;fill=spread;f32",
     "x=4x4x4;index=4x4x4;src=4x4x4;dim=1",
 ]
 FULL = [

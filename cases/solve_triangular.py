@@ -68,3 +68,7 @@ WITHOUT = {
     "NaN, inf": "some libraries multiply the zeros beyond the triangle by infinity, some do not",
     "masked NaN": "some libraries multiply the zeros beyond the triangle by infinity, some do not",
 }
+SHAPES = [
+    "a=5x5;b=5x2;upper=true;fill=masked-special;f32",
+    "a=2x5x5;b=2x5x3;upper=false;unitriangular=true;fill=masked-special;f32",
+]

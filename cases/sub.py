@@ -17,3 +17,6 @@ LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()
 WITHOUT = ITSELF
+SHAPES = [
+    "a=65x7;b=7,;fill=spread;f32",
+]

@@ -57,6 +57,7 @@ LONG, LONGEST = lengths(
     "x={n}x2;indices=3x2;dim=0", "!x=2x{n};indices=2x3;dim=1", "x=3x2;indices={n}x2;dim=0", "x=2x3;indices=2x{n};dim=1"
 )
 SHAPES = [
+    "x=9x1;indices=65x3;dim=0;fill=spread;f32",
     "x=4x4x4;indices=4x4x4;dim=1",
 ]
 FULL = [

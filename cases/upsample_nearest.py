@@ -44,3 +44,6 @@ FULL = [
     "x=1x2x33x65;size=(129,97)",
     "x=65537x1x2x2;size=(3,3)",
 ]
+SHAPES = [
+    "x=1x2x3x2;size=(33,18);fill=spread;f32",
+]

@@ -32,7 +32,7 @@ def forward(x: Array, residual: Array, weight: Array, *, eps: float = 1e-6) -> t
 def vjp(
     g: tuple[Array, Array], y: tuple[Array, Array], x: Array, residual: Array, weight: Array, *, eps: float = 1e-6
 ) -> tuple[Array, Array, Array]:
-    dh, dweight = rms_norm.vjp(g[0], y[0], x + residual, weight, eps=eps)
+    dh, dweight = rms_norm.vjp(g[0], y[0], y[1], weight, eps=eps)  # h as it was stored
     dx = dh + g[1]
     assert dweight is not None
     return dx, dx, dweight

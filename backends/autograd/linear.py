@@ -44,7 +44,7 @@ def _solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular:
         raise Unsupported("SciPy's solve_triangular, as autograd differentiates it, solves one A X = B")
     if a.dtype == np.float16:
         raise Unsupported("LAPACK has no 16-bit floats")
-    return linalg.solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular)
+    return linalg.solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular, check_finite=False)
 
 
 def _cholesky(x: Any) -> Any:

@@ -58,6 +58,13 @@ def _eliminated(x):
     return [det]
 
 
+def _other_triangle_times_zero(a, b, *, upper, left=True, unitriangular=False):
+    hidden = load("solve_triangular").hidden(a, b, upper=upper, left=left, unitriangular=unitriangular)[0]
+    seen = np.where(hidden, a * _F32(0), a)
+    added = np.where(hidden, seen, 0).sum((-1, -2), keepdims=True)
+    return [load("solve_triangular").forward(a, b, upper=upper, left=left, unitriangular=unitriangular) + added]
+
+
 #: Operator, the fill that shows it, the kernel.
 KERNELS = {
     "shares that overflow": ("topk_moe", "past-exp", _topk_moe),
@@ -70,6 +77,7 @@ KERNELS = {
     "a root of squares": ("hypot", "squares", lambda a, b: [np.sqrt(a * a + b * b)]),
     "exponents cut at 40": ("pow", "steep", _steep),
     "no pivot": ("det", "pivots", _eliminated),
+    "the other triangle times 0": ("solve_triangular", "masked-special", _other_triangle_times_zero),
     "finite up to 2^127": ("isfinite", "limits", lambda x: [np.abs(x) < 2.0**127]),
     "finite by a minimum": ("isfinite", "limits", lambda x: [(np.abs(x) >= np.finfo(_F32).tiny) & np.isfinite(x)]),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 import numpy as np
 
@@ -36,7 +37,8 @@ def variants_of(
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
     `otherwise`: draws with other arguments beside tensors. `floors`: small numbers that the reference adds; `named`:
-    all that it names; `marks`: whole numbers that it asks for.
+    all that it names; `marks`: whole numbers that it asks for. Seldom values and other sizes come by turns: a slow
+    kernel uses the time up before all are tried.
     """
     zeros = list(rare(pairs[0][0], floors))
     first, *made = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
@@ -45,7 +47,9 @@ def variants_of(
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
     early += [_also(one, v) for v in otherwise for one in _few(early)]
     seldom = [(v,) for v in nothing(pairs, kept)]
-    return (first, *drawn, *early, *rest, *seldom, *late)
+    usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
+    by_turns = chain.from_iterable(zip_longest([*few, *seldom], late))
+    return (first, *drawn, *early, *usual, *filter(None, by_turns))
 
 
 def _is_given(variant: Variant, draw: Sequence[Tensor]) -> bool:

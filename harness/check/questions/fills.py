@@ -58,11 +58,26 @@ def fills(asked: Sequence[Tensor]) -> Iterator[Fill]:
 
 
 def filled(tensors: Sequence[Tensor], factor: float, offset: float = 0.0) -> list[Array]:
-    """All values that vary, times a factor and with an offset; a lone number beside others is a count or a scale."""
-    lone = any(varies(t) and t.values.size > 1 for t in tensors)
+    """All values that vary, times a factor and with an offset; a lone number beside others is a count or a scale.
+
+    What is negative stays so: an offset that is positive is taken off it, as of the logarithms of decays.
+    """
+    lone = has_lone(tensors)
     return [
-        t.values * factor + offset if varies(t) and not (lone and t.values.size == 1) else t.values for t in tensors
+        t.values * factor + (-offset if offset > 0 and _is_negative(t) else offset)
+        if varies(t) and not (lone and t.values.size == 1)
+        else t.values
+        for t in tensors
     ]
+
+
+def has_lone(tensors: Sequence[Tensor]) -> bool:
+    """Whether a tensor of one number stands beside others."""
+    return any(varies(t) and t.values.size > 1 for t in tensors)
+
+
+def _is_negative(t: Tensor) -> bool:
+    return bool(t.values.size > 1 and t.values.max() < 0)
 
 
 def _partly_small(tensors: Sequence[Tensor], first: int) -> list[Array]:

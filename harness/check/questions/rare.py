@@ -16,6 +16,7 @@ from opproof.harness.check.questions.fills import (
     ZEROED,
     Fill,
     filled,
+    has_lone,
     tied,
     zeros_in_places,
 )
@@ -30,6 +31,8 @@ from opproof.vocabulary.dtypes import DTYPES
 _TINY = 2.0**-20
 #: A factor at which what a mask hides is larger than what a finite number in place of minus infinity takes away.
 _HUGE = 1000.0
+#: A factor of one number, with which temperatures and scales are past the limits that they start below.
+_TIMES = 4.0
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
 _FLOOR, _NEAR = 2.0**-9, 8.0
 #: Values are so many times the least normal number at least: below it they lose their digits.
@@ -59,11 +62,19 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
     yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
+    lone = [i for i, t in enumerate(asked) if varies(t) and t.values.size == 1 and has_lone(asked)]
+    for i in lone[:_WHOLE]:
+        yield Fill(f"{asked[i].name} times {_TIMES:g}", "one", partial(_times, which=i), rare=True)
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
     for factor in _small(floors):
         if factor >= least:
             name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
             yield Fill(name, TINY, partial(filled, factor=factor), rare=True)
+    positive = [t for t in some if not _spans_zero(t) and t.values.size > 1]
+    for factor in _floors(floors) if 0 < len(positive) < len(some) else ():
+        if factor**2 >= least:
+            name = f"values times {factor:.2g}, positive ones times its square"
+            yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
 
 
 def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
@@ -71,10 +82,25 @@ def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
     return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
 
 
+def _times(tensors: Sequence[Tensor], which: int) -> list[Array]:
+    """One number further out, as a scale that has been trained: past where it is cut off."""
+    return [t.values * _TIMES if i == which else t.values for i, t in enumerate(tensors)]
+
+
+def _squared(tensors: Sequence[Tensor], factor: float) -> list[Array]:
+    """What is positive is a variance, of which the root is as small as all else."""
+    small = filled(tensors, factor)
+    return [v if _spans_zero(t) or not varies(t) else v * factor for t, v in zip(tensors, small, strict=True)]
+
+
+def _floors(floors: frozenset[float]) -> list[float]:
+    return sorted(c for c in floors if 0 < c <= _FLOOR)
+
+
 def _small(floors: frozenset[float]) -> list[float]:
     """Factors at which floors decide; a floor is added to squares too."""
     found = [FILLS["small"][0], _TINY]
-    for c in sorted(c for c in floors if 0 < c <= _FLOOR):
+    for c in _floors(floors):
         found += [f for f in (c, c**0.5) if f <= _FLOOR and all(max(f / g, g / f) > _NEAR for g in found)]
     return found[1:]
 

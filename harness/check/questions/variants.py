@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def variants(
 ) -> Iterator[Variant]:
     """The given inputs first; then, where `resized`, a few ragged sizes, values, layouts and the other sizes.
 
-    `zeros`: further values, which come after layouts.
+    `zeros`: further values, which come after layouts, by turns with other sizes: time may end before all are tried.
     """
 
     def changed(fill: Fill) -> Variant:
@@ -82,9 +83,9 @@ def variants(
     for layout in LAYOUTS:
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
-    yield from map(changed, zeros)
-    yield from _as_one(asked, other, held)
-    yield from (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
+    values = chain(map(changed, zeros), _as_one(asked, other, held))
+    sized = (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
+    yield from filter(None, chain.from_iterable(zip_longest(values, sized)))
 
 
 def _as_one(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:

@@ -6,6 +6,7 @@ A workspace that all calls share is then of two calls, and a sum that all thread
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import threading
 import time
@@ -22,6 +23,8 @@ from opproof.harness.check.tensors import to_torch
 _TURN = 1e-5
 #: Seconds of calls among which one is looked for.
 _SECONDS = 0.05
+#: A difference, as a share of the largest number, that no other order of a sum leaves: further ones need no search.
+_FAR = 0.01
 
 
 #: What a call gave: outputs, and gradients or None of each input.
@@ -29,21 +32,33 @@ Made: TypeAlias = tuple[list[Any], list[Any]]
 
 
 def odd_one(once: Callable[[], Made], others: Callable[[], object] | None) -> Made:
-    """The tensors of the first of many calls that gives others than the one before it; of the last where none does.
+    """The tensors of the call of many that is furthest from a call alone, as sums in another order are not far.
 
-    `others`: what another thread calls meanwhile.
+    `others`: what another thread calls meanwhile, once the call alone is over.
     """
+    alone = once()
     with contextlib.nullcontext() if others is None else _again_and_again(others):
         end = time.monotonic() + _SECONDS
-        made, same = once(), True
-        while same and time.monotonic() < end:
-            before, made = made, once()
-            same = all(map(_is_same, chain(*made), chain(*before)))
-    return made
+        odd, distance = alone, 0.0
+        while distance < _FAR and time.monotonic() < end:
+            made = once()
+            if (off := _distance(made, alone)) > distance:
+                odd, distance = made, off
+    return odd
 
 
-def _is_same(a: Any, b: Any) -> bool:
-    return a is b or (a is not None and b is not None and a.equal(b))
+def _distance(made: Made, alone: Made) -> float:
+    """The largest difference, as a share of the largest number of its tensor; inf of numbers and none."""
+    return max(map(_off, chain(*made), chain(*alone)), default=0.0)
+
+
+def _off(a: Any, b: Any) -> float:
+    if a is b or (a is not None and b is not None and a.equal(b)):
+        return 0.0
+    if a is None or b is None or a.shape != b.shape or not a.is_floating_point():
+        return math.inf
+    off, most = (a - b).abs().max().item(), b.abs().max().item()
+    return off / most if most and math.isfinite(off / most) else math.inf
 
 
 def with_other_numbers(tensor: Any) -> Any:

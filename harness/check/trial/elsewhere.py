@@ -55,19 +55,16 @@ def between_fences(one: Right, ask: Ask, *, apart: bool) -> Tried | None:
 def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, shares: bool) -> Tried | None:
     """What is wrong in a setting that the reference bears.
 
-    `shares`: that all its calls have one memory for their results is declared.
+    `seconds`: for each setting, begun in time. `shares`: that all its calls have one memory for their results is
+    declared.
     """
-    end = time.monotonic() + seconds
-
-    def in_time(_: object) -> bool:
-        return time.monotonic() < end
-
-    for setting in takewhile(in_time, _settings_of(first.asked, shares=shares)):
+    for setting in _settings_of(first.asked, shares=shares):
         requests = _in_setting(first, setting)
         own = reference.native(requests[0])
         if own.error:
             continue
-        for request in takewhile(in_time, requests):
+        end = time.monotonic() + seconds
+        for request in takewhile(lambda _, end=end: time.monotonic() < end, requests):
             reply = ask(request)
             if own.harm is not None:
                 reply = replace(reply, harm=None)

@@ -12,6 +12,7 @@ from opproof.harness.check.doubts.convention import Convention, of_convention
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.doubts.kinks import at_kinks
+from opproof.harness.check.doubts.native import chosen_alike
 from opproof.harness.check.doubts.otherwise import decided_otherwise
 from opproof.harness.check.doubts.sensitive import undecided
 from opproof.harness.check.doubts.slight import slight
@@ -84,6 +85,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     if said := of_convention(variant, judgements):
         return nothing(variant) if said is Convention.NOTHING else by_candidate(variant, said, news=True)
     known, judgements = _decided(question, asked, known, reply, judgements)
+    judgements = chosen_alike(asked.outputs, judgements)
     judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, reply)
     if not fails(judgements):
         judgements = unsaved(question, judgements, lambda narrow: judge_gradients(asked, narrow, reply))

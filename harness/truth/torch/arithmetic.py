@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from opproof.harness.truth.torch.attended import Products
+from opproof.harness.truth.torch.goes_on import Operations
 from opproof.harness.truth.torch.hashed import PLACES, places_of
 from opproof.vocabulary.errors import OpError
 
@@ -49,6 +50,7 @@ class Tape:
     position: int | None = None  # of the next entry to read; None while they are written
     taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
     factors: set[float] = field(default_factory=set)  # numbers of Python's by which it multiplies
+    stored: dict[int, str] = field(default_factory=dict)  # dtypes of outputs that it went on with, by operation
     unordered: bool = False  # whether something was chosen among numbers of which one is NaN
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:
@@ -67,7 +69,7 @@ class Tape:
 
     def rewound(self) -> Tape:
         """The tape, to be read from its beginning."""
-        return Tape(self.entries, 0, self.taken, self.factors)
+        return replace(self, position=0, unordered=False)
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Arithmetic:
     saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
     until: float = math.inf  # of time.perf_counter(): no operation begins later
     numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
+    operations: Operations = field(default_factory=Operations)  # of the forward
     _generator: Any = None
     _pool: Any = None
     _calls: int = 0  # how often noise was drawn by value

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from opproof.harness.truth.torch import complexes, constants, places
+from opproof.harness.truth.torch import complexes, constants, goes_on, places
 from opproof.harness.truth.torch.alignments import ALIGNMENTS
 from opproof.harness.truth.torch.arithmetic import Arithmetic, OutOfTime, copied
 from opproof.harness.truth.torch.bags import BAGS
@@ -62,10 +62,14 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
     torch.set_default_dtype(torch.float64)
     try:
         alike = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
-        with alike[0], alike[1], intercepted(partial(answer, noise)), places.constants(noise), taking(noise):
+        with alike[0], alike[1], intercepted(partial(_counted, noise)), places.constants(noise), taking(noise):
             yield
     finally:
         torch.set_default_dtype(default)
+
+
+def _counted(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    return goes_on.counted(noise, func, args, kwargs, lambda: answer(noise, mode, func, args, kwargs))
 
 
 def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -76,8 +80,10 @@ def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs:
         raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))
     if any(getattr(v, "is_meta", False) for v in args):  # forward mode asks for shapes alone
         return func(*args, **kwargs)
-    if str(func) == "aten.view.dtype" and (_is_float(args[0]) or args[1].is_floating_point):
+    if str(func) == "aten.view.dtype" and _is_float(args[0]):
         raise OpError(READS_BITS.format(args[1]))
+    if str(func) == "aten.view.dtype" and args[1].is_floating_point:  # whole numbers are bits as they are
+        return func(*args).to(noise.torch.float64)
     if (narrowed := places.to_eight_bits(noise, func, args, kwargs)) is not None:
         return narrowed
     args, kwargs = places.promoted(noise, func, args, kwargs)

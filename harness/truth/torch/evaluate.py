@@ -18,6 +18,7 @@ from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.harness.truth.torch.formulas import roundoff
+from opproof.harness.truth.torch.goes_on import gone_on_with
 from opproof.harness.truth.torch.largest import through_largest
 from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
@@ -40,7 +41,7 @@ class Question:
     compute: str | None = None  # a declared lower precision
     seed: int = 0  # of the reference's own random numbers
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
-    saves: bool = True  # whether a backward reads outputs as they are stored
+    saves: bool = True  # whether outputs are read again as they are stored, by a backward or by what comes after
     until: float = math.inf  # of time.perf_counter(), at which evaluations raise OutOfTime
 
     @property
@@ -157,8 +158,12 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         warnings.simplefilter("ignore")
         torch.default_generator.manual_seed(question.seed)  # torch.manual_seed formats tracebacks, each time three
         noise.draws = list(question.draws)
+        stored = noise.tape.stored.items() if question.saves else ()
+        noise.operations.stores = {i: _once(question, DTYPES[d], unit) for i, d in stored}
         with noisy(noise), through_largest(noise, roundoff):
             outputs = list(question.outputs(*leaves))
+        if noise.exact:
+            noise.tape.stored = gone_on_with(noise, outputs, question.dtypes)
         arrays = [_array(getattr(y, "unrounded", y)) for y in outputs]
         if not asked:
             return arrays + [None] * len(leaves)
@@ -192,7 +197,7 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
     for y, name in zip(outputs, question.dtypes, strict=True):
         place = y.untyped_storage().data_ptr()
         expanded = any(n > 1 and step == 0 for n, step in zip(y.shape, y.stride(), strict=True))
-        if not name or place in taken or not y.numel() or expanded:
+        if not name or place in taken or not y.numel() or expanded or hasattr(y, "unrounded"):
             continue
         taken.add(place)
         dtype = DTYPES[name]

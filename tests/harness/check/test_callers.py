@@ -317,7 +317,7 @@ def test_results_that_are_kept_by_the_tensor():
         return x * kept.setdefault(id(w), w.detach().clone())
 
     def heedful(x, w):
-        return x * kept.setdefault((id(w), w._version), w.detach().clone())
+        return x * kept.setdefault((id(w), w._version), (w, w.detach().clone()))[1]  # w lives on: no other has its id
 
     report = judged(cached, gradients=False, only="as given")
     assert told(report) == {("as given", "WRONG_VALUE", "forward")}

@@ -6,11 +6,14 @@ import dataclasses
 import math
 import time
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
+from opproof.harness.check.questions.fills import filled  # noqa: E402
+from opproof.harness.check.tensors import taken  # noqa: E402
 
 F = torch.nn.functional
 
@@ -397,3 +400,51 @@ def test_halves_that_a_scale_makes():
     )
     assert not report.ok
     assert "eighths" in str(report)
+
+
+def test_a_floor_beside_the_root_of_a_variance():
+    """Where all is 1e-12 of what it was, the root of the variance is a million times the floor."""
+
+    def step(m, v, *, late=True):
+        corrected = v / 0.125
+        return m / (corrected.sqrt() + 1e-12 if late else (v.sqrt() + 1e-12) / 0.125**0.5)
+
+    def inputs(seed):
+        rng = torch.Generator().manual_seed(seed)
+        return [torch.randn(5, 24, generator=rng), torch.rand(5, 24, generator=rng) + 0.01]
+
+    assert judged(step, step, inputs).ok
+    found = wrong_at(lambda m, v: step(m, v, late=False), step, inputs, gradients=False)
+    assert found == {"values times 1e-12, positive ones times its square"}
+
+
+def test_one_number_past_the_limit_that_it_starts_below():
+    def scaled(x, scale, *, heeds=True):
+        limit = scale.exp().clamp(max=100.0)
+        return x * (limit if heeds else limit.detach() * (1 + scale - scale.detach()))
+
+    def inputs(seed):
+        rng = torch.Generator().manual_seed(seed)
+        return [torch.randn(5, 24, generator=rng), 2.6 + 0.2 * torch.rand((), generator=rng)]
+
+    assert judged(scaled, scaled, inputs).ok
+    assert wrong_at(lambda x, s: scaled(x, s, heeds=False), scaled, inputs) == {"scale times 4"}
+
+
+def test_what_is_negative_stays_so_far_from_zero():
+    """The logarithm of a decay that were made 10 would be past what float32 holds after nine steps."""
+    decays, scores = taken("decay", np.array([-0.5, -0.25])), taken("x", np.array([-0.5, 0.25]))
+    assert [values.tolist() for values in filled([decays, scores], 1.0, 10.0)] == [[-10.5, -10.25], [9.5, 10.25]]
+
+
+def test_a_place_that_the_reference_has_in_float32_and_not_in_float64():
+    """Shares that are 0 in float32 are equal there, and in float64 in order: which of them is the last differs."""
+
+    def last(x):
+        return x.softmax(-1).sort(dim=-1, descending=True, stable=True).indices[..., -1]
+
+    def inputs(seed):
+        return [torch.randn(5, 24, generator=torch.Generator().manual_seed(seed))]
+
+    assert judged(last, last, inputs, only="large values").ok
+    assert not judged(lambda x: 24 + last(x), last, inputs, only="large values").ok

@@ -6,9 +6,11 @@ import sys
 import pytest
 from _c_build import compiled, needs_cc
 
+from opproof.cases import cases_of
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
+from opproof.reference_ops import load, names
 
 CASES = ("dot[a=768,;b=768,;f32]", "dot[a=1031,;b=1031,;f32]", "dot[a=16385,;b=16385,;f32]")
 HINT = 'each answer is right: where the order of its sums is left open, declare it (bits -> "vary")'
@@ -115,3 +117,41 @@ def test_in_c(tmp_path, symbol, verdict):
     for backend in (library, f"exec:{shlex.join([sys.executable, '-m', 'opproof.backends.host', library])}"):
         with Pool(Limits(1, 60.0, 2 << 30)) as pool:
             assert {r.verdict for r in pool.run([Task(backend, c, "forward") for c in CASES])} == {verdict}, backend
+
+
+#: Terms that are added where an index names a place twice, in an order of their own at every call.
+SCATTERED = """
+import numpy as np
+
+calls = [0]
+
+
+def forward(op, inputs, params):
+    calls[0] += 1
+    x, index, src = inputs
+    order = np.random.default_rng(calls[0]).permutation(index.size)
+    y, places = x.copy(), list(np.indices(index.shape).reshape(index.ndim, -1))
+    places[params["dim"]] = index.reshape(-1)
+    np.add.at(y, tuple(p[order] for p in places), src.reshape(-1)[order])
+    return y
+"""
+
+
+def test_an_order_of_additions_shows_where_their_sums_round(tmp_path):
+    """Numbers on one grid add up without an error in whatever order: numbers of many sizes do not."""
+    path = tmp_path / "scattered.py"
+    path.write_text(SCATTERED, encoding="utf-8")
+    plain = "scatter_add[x=2x3;index=65x3;src=65x3;dim=0;f32;fill=signs;layout=x:transposed]"
+    spread = "scatter_add[x=2x3;index=65x3;src=65x3;dim=0;f32;fill=spread]"
+    with Pool(Limits(1, 60.0, 2 << 30)) as pool:
+        found = {r.case: r.verdict for r in pool.run([Task(str(path), case, "forward") for case in (plain, spread)])}
+    assert found == {plain: "PASS", spread: "NOT_REPEATABLE"}
+
+
+#: Who weighs what is added rounds each term before.
+WEIGHED = {"grid_sample", "roi_align", "paged_attention"}
+
+
+@pytest.mark.parametrize("op", [name for name in names() if load(name).facts["REPEATS"] and name not in WEIGHED])
+def test_who_adds_where_indices_repeat_is_asked_with_sums_that_round(op):
+    assert [case for case in cases_of(op) if case.fill == "spread" and case.dtype == "f32"]
