@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import compress
 
 import numpy as np
 
@@ -39,6 +40,8 @@ _FLOOR, _NEAR = 2.0**-9, 8.0
 _ROOM = 2.0**8
 #: So many tensors are made 0 as a whole, each alone; along so many axes there are ties apart.
 _WHOLE, _AXES = 4, 2
+#: Axes of a matrix.
+_MATRIX = 2
 #: Of so few numbers that have one sign it says little.
 _FEW = 8
 
@@ -61,6 +64,8 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
+    if any(map(_has_columns, some)):
+        yield Fill("the first column above all", "skewed", _skewed, rare=True)
     yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
     lone = [i for i, t in enumerate(asked) if varies(t) and t.values.size == 1 and has_lone(asked)]
     for i in lone[:_WHOLE]:
@@ -75,6 +80,18 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         if factor**2 >= least:
             name = f"values times {factor:.2g}, positive ones times its square"
             yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
+
+
+def _has_columns(t: Tensor) -> bool:
+    return varies(t) and not twice(t) and len(t.shape) >= _MATRIX and t.shape[-1] > TELLING
+
+
+def _skewed(tensors: Sequence[Tensor]) -> list[Array]:
+    """The first of every row above all others: what is shared out by the largest goes to one, past what it holds."""
+    made = [np.array(t.values) for t in tensors]
+    for values in compress(made, map(_has_columns, tensors)):
+        values[..., 0] = np.abs(values[..., 0]) + np.abs(values).max()
+    return made
 
 
 def _eighths(tensors: Sequence[Tensor]) -> list[Array]:

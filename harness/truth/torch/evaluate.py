@@ -18,7 +18,7 @@ from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.harness.truth.torch.formulas import roundoff
-from opproof.harness.truth.torch.goes_on import gone_on_with
+from opproof.harness.truth.torch.goes_on import Store, gone_on_with
 from opproof.harness.truth.torch.largest import through_largest
 from opproof.harness.truth.torch.pulled import pulled
 from opproof.vocabulary.arrays import Array
@@ -159,7 +159,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         torch.default_generator.manual_seed(question.seed)  # torch.manual_seed formats tracebacks, each time three
         noise.draws = list(question.draws)
         stored = noise.tape.stored.items() if question.saves else ()
-        noise.operations.stores = {i: _once(question, DTYPES[d], unit) for i, d in stored}
+        noise.operations.stores = {i: _stored_as(question, DTYPES[d], unit) for i, d in stored}
         with noisy(noise), through_largest(noise, roundoff):
             outputs = list(question.outputs(*leaves))
         if noise.exact:
@@ -200,11 +200,12 @@ def _store(noise: Arithmetic, question: Question, outputs: Sequence[Any], leaves
         if not name or place in taken or not y.numel() or expanded or hasattr(y, "unrounded"):
             continue
         taken.add(place)
-        dtype = DTYPES[name]
-        once = _once(question, dtype, unit)
         with torch.no_grad():
-            size = torch.where((y == 0) | y.isinf(), 0.0, y.abs().clamp_min(dtype.tiny))
-            y.data.copy_(y + once * size * noise.drawn(y))
+            y.data.copy_(_stored_as(question, DTYPES[name], unit).of(noise, y))
+
+
+def _stored_as(question: Question, dtype: Dtype, unit: float) -> Store:
+    return Store(_once(question, dtype, unit), dtype.tiny)
 
 
 def _once(question: Question, dtype: Dtype, unit: float) -> float:

@@ -10,6 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+#: What autograd keeps an output with, for its own backward.
+_SAVES = ("aten.detach.default", "aten.alias.default")
+
+
+@dataclass(frozen=True)
+class Store:
+    """One store in 16 bits: the amplitude of its rounding, which is absolute below `tiny`."""
+
+    once: float
+    tiny: float
+
+    def of(self, noise: Any, y: Any) -> Any:
+        """`y` as it is stored."""
+        size = noise.torch.where((y == 0) | y.isinf(), 0.0, y.abs().clamp_min(self.tiny))
+        return y + self.once * size * noise.drawn(y)
+
 
 @dataclass
 class Operations:
@@ -17,7 +33,7 @@ class Operations:
 
     count: int = 0
     within: bool = False  # whether one is on its way
-    stores: dict[int, float] = field(default_factory=dict)  # amplitude of one store, by the operation that made it
+    stores: dict[int, Store] = field(default_factory=dict)  # of outputs, by the operation that made them
     made: dict[int, int] = field(default_factory=dict)  # operations by the id of what they made
     taken: set[int] = field(default_factory=set)  # operations whose result another one took
     changed: set[int] = field(default_factory=set)  # memory that was written to later
@@ -44,7 +60,8 @@ def counted(noise: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any
 
 
 def _note(own: Operations, func: Any, given: Sequence[Any], y: Any) -> None:
-    own.taken.update(own.made[id(v)] for v in given if id(v) in own.made)
+    if str(func) not in _SAVES:
+        own.taken.update(own.made[id(v)] for v in given if id(v) in own.made)
     if getattr(func, "_schema", None) is not None and func._schema.is_mutable:
         own.changed.update(_place(v) for v in given if _is_dense(v))
     elif _is_dense(y):
@@ -72,7 +89,7 @@ def _place(value: Any) -> int:
     return place
 
 
-def _stored(noise: Any, y: Any, once: float) -> Any:
-    z = y + once * noise.torch.where(y.isinf(), 0.0, y.abs()) * noise.drawn(y)
+def _stored(noise: Any, y: Any, store: Store) -> Any:
+    z = store.of(noise, y)
     z.unrounded = y
     return z

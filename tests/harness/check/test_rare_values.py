@@ -448,3 +448,17 @@ def test_a_place_that_the_reference_has_in_float32_and_not_in_float64():
 
     assert judged(last, last, inputs, only="large values").ok
     assert not judged(lambda x: 24 + last(x), last, inputs, only="large values").ok
+
+
+def test_an_expert_that_more_tokens_choose_than_it_holds():
+    def routed(scores, capacity=24):
+        taken = torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1])
+        place = (taken.cumsum(0) * taken).sum(-1)
+        return torch.where(place <= capacity, scores.softmax(-1).amax(-1), 0.0)
+
+    def inputs(seed):
+        return [torch.randn(32, 8, generator=torch.Generator().manual_seed(seed))]
+
+    only = "the first column above all"
+    assert judged(routed, routed, inputs, only=only).ok
+    assert wrong_at(lambda s: routed(s, 25), routed, inputs, only=only) == {only}
