@@ -153,6 +153,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     PADDED: normal,
     TRUTHS: normal,
     "squares": _limits.squares(normal),
+    "outliers": _limits.outliers(normal),
     "limits": _limits.limits,
     PIVOTS: _limits.pivots(normal),
     SPREAD: spread(normal),

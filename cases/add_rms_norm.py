@@ -19,6 +19,7 @@ LAID = [
 ALIGNED = aligned_norm(_TENSORS)
 LONG, LONGEST = long_norm(_TENSORS)
 SHAPES = [
+    "x=5x257;residual=5x257;weight=257,;fill=outliers;f16",
     "x=1031x67;residual=1031x67;weight=67,;f32",
 ]
 FULL = rows(_TENSORS, (("2x12289", ""), ("65537x3", "")))

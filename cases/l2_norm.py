@@ -51,6 +51,7 @@ LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
 SHAPES = [
+    "x=5x257;dim=-1;fill=outliers;f16",
     *wide_dim(one=False),
 ]
 FULL = [

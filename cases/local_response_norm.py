@@ -52,6 +52,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("x={n}x3x2;size=3;alpha=0.5", "x=1x{n}x2;size=3;alpha=0.5", "x=1x3x{n};size=3;alpha=0.5")
 SHAPES = [
+    "x=2x7x65;size=3;alpha=0.5;fill=outliers;f16",
     "x=8x131x67;size=3;alpha=0.5;f32",
 ]
 FULL = [

@@ -16,3 +16,6 @@ LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
 LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
 FULL = full_losses()
+SHAPES = [
+    "x=3x1031;target=3x1031;reduction=mean;fill=outliers;f16",
+]

@@ -66,6 +66,7 @@ ALIGNED = aligned(
 )
 LONG, LONGEST = lengths("x={n}x2;weight=2,", "x=2x{n};weight={n},")
 SHAPES = [
+    "x=5x257;fill=outliers;f16",
     "x=1031x67;weight=67,;f32",
     # more rows than a block has, each longer than 4096
     "x=17x4099;weight=4099,;f32",

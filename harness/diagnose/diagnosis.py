@@ -22,6 +22,7 @@ from opproof.harness.diagnose import (
     epsilon,
     factor,
     maps,
+    memory,
     misread,
     moved,
     nans,
@@ -216,8 +217,9 @@ def _first(patterns: Sequence[tuple[str, Pattern]], tensors: Sequence[Wrong]) ->
 def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
     """What `pattern` says; a pattern that cannot be computed on these shapes and values does not fit."""
     try:
-        return pattern(wrong)
-    except (ArithmeticError, IndexError, TypeError, ValueError):
+        with memory.bounded():
+            return pattern(wrong)
+    except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError):
         return None
 
 

@@ -20,6 +20,8 @@ from opproof.vocabulary.arrays import Array
 #: The name of the inputs as they came.
 GIVEN = "as given"
 LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "channels", "offset", "broadcast")
+#: Those in which every second tensor alone is tried too.
+_APART = ("gapped", "cropped")
 #: Axes that a tensor needs at least to lie so.
 _AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels": 4, "broadcast": 2}
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
@@ -83,6 +85,7 @@ def variants(
     for layout in LAYOUTS:
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
+    yield from _laid_apart(asked, other, held)
     values = chain(map(changed, zeros), _as_one(asked, other, held))
     sized = (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
     yield from filter(None, chain.from_iterable(zip_longest(values, sized)))
@@ -119,6 +122,18 @@ def _laid(tensors: Sequence[Tensor], layout: str, held: Held) -> tuple[Tensor, .
         one = None if values is None or not _is_kept(some, t, values) else replace(t, values=values, layout=layout)
         made.append(one or t)
     return tuple(made)
+
+
+def _laid_apart(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
+    """Every second tensor alone with gaps, then the others: the strides of one may be taken for those of another."""
+    for layout in _APART:
+        able = [i for i, t in enumerate(asked) if len(t.shape) >= _AXES[layout] and not t.param]
+        for word, some in (("in places", able[::2]), ("elsewhere", able[1::2])) if len(able) > 1 else ():
+            a, b = (
+                tuple(one if i in some else t for i, (t, one) in enumerate(zip(draw, laid, strict=True)))
+                for draw, laid in ((d, _laid(d, layout, held)) for d in (asked, other))
+            )
+            yield Variant(f"{layout} {word}", "normal", layout, a, b)
 
 
 def _is_kept(some: Sequence[Property], t: Tensor, values: Array) -> bool:

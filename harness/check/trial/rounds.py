@@ -15,9 +15,9 @@ from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import FEW, sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
-from opproof.harness.check.questions.variants import LAYOUTS, Variant
+from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.reference import Ask, Reference
-from opproof.harness.check.tensors import Tensor
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.closing import closing
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
@@ -165,12 +165,12 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
     raised = next((j for j in one.judgements.values() if j.verdict is Verdict.ERROR), None)
     if one.variant.apart and raised is not None:
         return by_candidate(one.variant, f"the candidate declines: {raised.message}", news=raised is not forward)
-    why, dies = "", forward.verdict is Verdict.CRASH
+    why, dies, laid = "", forward.verdict is Verdict.CRASH, one.variant.layout != CONTIGUOUS
     if one.variant.group and ((dies and one.variant.apart) or forward.verdict is Verdict.WRONG_SHAPE):
         why = f"the candidate is made for the sizes given: {forward.message}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
-    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if one.variant.name in LAYOUTS else not alone):
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else not alone):
         why = f"the candidate declines: {forward.message}"
     return by_candidate(one.variant, why, news=dies) if why else one
 

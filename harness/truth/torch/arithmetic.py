@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 from opproof.harness.truth.torch.attended import Products
-from opproof.harness.truth.torch.goes_on import Operations
 from opproof.harness.truth.torch.hashed import PLACES, places_of
+from opproof.harness.truth.torch.stores import Operations
 from opproof.vocabulary.errors import OpError
 
 #: Tensors of so many elements or more take their noise from a pool: drawing is slower than all else.
@@ -50,7 +50,7 @@ class Tape:
     position: int | None = None  # of the next entry to read; None while they are written
     taken: dict[str, None] = field(default_factory=dict)  # lines that take numbers out of float tensors, in order
     factors: set[float] = field(default_factory=set)  # numbers of Python's by which it multiplies
-    stored: dict[int, str] = field(default_factory=dict)  # dtypes of outputs that it went on with, by operation
+    stored: dict[int, str] = field(default_factory=dict)  # dtypes of outputs that others read again, by operation
     unordered: bool = False  # whether something was chosen among numbers of which one is NaN
 
     def kept(self, name: str, made: Callable[[], Any]) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from opproof.harness.truth.torch import complexes, constants, goes_on, places
+from opproof.harness.truth.torch import complexes, constants, places, stores
 from opproof.harness.truth.torch.alignments import ALIGNMENTS
 from opproof.harness.truth.torch.arithmetic import Arithmetic, OutOfTime, copied
 from opproof.harness.truth.torch.bags import BAGS
@@ -69,7 +69,7 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
 
 
 def _counted(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    return goes_on.counted(noise, func, args, kwargs, lambda: answer(noise, mode, func, args, kwargs))
+    return stores.counted(noise, func, args, kwargs, lambda: answer(noise, mode, func, args, kwargs))
 
 
 def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -18,9 +18,9 @@ from opproof.harness.truth.slope import is_narrow, sampled, spread
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.harness.truth.torch.formulas import roundoff
-from opproof.harness.truth.torch.goes_on import Store, gone_on_with
 from opproof.harness.truth.torch.largest import through_largest
 from opproof.harness.truth.torch.pulled import pulled
+from opproof.harness.truth.torch.stores import Store, read_again
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES, Dtype
 
@@ -163,7 +163,7 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         with noisy(noise), through_largest(noise, roundoff):
             outputs = list(question.outputs(*leaves))
         if noise.exact:
-            noise.tape.stored = gone_on_with(noise, outputs, question.dtypes)
+            noise.tape.stored = read_again(noise, outputs, question.dtypes)
         arrays = [_array(getattr(y, "unrounded", y)) for y in outputs]
         if not asked:
             return arrays + [None] * len(leaves)

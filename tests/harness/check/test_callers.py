@@ -96,6 +96,20 @@ def test_rows_taken_to_lie_where_they_do_not(layout, shape, strides):
     assert opproof.check(torch.exp, **given, only=layout).ok
 
 
+@pytest.mark.parametrize(("mine", "layout"), [(0, "gapped elsewhere"), (1, "gapped in places")])
+def test_rows_of_one_tensor_found_by_the_strides_of_another(mine, layout):
+    """Where all lie alike these are the same; a cache of keys and one of values need not."""
+
+    def product(a, b):
+        strides = (a, b)[mine].stride()
+        return torch.as_strided(a, a.shape, strides) * torch.as_strided(b, b.shape, strides)
+
+    given = {"like": torch.mul, "inputs": [(4, 4), (4, 4)], "dtype": "f32", "raises": False, "gradients": False}
+    assert opproof.check(torch.mul, only=layout, **given).ok
+    assert not opproof.check(product, only=layout, **given).ok
+    assert opproof.check(product, only="gapped", **given).ok
+
+
 class Normed(torch.autograd.Function):
     """A row over its length; what a forward saves is its own, or that of the last of all."""
 

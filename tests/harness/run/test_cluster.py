@@ -139,7 +139,7 @@ def test_what_no_worker_of_this_machine_can_load_is_said_once(at):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_an_interrupted_run_goes_on(cluster, at):
+def test_an_interrupted_run_stores(cluster, at):
     cluster.start_worker()
     process = run(cluster, at)
     until_records(at, 5)

@@ -213,7 +213,7 @@ def test_a_run_that_is_killed_leaves_its_folder_free(tmp_path, monkeypatch):
     assert read_results(out)[1][: len(kept)] == kept  # with their times: they were believed
 
 
-def test_the_command_that_goes_on(tmp_path):
+def test_the_command_that_stores(tmp_path):
     settings = Settings(("numpy",), Selection(), proposals=tmp_path / "a b.toml")
     assert command(settings, Path("opproof-report-2")) == (
         f"opproof run --resume opproof-report-2 --update-known '{tmp_path}/a b.toml'"

@@ -204,7 +204,7 @@ def test_a_library_without_threads_declines(tmp_path):
     assert judged(str(compiled(tmp_path, source)), RELU, apart=True).verdict is Verdict.UNSUPPORTED
 
 
-def test_the_repro_line_and_a_run_gone_on_with_ask_the_same(written, tmp_path, capsys):
+def test_the_repro_line_and_a_run_read_again_ask_the_same(written, tmp_path, capsys):
     assert "--threads 1,8" in repro(Task("torch", RELU, "forward", threads=(1, 8)))
     out = tmp_path / "out"
     args = ["run", "-b", written("pass"), "--case", RELU, "--mode", "forward", "--in-process", "--quiet", "-j", 1]

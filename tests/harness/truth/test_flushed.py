@@ -5,7 +5,7 @@ import numpy as np
 from opproof.harness.truth.flushed import Flushing, flushing
 
 
-def test_flushing_goes_on_after_a_selection():
+def test_flushing_stores_after_a_selection():
     x = np.where(np.array([True, False]), flushing(np.array([2.0, 3.0]), 1.0), 4.0)
     assert isinstance(x, Flushing)
     assert (x * 0.3).tolist() == [0.0, 1.2]

@@ -46,7 +46,7 @@ def by_float(x):
 
 
 @pytest.mark.parametrize("f", [by_item, by_list, by_alpha])
-def test_the_noise_goes_on(f):
+def test_the_noise_stores(f):
     np.testing.assert_allclose(scales(f)[0], scales(line)[0], rtol=0.9)
     assert scales(line)[0][0, 0] > 1e5
 

@@ -6,7 +6,7 @@ Operations are counted, so that noisy evaluations know by its number which one m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,10 +53,16 @@ def counted(noise: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any
     finally:
         own.within = False
     if noise.exact:
-        _note(own, func, (*args, *kwargs.values()), y)
+        _note(own, func, [*_each(args), *_each(kwargs.values())], y)
     elif own.count in own.stores:
         return _stored(noise, y, own.stores[own.count])
     return y
+
+
+def _each(values: Iterable[Any]) -> Iterator[Any]:
+    """The values, and those of lists among them, as torch.cat takes."""
+    for value in values:
+        yield from value if isinstance(value, list | tuple) else (value,)
 
 
 def _note(own: Operations, func: Any, given: Sequence[Any], y: Any) -> None:
@@ -68,7 +74,7 @@ def _note(own: Operations, func: Any, given: Sequence[Any], y: Any) -> None:
         own.made[id(y)] = own.count
 
 
-def gone_on_with(noise: Any, outputs: Sequence[Any], dtypes: Sequence[str]) -> dict[int, str]:
+def read_again(noise: Any, outputs: Sequence[Any], dtypes: Sequence[str]) -> dict[int, str]:
     """Dtypes of outputs in 16 bits that the exact evaluation went on with, by the operations that made them."""
     own = noise.operations
     found = {

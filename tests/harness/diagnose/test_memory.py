@@ -1,0 +1,22 @@
+"""A diagnosis takes no more memory than there is room for, and the judge goes on."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from opproof.harness.diagnose.diagnosis import _tried
+from opproof.harness.diagnose.memory import bounded
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux alone")
+
+
+def test_what_is_too_large_is_refused_and_afterwards_not():
+    with bounded(2**28), pytest.raises(MemoryError):
+        np.ones(2**29, np.uint8)
+    assert np.ones(2**29, np.uint8).size == 2**29
+
+
+def test_a_pattern_that_would_take_more_does_not_fit():
+    assert _tried(lambda _: str(np.ones(2**33, np.uint8).sum()), None) is None
+    assert _tried(lambda _: "it fits", None) == "it fits"
