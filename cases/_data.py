@@ -26,6 +26,7 @@ from opproof.cases._fills import (
     EVERY_BYTE,
     FILLS,
     GROWING,
+    NAN_CODES,
     NOT_FINITE,
     OF_ONE,
     PAST_EXP,
@@ -111,6 +112,10 @@ def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: st
     return np.where(same, shared, mine)
 
 
+#: By fill what is asked of who draws codes.
+_OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan"}
+
+
 def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:
     """A random cotangent of O(1), never ones; whole or positive numbers where the case's fill is such."""
     fill = case.fill if case.fill in ("exact", "signs", GROWING, SPREAD) else "normal"
@@ -136,7 +141,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
     if dtype.whole and not callable(constraint):
         return _whole(case, shape, constraint, bits)
     if callable(constraint):
-        asked = {"every": True} if case.fill == EVERY_BYTE else {}
+        asked = {_OF_CODES[case.fill]: True} if case.fill in _OF_CODES else {}
         drawn: NDArray[Any] = constraint(bits, shape, **asked)
         return drawn
     if case.fill == BRINK and isinstance(constraint, Closed):

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]
 
 #: The fill in which the bytes of quantised blocks run through all their values.
-EVERY_BYTE = "every-byte"
+EVERY_BYTE, NAN_CODES = "every-byte", "nan-codes"
 
 #: The fill of rows whose exponentials overflow.
 PAST_EXP = "past-exp"
@@ -160,6 +160,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     SPECIAL_PAIRS: normal,
     BRINK: _with_zeros,
     EVERY_BYTE: normal,
+    NAN_CODES: normal,
     "midpoints": midpoints(choice),
     "tenths": tenths(choice),
 }
@@ -171,7 +172,7 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 }
 
 #: Fills with NaN and infinities in place of numbers: constraints give way to them, and no gradient is asked for.
-NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS, "limits"})
+NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS, "limits", NAN_CODES})
 
 #: By fill the dtypes of which no gradient is asked for: past exp a forward saves about 100, whose rounding alone is as
 #: large as the gradient in bf16.

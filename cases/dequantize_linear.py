@@ -48,3 +48,6 @@ LONG, LONGEST = lengths(
 )
 FULL = ["data=2x12289;scale=2x1;type=i8", "data=65537x3;scale=65537x1;type=f8e4m3"]
 WITHOUT = {"NaN, inf": "a special scale decides all that shares it, and the sums of its gradient"}
+SHAPES = [
+    *(f"data=7x33;scale=7x1;type={kind};f32,bf16;fill=nan-codes" for kind in ("f8e4m3", "f8e5m2")),
+]

@@ -88,3 +88,7 @@ WITHOUT = {
     "growing": "its weights are whole numbers, which have no gradient",
     "NaN, inf": "a special number meets every code of a row, and no result of it is finite",
 }
+SHAPES = [
+    *(_row(kind, "3", 64, 7, "7x2", "f32,bf16;fill=nan-codes") for kind in ("f8e4m3", "f8e5m2")),
+    f"x=4x64;weight=9x32;scale=9x2;{_MX};f32;fill=nan-codes",
+]

@@ -70,3 +70,6 @@ WITHOUT = {
     "leading": "both are matrices, without a batch",
     "NaN, inf": "a scale that is special decides a whole row or all, and no result of it is finite",
 }
+SHAPES = [
+    *(_row(7, 33, 5, kind, "rows", "f32,bf16;fill=nan-codes") for kind in ("f8e4m3", "f8e5m2")),
+]

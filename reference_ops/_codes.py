@@ -24,6 +24,8 @@ ENDS = {"i8": (-128, 127), "u8": (0, 255), "i4": (-8, 7)}
 #: Largest number of fp8.
 LARGEST = {"f8e4m3": 448.0, "f8e5m2": 57344.0}
 _FP4 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+#: Codes that stand for no finite number: two NaN, or an infinity and NaN.
+_NOT_FINITE = {"f8e4m3": (0x7F, 0xFF), "f8e5m2": (0x7C, 0xFE), "f8e8m0": (0xFF, 0xFF)}
 #: Codes between which scales are drawn that are neither tiny nor huge: 2^-4 to 2^3, and 2^-3 to 6.5.
 _SCALES = {"f8e8m0": range(123, 131), "f8e4m3": range(0x20, 0x4E)}
 
@@ -70,10 +72,10 @@ def weights(type: str) -> Callable[..., Bytes]:
     """A constraint of `domain`: draws the codes of a weight tensor.
 
     Floats up to 3, i8 up to 96, u8 up to 24, codes of 4 bits all. Where `every` is asked for, all bytes but those
-    of NaN and infinities, one after the other.
+    of NaN and infinities, one after the other; with `nan` two codes of them stand among the others.
     """
 
-    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Bytes:
+    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False, nan: bool = False) -> Bytes:
         raw = bits(int(np.prod(shape)))
         if every:
             found = (np.arange(raw.size) + int(raw[0] >> np.uint64(56)) if raw.size else raw).astype(np.uint8)
@@ -87,18 +89,27 @@ def weights(type: str) -> Callable[..., Bytes]:
             found = (raw >> np.uint64(56)).astype(np.uint8)
         with np.errstate(invalid="ignore"):
             kept = np.isfinite(decode(found, type)).reshape(found.size, PER_BYTE[type]).all(axis=-1)
-        return np.where(kept, found, 0).astype(np.uint8).reshape(shape)
+        made = np.where(kept, found, 0).astype(np.uint8)
+        return (_with_nan(made, type) if nan else made).reshape(shape)
 
     return draw
 
 
-def scales(type: str) -> Callable[..., Bytes]:
-    """A constraint of `domain`: draws scales of 8 bits."""
+def _with_nan(found: Bytes, type: str) -> Bytes:
+    """The codes, flat, two of them of no finite number: one in the middle, one of the first."""
+    for place, code in zip((found.size // 2, found.size // 5), _NOT_FINITE.get(type, ()), strict=False):
+        found[place : place + 1] = code
+    return found
 
-    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Bytes:
+
+def scales(type: str) -> Callable[..., Bytes]:
+    """A constraint of `domain`: draws scales of 8 bits; with `nan` two of them are no finite number."""
+
+    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False, nan: bool = False) -> Bytes:
         allowed = _SCALES[type]
         raw = bits(int(np.prod(shape))) >> np.uint64(11)
-        return (allowed.start + raw % np.uint64(len(allowed))).astype(np.uint8).reshape(shape)
+        made = (allowed.start + raw % np.uint64(len(allowed))).astype(np.uint8)
+        return (_with_nan(made, type) if nan else made).reshape(shape)
 
     return draw
 

@@ -118,3 +118,34 @@ def test_masks_hold_every_true_number_and_as_many_zeros():
     drawn = inputs_of(case, load("where"))["condition"]
     assert {*np.unique(drawn)} == {0, 1, 2, -1, 254, 255, 256, 65536}
     assert 0.4 < np.mean(drawn == 0) < 0.6
+
+
+def _squares_of_16_bits(x, target, *, reduction):
+    squares = np.square(x - target, dtype=np.float16).astype(_F32)
+    return [np.asarray(squares.mean() if reduction == "mean" else squares.sum(), np.float16)]
+
+
+def test_squares_in_float16_of_a_few_numbers_past_256():
+    """Of ordinary numbers their roundings average out; the largest activations of a model are past 256."""
+    plain = "mse_loss[x=7x33;target=7x33;reduction=sum;f16]"
+    outliers = next(str(case) for case in cases_of("mse_loss") if case.fill == "outliers")
+    assert judged(Kernel(_squares_of_16_bits), plain, "forward").verdict == "PASS"
+    assert judged(Kernel(_squares_of_16_bits), outliers, "forward").verdict == "WRONG_VALUE"
+
+
+def test_who_takes_means_of_squares_is_asked_with_outliers():
+    squared = ("rms_norm", "layer_norm", "group_norm", "instance_norm", "l2_norm", "norm", "var", "std", "mse_loss")
+    for op in squared:
+        assert [case for case in cases_of(op) if case.fill == "outliers" and case.dtype == "f16"], op
+
+
+def test_codes_of_nan_taken_for_numbers():
+    """0x7f of float8_e4m3fn follows 448 as 480 would."""
+
+    def decoded(data, scale, zero_point=None, **params):
+        values = load("dequantize_linear").forward(data, scale, zero_point, **params)
+        return [np.where(np.isnan(values), _F32(480) * scale, values).astype(scale.dtype)]
+
+    case = "dequantize_linear[data=7x33;scale=7x1;type=f8e4m3;f32{}]"
+    assert judged(Kernel(decoded), case.format(""), "forward").verdict == "PASS"
+    assert judged(Kernel(decoded), case.format(";fill=nan-codes"), "forward").verdict == "WRONG_VALUE"
