@@ -63,8 +63,7 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
         own = reference.native(requests[0])
         if own.error:
             continue
-        end = time.monotonic() + seconds
-        for request in takewhile(lambda _, end=end: time.monotonic() < end, requests):
+        for request in _in_time(requests, seconds):
             reply = ask(request)
             if own.harm is not None:
                 reply = replace(reply, harm=None)
@@ -72,6 +71,12 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
                 if judgement.verdict in FAILED:
                     return with_failure(first, reply, mode, judgement, setting)
     return None
+
+
+def _in_time(requests: Sequence[Request], seconds: float) -> Iterator[Request]:
+    """Those that can be begun in so many seconds."""
+    end = time.monotonic() + seconds
+    return takewhile(lambda _: time.monotonic() < end, requests)
 
 
 def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
