@@ -19,6 +19,3 @@ LAID = [*laid_pairs("x", "target", "reduction=none"), "x=0d;target=0d;reduction=
 ALIGNED = aligned_pairs("x", "target", "reduction=none", "reduction=sum")
 LONG, LONGEST = long_pairs("x", "target", "reduction=sum", dtype="f32")
 FULL = full_losses()
-SHAPES = [
-    "x=9x33;target=9x33;reduction=sum;fill=spread;f32",
-]

@@ -229,6 +229,7 @@ def test_every_fill_is_what_it_says():
     assert 0 < np.abs(fill("tiny")).max() < 2**10 * DTYPES["f32"].tiny
     assert np.abs(np.abs(fill("close")) - 1).max() == 2 * DTYPES["f32"].u
     assert len(set(fill("close").flat)) == 6
+    assert np.mean(np.abs(fill("outliers", "f16")) > 250) == pytest.approx(1 / 64, rel=0.1)
     assert set(FILLS) - set(spread) == {
         *("positive", "negative", "extreme", "special", "zeros", "ties", "halves", "constant", "kink"),
         *("exact", "signs", "subnormal", "tiny", "close", "mixed"),
@@ -245,7 +246,7 @@ def test_every_fill_is_what_it_says():
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
         *("opposed", "padded", "spread", "special-pairs", "agreed", "steep", "truths", "squares", "limits", "pivots"),
-        *("midpoints", "tenths"),
+        *("midpoints", "tenths", "outliers", "nan-codes"),
     }
 
 
