@@ -30,6 +30,7 @@ STANDARD = [
     "x=33x5;p=0.0;dim=-1;fill=zeros",
     "x=33x5;p=0.5;dim=-1;fill=positive",
     "x=9x3;p=1.0;dim=-1;fill=zeros",
+    "x=9x3;p=1.5;dim=-1;fill=zeros;f32",
     "x=9x2;p=2.0;dim=-1;fill=zeros",
     "x=17x2;p=inf;dim=-1;fill=ties",
     "x=9x3;p=-inf;dim=0;fill=kink;layout=transposed",
