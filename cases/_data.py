@@ -58,6 +58,8 @@ from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.meant import meant
 from opproof.vocabulary.whole import Whole
 
+#: By fill what is asked of who draws codes.
+_OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan"}
 #: Fills that draw masks in their own way.
 _MASKS = {PADDED: padded, TRUTHS: truths}
 
@@ -110,10 +112,6 @@ def _meeting(case: Case, values: Mapping[str, NDArray[Any]], name: str, salt: st
     same = choice(bits_of(f"{case}|meet {name}|{salt}"), mine.shape, (0.0, 1.0)) != 0
     same.flat[:1] = True
     return np.where(same, shared, mine)
-
-
-#: By fill what is asked of who draws codes.
-_OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan"}
 
 
 def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Floats:

@@ -19,7 +19,7 @@ from opproof.vocabulary.dtypes import Dtype
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]
 
-#: The fill in which the bytes of quantised blocks run through all their values.
+#: Fills in which bytes run through all their values, and in which some codes are of no finite number.
 EVERY_BYTE, NAN_CODES = "every-byte", "nan-codes"
 
 #: The fill of rows whose exponentials overflow.

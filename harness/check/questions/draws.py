@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.rare import rare
 from opproof.harness.check.questions.resized import fits, joined
 from opproof.harness.check.questions.sizes import Size
-from opproof.harness.check.questions.variants import Variant, variants
+from opproof.harness.check.questions.variants import Variant, by_turns, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: How many data are tried where noise takes another branch.
@@ -48,8 +47,7 @@ def variants_of(
     early += [_also(one, v) for v in otherwise for one in _few(early)]
     seldom = [(v,) for v in nothing(pairs, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
-    by_turns = chain.from_iterable(zip_longest([*few, *seldom], late))
-    return (first, *drawn, *early, *usual, *filter(None, by_turns))
+    return (first, *drawn, *early, *usual, *by_turns([*few, *seldom], late))
 
 
 def _is_given(variant: Variant, draw: Sequence[Tensor]) -> bool:

@@ -62,18 +62,16 @@ def filled(tensors: Sequence[Tensor], factor: float, offset: float = 0.0) -> lis
 
     What is negative stays so: an offset that is positive is taken off it, as of the logarithms of decays.
     """
-    lone = has_lone(tensors)
-    return [
-        t.values * factor + (-offset if offset > 0 and _is_negative(t) else offset)
-        if varies(t) and not (lone and t.values.size == 1)
-        else t.values
-        for t in tensors
-    ]
+
+    def changed(t: Tensor) -> Array:
+        return t.values * factor + (-offset if offset > 0 and _is_negative(t) else offset)
+
+    return [changed(t) if varies(t) and not is_lone(t, tensors) else t.values for t in tensors]
 
 
-def has_lone(tensors: Sequence[Tensor]) -> bool:
-    """Whether a tensor of one number stands beside others."""
-    return any(varies(t) and t.values.size > 1 for t in tensors)
+def is_lone(t: Tensor, tensors: Sequence[Tensor]) -> bool:
+    """Whether it holds one number, beside tensors of several that vary."""
+    return t.values.size == 1 and any(varies(other) and other.values.size > 1 for other in tensors)
 
 
 def _is_negative(t: Tensor) -> bool:

@@ -17,7 +17,7 @@ from opproof.harness.check.questions.fills import (
     ZEROED,
     Fill,
     filled,
-    has_lone,
+    is_lone,
     tied,
     zeros_in_places,
 )
@@ -32,7 +32,7 @@ from opproof.vocabulary.dtypes import DTYPES
 _TINY = 2.0**-20
 #: A factor at which what a mask hides is larger than what a finite number in place of minus infinity takes away.
 _HUGE = 1000.0
-#: A factor of one number, with which temperatures and scales are past the limits that they start below.
+#: A factor of one number: scales that have been trained are past the limits that they start below.
 _TIMES = 4.0
 #: Up to this one a number of the reference's is such a floor; beside a factor so near it has none of its own.
 _FLOOR, _NEAR = 2.0**-9, 8.0
@@ -56,27 +56,29 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     if spanning:
         yield _zeros("zeros among negative values", lambda t: -np.abs(_in_places(t)))
     for i in spanning[:_WHOLE]:
-        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_whole, which=i), rare=True)
+        yield Fill(f"{asked[i].name} of zeros", ZEROED, partial(_alone, which=i, of=np.zeros_like), rare=True)
     told = [varies(t) and not twice(t) and (_spans_zero(t) or t.values.size <= _FEW) for t in asked]
     signed = [i for i, tells in enumerate(told) if tells]
     for i in signed[:_WHOLE] if len(some) > 1 else ():
-        yield Fill(f"large {asked[i].name}", "large", partial(_large, which=i), rare=True)
+        yield Fill(f"large {asked[i].name}", "large", partial(_alone, which=i, of=_far_above), rare=True)
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
     if any(map(_has_columns, some)):
         yield Fill("the first column above all", "skewed", _skewed, rare=True)
     yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
-    lone = [i for i, t in enumerate(asked) if varies(t) and t.values.size == 1 and has_lone(asked)]
+    lone = [i for i, t in enumerate(asked) if varies(t) and is_lone(t, asked)]
     for i in lone[:_WHOLE]:
-        yield Fill(f"{asked[i].name} times {_TIMES:g}", "one", partial(_times, which=i), rare=True)
+        yield Fill(
+            f"{asked[i].name} times {_TIMES:g}", "one", partial(_alone, which=i, of=lambda v: v * _TIMES), rare=True
+        )
     least = max((DTYPES[t.kind].tiny for t in some), default=1.0) * _ROOM
     for factor in _small(floors):
         if factor >= least:
             name = "tiny values" if factor == _TINY else f"values times {factor:.2g}"
             yield Fill(name, TINY, partial(filled, factor=factor), rare=True)
-    positive = [t for t in some if not _spans_zero(t) and t.values.size > 1]
-    for factor in _floors(floors) if 0 < len(positive) < len(some) else ():
+    positive = sum(map(_is_of_one_sign, some))
+    for factor in _floors(floors) if 0 < positive < len(some) else ():
         if factor**2 >= least:
             name = f"values times {factor:.2g}, positive ones times its square"
             yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
@@ -99,15 +101,19 @@ def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
     return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
 
 
-def _times(tensors: Sequence[Tensor], which: int) -> list[Array]:
-    """One number further out, as a scale that has been trained: past where it is cut off."""
-    return [t.values * _TIMES if i == which else t.values for i, t in enumerate(tensors)]
+def _alone(tensors: Sequence[Tensor], which: int, of: Callable[[Array], Array]) -> list[Array]:
+    """One tensor changed, all others as they were."""
+    return [of(t.values) if i == which else t.values for i, t in enumerate(tensors)]
 
 
 def _squared(tensors: Sequence[Tensor], factor: float) -> list[Array]:
     """What is positive is a variance, of which the root is as small as all else."""
     small = filled(tensors, factor)
-    return [v if _spans_zero(t) or not varies(t) else v * factor for t, v in zip(tensors, small, strict=True)]
+    return [v * factor if _is_of_one_sign(t) else v for t, v in zip(tensors, small, strict=True)]
+
+
+def _is_of_one_sign(t: Tensor) -> bool:
+    return varies(t) and t.values.size > 1 and not _spans_zero(t)
 
 
 def _floors(floors: frozenset[float]) -> list[float]:
@@ -163,11 +169,6 @@ def _in_slices(t: Tensor) -> Array:
     return made
 
 
-def _large(tensors: Sequence[Tensor], which: int) -> list[Array]:
-    """One tensor far above 0, where all others are as they were: past the largest of them it may be left out of."""
-    factor = FILLS["large"][0]
-    return [factor * (1 + np.abs(t.values)) if i == which else t.values for i, t in enumerate(tensors)]
-
-
-def _whole(tensors: Sequence[Tensor], which: int) -> list[Array]:
-    return [np.zeros(t.values.shape) if i == which else t.values for i, t in enumerate(tensors)]
+def _far_above(values: Array) -> Array:
+    """Far above 0, and past the largest of all others, of which it may be left out."""
+    return np.asarray(FILLS["large"][0] * (1 + np.abs(values)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,9 @@ _NEW: tuple[Callable[[int], int], ...] = (
     lambda n: 3 * n // 2 + 1,
     *LARGER,
 )
+
+
+_T = TypeVar("_T")
 
 
 class Excused(Enum):
@@ -88,7 +91,12 @@ def variants(
     yield from _laid_apart(asked, other, held)
     values = chain(map(changed, zeros), _as_one(asked, other, held))
     sized = (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
-    yield from filter(None, chain.from_iterable(zip_longest(values, sized)))
+    yield from by_turns(values, sized)
+
+
+def by_turns(*some: Iterable[_T]) -> Iterator[_T]:
+    """The first of each, the second of each, and so on until the last of the longest; none of them is empty."""
+    yield from filter(None, chain.from_iterable(zip_longest(*some)))
 
 
 def _as_one(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) -> Iterator[Variant]:
@@ -128,10 +136,11 @@ def _laid_apart(asked: Sequence[Tensor], other: Sequence[Tensor], held: Held) ->
     """Every second tensor alone with gaps, then the others: the strides of one may be taken for those of another."""
     for layout in _APART:
         able = [i for i, t in enumerate(asked) if len(t.shape) >= _AXES[layout] and not t.param]
+        both = [(draw, _laid(draw, layout, held)) for draw in (asked, other)]
         for word, some in (("in places", able[::2]), ("elsewhere", able[1::2])) if len(able) > 1 else ():
             a, b = (
                 tuple(one if i in some else t for i, (t, one) in enumerate(zip(draw, laid, strict=True)))
-                for draw, laid in ((d, _laid(d, layout, held)) for d in (asked, other))
+                for draw, laid in both
             )
             yield Variant(f"{layout} {word}", "normal", layout, a, b)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product, takewhile
+from itertools import product
 
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.facts import Facts
@@ -16,6 +16,7 @@ from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.tensors import CONTIGUOUS
+from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.off import off
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
@@ -63,7 +64,7 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
         own = reference.native(requests[0])
         if own.error:
             continue
-        for request in _in_time(requests, seconds):
+        for request in begun_in(seconds, requests):
             reply = ask(request)
             if own.harm is not None:
                 reply = replace(reply, harm=None)
@@ -71,12 +72,6 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
                 if judgement.verdict in FAILED:
                     return with_failure(first, reply, mode, judgement, setting)
     return None
-
-
-def _in_time(requests: Sequence[Request], seconds: float) -> Iterator[Request]:
-    """Those that can be begun in so many seconds."""
-    end = time.monotonic() + seconds
-    return takewhile(lambda _: time.monotonic() < end, requests)
 
 
 def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:

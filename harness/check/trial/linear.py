@@ -6,16 +6,15 @@ backward that skips rows, and does not clear what it skips, or has a path of its
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
 import numpy as np
 
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.reference import Ask
+from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.judge import judge_gradients
 from opproof.harness.check.trial.off import own
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
@@ -42,8 +41,7 @@ def in_parts(first: Right, ask: Ask, seconds: float) -> Tried | None:
     whole = _asked(ask, request, coarse)
     if whole is None:
         return None
-    end = time.monotonic() + seconds  # the first call between fences loads what watches over them
-    for part_of, where in takewhile(lambda _: time.monotonic() < end, _PARTS):
+    for part_of, where in begun_in(seconds, _PARTS):  # the first call between fences loads what watches over them
         part = [None if g is None else part_of(g) for g in coarse]
         rest = [None if g is None or p is None else g - p for g, p in zip(coarse, part, strict=True)]
         some, others = _asked(ask, request, part), _asked(ask, request, rest)

@@ -5,9 +5,7 @@ It is no failure: a kernel that skips a masked tile never meets what PyTorch mul
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 import numpy as np
 
@@ -15,6 +13,7 @@ from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered
 from opproof.harness.check.sides.reference import Ask, Native
+from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
 from opproof.vocabulary.arrays import Array
 
@@ -27,8 +26,7 @@ def nonfinite(first: Right, ask: Ask, reference: Native, seconds: float) -> Iter
     """A variant, declined with what is told, for each number that does not come through as in the reference."""
     request = first.asked.request.plain
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and not t.param and t.values.size]
-    end = time.monotonic() + seconds
-    for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
+    for i in begun_in(seconds, floats[:_TENSORS]):
         t = request.tensors[i]
         for word, number in _SPECIAL.items():
             values = np.array(t.values)

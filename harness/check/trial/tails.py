@@ -5,10 +5,8 @@ So do caches of packed weights that look at a few numbers of them, which grow st
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.judge import judge_outputs
 from opproof.harness.check.trial.off import own
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate, with_failure
@@ -65,8 +64,7 @@ def _endings(first: Right, reference: Native, seconds: float) -> Iterator[tuple[
     if request.after:
         return
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
-    end = time.monotonic() + seconds
-    for i in takewhile(lambda _: time.monotonic() < end, floats[:_TENSORS]):
+    for i in begun_in(seconds, floats[:_TENSORS]):
         changed = _ending_otherwise(request, i, first.variant.other[i])
         wanted = reference.native(changed)
         if not wanted.error and _is_other(first, wanted.outputs):

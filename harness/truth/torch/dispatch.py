@@ -69,7 +69,7 @@ def noisy(noise: Arithmetic) -> Iterator[None]:
 
 
 def _counted(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    return stores.counted(noise, func, args, kwargs, lambda: answer(noise, mode, func, args, kwargs))
+    return stores.counted(noise, func, _flat((args, kwargs)), lambda: answer(noise, mode, func, args, kwargs))
 
 
 def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

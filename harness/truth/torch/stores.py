@@ -6,7 +6,7 @@ Operations are counted, so that noisy evaluations know by its number which one m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,7 @@ class Operations:
     changed: set[int] = field(default_factory=set)  # memory that was written to later
 
 
-def counted(noise: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: Callable[[], Any]) -> Any:
+def counted(noise: Any, func: Any, given: Iterable[Any], made: Callable[[], Any]) -> Any:
     """What an operation makes; where it is an output that others take, and noise enters, stored once.
 
     `unrounded` of such an output is what it was before: it is rounded where it is judged.
@@ -53,16 +53,10 @@ def counted(noise: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any
     finally:
         own.within = False
     if noise.exact:
-        _note(own, func, [*_each(args), *_each(kwargs.values())], y)
+        _note(own, func, list(given), y)
     elif own.count in own.stores:
         return _stored(noise, y, own.stores[own.count])
     return y
-
-
-def _each(values: Iterable[Any]) -> Iterator[Any]:
-    """The values, and those of lists among them, as torch.cat takes."""
-    for value in values:
-        yield from value if isinstance(value, list | tuple) else (value,)
 
 
 def _note(own: Operations, func: Any, given: Sequence[Any], y: Any) -> None:
