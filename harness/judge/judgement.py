@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,8 +81,8 @@ def judge(
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared, rules)
-    of_arrays = (_of_the_whole(j, rules) for j in tensors if whole)
-    objection = compared.objection or unfair or next(filter(None, of_arrays), "")
+    together = of_the_whole(tensors, lambda j: j.figures.fault(rules.rounding)) if whole else ""
+    objection = compared.objection or unfair or together
     failing = [j for j in tensors if not j.comparison.right]
     judgement = measured(tensors, failing)
     if left_out:
@@ -111,11 +111,12 @@ def _vacuous(posed: Posed, expected: Sequence[Expected | None], declared: str | 
     return posed.once(f"vacuous {declared or ''}", lambda: vacuous(posed, expected, declared))
 
 
-def _of_the_whole(judged: Judged, rules: Rules) -> str:
-    """What is wrong with an array all elements of which pass; empty where nothing is."""
-    if not judged.comparison.right:
-        return ""
-    return judged.figures.fault(rules.rounding)
+def of_the_whole(tensors: Sequence[Judged], fault: Callable[[Judged], str]) -> str:
+    """What is wrong with an array all elements of which pass, and of several with which; empty where nothing is."""
+    for judged in tensors:
+        if judged.comparison.right and (objection := fault(judged)):
+            return objection if len(tensors) == 1 else f"{judged.name}: {objection}"
+    return ""
 
 
 def measured(tensors: Sequence[Judged], failing: Sequence[Judged]) -> Judgement:

@@ -25,7 +25,7 @@ from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.outcome import Tried, by_reference
 from opproof.harness.judge.bound import C, compare
 from opproof.harness.judge.figures import figures
-from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import compute_roundoff
 from opproof.harness.truth.torch.evaluate import Question, truth
@@ -196,7 +196,7 @@ def _judged(side: Derived, asked: Facts, reply: Reply, manner: Manner) -> Judgem
         found.append(Judged(name, y.values, wide, comparison, figures(y.values, wide, comparison, k)))
     failing = [j for j in found if not j.comparison.right]
     judgement = measured(found, failing)
-    objection = next(filter(None, (j.figures.fault(declarable=False) for j in found)), "")
+    objection = of_the_whole(found, lambda j: j.figures.fault(declarable=False))
     if failing or objection:
         return replace(judgement, verdict=Verdict.WRONG_GRADIENT, message=objection, tensors=tuple(found))
     return judgement

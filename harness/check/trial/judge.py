@@ -16,7 +16,7 @@ from opproof.harness.check.trial.gradients import misgiven
 from opproof.harness.check.trial.rows import clear_of_rows
 from opproof.harness.judge.figures import figures
 from opproof.harness.judge.gradient import for_equal
-from opproof.harness.judge.judgement import Judged, Judgement, measured
+from opproof.harness.judge.judgement import Judged, Judgement, measured, of_the_whole
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.arrays import Array
@@ -99,7 +99,7 @@ def _judged(name: str, got: Array, expected: Expected, kind: str, left: Array | 
 def _judgement(found: Sequence[Judged], of: Sequence[str], asked: Facts, wrong: Verdict) -> Judgement:
     failing = [j for j in found if not j.comparison.right]
     judgement = measured(found, failing)
-    objection = next(filter(None, (j.figures.fault(declarable=False) for j in found if j not in failing)), "")
+    objection = of_the_whole(found, lambda j: j.figures.fault(declarable=False))
     if failing or objection:
         return replace(judgement, verdict=wrong, message=objection, tensors=tuple(found))
     given = [t.values for t in asked.request.tensors] + [g for g in asked.request.cotangents if g is not None]

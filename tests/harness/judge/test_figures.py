@@ -127,6 +127,16 @@ def test_the_message_names_the_factor():
     assert found.figures.bias > BIAS
 
 
+def test_of_several_gradients_the_one_that_is_wrong_as_a_whole_alone_is_named():
+    posed = pose(Case.parse("mul[a=33x33;b=33x33;f32]"), load("mul"), Mode.GRADIENT).asked
+    g_x, g_y = (e.values.astype(np.float32) for e in posed.expected(None))
+    g_y[3, 4] *= 2
+    found = judge(posed, Answer([g_x * np.float32(1 + 2.0**-21), g_y]), Rules())
+    assert found.message.startswith("a: every element is within its bound, but all are 4.8e-07 of their size too large")
+    assert (found.worst.tensor, found.worst.index) == ("b", (3, 4))
+    assert judge(posed, Answer([g_x, g_y]), Rules()).message == ""
+
+
 @pytest.mark.parametrize("text", ["square[x=33x33;bf16]", "rms_norm[x=31x65;weight=65,;bf16]", "exp[x=33x33;f16]"])
 def test_a_store_that_truncates_fails_unless_it_is_declared(text):
     kind = DTYPES[Case.parse(text).dtype]
