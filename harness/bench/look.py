@@ -18,9 +18,9 @@ from opproof.cases import Case
 from opproof.harness.bench.stored import cotangents_of, inputs_of
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.run.arena.poison import poison
 from opproof.harness.run.calls import by_reference
 from opproof.harness.run.hosts.looked import array_of, results_of
-from opproof.harness.run.layout import poison
 from opproof.harness.run.question import Question, Returned, Settled, Wanted, wanted_of
 from opproof.harness.truth.quiet import quiet
 from opproof.harness.truth.slices.pose import pose

@@ -17,7 +17,7 @@ from opproof.harness.golden.manifest import Tensor, Vector, Wanted
 from opproof.harness.judge import gradient
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.run import question
-from opproof.harness.run.layout import poison
+from opproof.harness.run.arena.poison import poison
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed, output_names

@@ -6,7 +6,8 @@ import pytest
 from opproof.backends.host.request import array_at
 from opproof.cases import Case
 from opproof.cases._layouts import LAYOUTS, Storage, layouts_of, storage_of
-from opproof.harness.run.layout import lay_out, unwritten, write
+from opproof.harness.run.arena.layout import lay_out, write
+from opproof.harness.run.arena.poison import unwritten
 from opproof.harness.run.question import Question
 from opproof.harness.truth.data import inputs_of
 from opproof.harness.truth.posed import Posed

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from opproof.harness.prove.mutation.arrays import Arrays
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.harness.run.layout import unwritten
+from opproof.harness.run.arena.poison import unwritten
 from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array, NDArray[np.uint8]], Array]

@@ -9,7 +9,9 @@ import numpy as np
 
 from opproof.backends.host import serve
 from opproof.backends.host.request import Place, dtype_of
-from opproof.harness.run.layout import Buffer, Bytes, Layout, differences, row_major_at, unwritten
+from opproof.harness.run.arena.buffer import Buffer, differences, row_major_at
+from opproof.harness.run.arena.layout import Layout
+from opproof.harness.run.arena.poison import Bytes, unwritten
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import plain

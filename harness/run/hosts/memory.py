@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 
-from opproof.harness.run.layout import Bytes
+from opproof.harness.run.arena.poison import Bytes
 
 
 class SharedMemory:

@@ -16,20 +16,13 @@ from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
 from opproof.backends.host.frames import LONGEST, params_text
 from opproof.backends.host.request import several_metadata, to_metadata
+from opproof.harness.run.arena.layout import GUARD, NEAR, Layout, lay_out, snapshot, write
+from opproof.harness.run.arena.poison import Bytes
 from opproof.harness.run.hosts.exchange import exchanged, exchanges
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.memory import SharedMemory
 from opproof.harness.run.hosts.process import HostFault, HostProcess
-from opproof.harness.run.layout import (
-    GUARD,
-    NEAR,
-    Bytes,
-    Layout,
-    lay_out,
-    snapshot,
-    write,
-)
 from opproof.harness.run.question import Question, Settled
 from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.declaration import Declaration

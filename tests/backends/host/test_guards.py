@@ -12,8 +12,9 @@ import pytest
 
 from opproof.backends.host.arena import PAGE, Arena
 from opproof.cases import Case
+from opproof.harness.run.arena.layout import lay_out, snapshot, write
+from opproof.harness.run.arena.poison import CANARY, POISON, poison, unwritten
 from opproof.harness.run.hosts.memory import SharedMemory
-from opproof.harness.run.layout import CANARY, POISON, lay_out, poison, snapshot, unwritten, write
 from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import load

@@ -19,10 +19,10 @@ from test_verdicts import results as on_shared_memory  # noqa: F401 - a fixture
 from opproof.backends.host import serve
 from opproof.backends.host.request import from_metadata, to_metadata
 from opproof.cases import Case
+from opproof.harness.run.arena.layout import lay_out
 from opproof.harness.run.hosts import placed
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.hosts.start import start
-from opproof.harness.run.layout import lay_out
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.plan import has_gradient
 from opproof.harness.run.pool import Pool

@@ -1,0 +1,129 @@
+"""One buffer of a call: what it holds before, and what was done to it since.
+
+It ends against an unreadable page, or begins at one. The bytes between it and its page's edge, which alignment forces,
+hold a canary, results hold poison. With soft guards the pages between are readable and hold the canary too: a crashed
+case that runs again so tells a step out of bounds (it survives) from any other crash.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.backends.host.request import Place, dtype_of
+from opproof.cases._layouts import row_major
+from opproof.harness.run.arena.poison import CANARY, Bytes, poison
+from opproof.vocabulary.arrays import Array, same_bits
+
+_CANARIES = bytes([CANARY]) * 2**16
+#: Bytes of a buffer up to which what it holds at first is kept, for other results that lie alike.
+_SMALL = 2**14
+
+
+class Buffer(NamedTuple):
+    """One buffer: `low` to `high` in the arena hold `image`, canaries and all; its own bytes are `start` to `end`."""
+
+    name: str
+    low: int
+    start: int
+    end: int
+    high: int
+    dtype: np.dtype[Any]
+    given: Bytes | None = None  # what it holds where that is more than poison
+    result: int | None = None  # the number of the result that lies in it; None for what the backend is given
+    between: NDArray[np.intp] | None = None  # which of its own bytes no element of the result lies on
+
+    @property
+    def image(self) -> Bytes:
+        """What it holds before the call."""
+        if self.given is not None:
+            return self.given
+        poisoned = np.empty(self.high - self.low, np.uint8)
+        poisoned[:] = CANARY
+        poison(poisoned[self.start - self.low : self.end - self.low], self.dtype)
+        return poisoned
+
+    def lay(self, room: Bytes) -> None:
+        """Write into `room` what it holds before the call. Poison is made anew: a large result is not held twice."""
+        if self.given is not None:
+            room[:] = self.given
+        elif room.size <= _SMALL:
+            room[:] = _poisoned(self.start - self.low, self.end - self.start, self.high - self.end, self.dtype)
+        else:
+            room[:] = CANARY
+            poison(room[self.start - self.low : self.end - self.low], self.dtype)
+
+    def trespass(self, now: Bytes) -> str:
+        """What was written outside the buffer, in words; empty when nothing was."""
+        before, after = self.start - self.low, self.end - self.low
+        for side, past in ((now[after:], True), (now[:before], False)):
+            if _unharmed(side):
+                continue
+            changed = np.flatnonzero(side != CANARY)
+            where = "past its end" if past else "before its beginning"
+            distance = int(changed[0]) if past else int(side.size - 1 - changed[-1])
+            return f"{changed.size} bytes {where} were written, the nearest {distance} bytes away"
+        if self.between is not None and self.between.size:
+            gaps = self.between + before
+            changed = np.flatnonzero(now[gaps] != self.image[gaps])
+            if changed.size:
+                return f"{changed.size} bytes between its elements were written, the first {self.between[changed[0]]}"
+        return ""
+
+    def changed(self, now: Bytes) -> str:
+        """What was written to the buffer itself, in words; empty for a result, which is to be written."""
+        if self.result is not None:
+            return ""
+        own = slice(self.start - self.low, self.end - self.low)
+        count = int(np.count_nonzero(now[own] != self.image[own]))
+        return f"{count} of {self.end - self.start} bytes changed during the call" if count else ""
+
+
+def holding(values: Array, place: Place, low: int, start: int, end: int, high: int) -> Bytes:
+    """What memory from `low` to `high` is to hold, with `values` between `start` and `end`; gaps hold poison."""
+    before, after = start - low, high - end
+    if values.nbytes == end - start and max(before, after) <= len(_CANARIES) and row_major_at(place):
+        return np.frombuffer(_CANARIES[:before] + values.tobytes() + _CANARIES[:after], np.uint8)
+    image = np.full(high - low, CANARY, np.uint8)
+    if values.nbytes != end - start:
+        poison(image[start - low : end - low], values.dtype)
+    array: Array = np.ndarray(values.shape, values.dtype, image.data, place.offset - low, place.strides)
+    array[...] = values
+    return image
+
+
+def differences(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
+    """The buffers that are not what they were, with what they are; one comparison each where nothing changed."""
+    for buffer, data in zip(buffers, now, strict=True):
+        if buffer.result is not None or not same_bits(data, buffer.image):
+            yield buffer, data
+
+
+def row_major_at(place: Place) -> bool:
+    """Whether the elements of an array follow one another, the last index fastest."""
+    return _is_row_major(place.shape, place.strides, dtype_of(place.dtype).itemsize)
+
+
+@functools.lru_cache(4096)
+def _is_row_major(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> bool:
+    return all(n <= 1 or s == d * item for n, s, d in zip(shape, strides, row_major(shape), strict=True))
+
+
+@functools.lru_cache(512)
+def _poisoned(before: int, size: int, after: int, dtype: np.dtype[Any]) -> Bytes:
+    """What such a result holds before the call: canaries, poison, canaries. Read-only."""
+    image = np.full(before + size + after, CANARY, np.uint8)
+    poison(image[before : before + size], dtype)
+    image.flags.writeable = False
+    return image
+
+
+def _unharmed(side: Bytes) -> bool:
+    """Whether a side of a buffer holds canaries alone."""
+    if side.size <= len(_CANARIES):
+        return side.tobytes() == _CANARIES[: side.size]
+    return bool((side == CANARY).all())
