@@ -34,6 +34,8 @@ from opproof.cases._fills import (
     PIECEWISE,
     PIVOTS,
     REPORTS,
+    SINGULAR,
+    SMALL_SCALES,
     Bits,
     Floats,
     choice,
@@ -59,7 +61,7 @@ from opproof.vocabulary.meant import meant
 from opproof.vocabulary.whole import Whole
 
 #: By fill what is asked of who draws codes.
-_OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan"}
+_OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan", SMALL_SCALES: "small"}
 #: Fills that draw masks in their own way.
 _MASKS = {PADDED: padded, TRUTHS: truths}
 
@@ -143,8 +145,9 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         drawn: NDArray[Any] = constraint(bits, shape, **asked)
         return drawn
     if case.fill == BRINK and isinstance(constraint, Closed):
-        ordinary = _constrain(normal(bits, shape, dtype), constraint)
-        return _array(round_to(_limits.brink(bits, shape, *constraint, ordinary), dtype), shape)
+        ends = (constraint.low, constraint.high)
+        ordinary = _constrain(normal(bits, shape, dtype), ends)
+        return _array(round_to(_limits.brink(bits, shape, *ends, ordinary), dtype), shape)
     fill = "normal" if case.fill in OF_ONE and name != _one(case) else case.fill
     if fill in REPORTS:
         values = np.resize(np.array(REPORTS[fill]), shape)
@@ -165,7 +168,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join(known)}{hint}")
     if _alone(case, shape) and fill in _MODERATE:
         values = _MODERATE[fill](values)
-    if constraint is not None and fill not in NOT_FINITE and fill != PIVOTS and not is_every(fill):
+    if constraint is not None and fill not in NOT_FINITE | {PIVOTS, SINGULAR} and not is_every(fill):
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
 
@@ -256,7 +259,7 @@ def _constrain(values: Floats, constraint: Any) -> Floats:
     if isinstance(constraint, str):
         values = np.where(np.abs(values) < 2**-4, values + np.where(values < 0, -0.5, 0.5), values)
         return values if constraint == "nonzero" else definite(values)
-    low, high = constraint
+    low, high = constraint.within if isinstance(constraint, Closed) else constraint
     if np.isinf(low) and np.isinf(high):
         return values
     if np.isinf(high):

@@ -19,8 +19,9 @@ from opproof.vocabulary.dtypes import Dtype
 Floats = NDArray[np.float64]
 Bits = Callable[[int], NDArray[np.uint64]]
 
-#: Fills in which bytes run through all their values, and in which some codes are of no finite number.
-EVERY_BYTE, NAN_CODES = "every-byte", "nan-codes"
+#: Fills in which bytes run through all their values, some codes are of no finite number, and the scales of blocks are
+#: subnormal numbers of f16: of weights below 1e-3.
+EVERY_BYTE, NAN_CODES, SMALL_SCALES = "every-byte", "nan-codes", "small-scales"
 
 #: The fill of rows whose exponentials overflow.
 PAST_EXP = "past-exp"
@@ -29,6 +30,8 @@ GROWING = "growing"
 
 #: The fill of matrices whose elimination has to swap rows.
 PIVOTS = "pivots"
+#: The fill of matrices of which some have no inverse, exactly, and a gradient of their determinant all the same.
+SINGULAR = "singular"
 
 #: The fill of tensors whose domain has its ends: targets of 0 and 1, weights and moments of 0, gates that are shut.
 BRINK = "brink"
@@ -156,11 +159,13 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "outliers": _limits.outliers(normal),
     "limits": _limits.limits,
     PIVOTS: _limits.pivots(normal),
+    SINGULAR: _limits.singular(normal),
     SPREAD: spread(normal),
     SPECIAL_PAIRS: normal,
     BRINK: _with_zeros,
     EVERY_BYTE: normal,
     NAN_CODES: normal,
+    SMALL_SCALES: normal,
     "midpoints": midpoints(choice),
     "tenths": tenths(choice),
 }

@@ -163,6 +163,24 @@ def pivots(normal: Fill) -> Fill:
     return drawn
 
 
+def singular(normal: Fill) -> Fill:
+    """Matrices in turn: a row of zeros, a column of zeros, one that has an inverse, zeros alone."""
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        values = normal(bits, shape, dtype)
+        if not values.size or len(shape) < 2:
+            return values
+        matrices = values.reshape(-1, *shape[-2:])
+        for i, matrix in enumerate(matrices):
+            place = i // 4 % min(matrix.shape)
+            if i % 4 == 2:
+                matrix[:] += 3 * np.eye(*matrix.shape)
+            matrix[((place, slice(None)), (slice(None), place), (slice(0), slice(0)), ...)[i % 4]] = 0
+        return matrices.reshape(shape)
+
+    return drawn
+
+
 def infinite(normal: Fill) -> Fill:
     """Infinities of both signs beside ordinary numbers."""
 

@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES
+from opproof.cases._quant import BLOCKS, BYTES, SCALED
 
 SMOKE = ["data=3x36;type=q4_0;f32"]
 STANDARD = [
@@ -32,3 +32,6 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths("data={n}x18;type=q4_0;f32")
 SHORT = {"data.last": Limit(0, "rows of bytes are whole blocks")}
 FULL = ["data=2x13056;type=q8_0;f32", "data=65537x18;type=q4_0;f32"]
+SHAPES = [
+    *(f"data=5x{BLOCKS[quant][1]};type={quant};f32;fill=small-scales" for quant in SCALED),
+]

@@ -5,4 +5,9 @@ from opproof.cases._square import FULL, LAID, LONG, LONGEST, SHORT, SMOKE, SWAPP
 
 STANDARD = [*_square.STANDARD, *SWAPPED]
 
-__all__ = ["FULL", "LAID", "LONG", "LONGEST", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]
+__all__ = ["FULL", "LAID", "LONG", "LONGEST", "SHAPES", "SHORT", "SMOKE", "STANDARD", "WITHOUT"]
+SHAPES = [
+    "x=9x5x5;fill=singular",
+    "x=8x2x2;fill=singular",
+    "x=8x3x3;fill=singular;layout=transposed",
+]

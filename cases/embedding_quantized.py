@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES
+from opproof.cases._quant import BLOCKS, BYTES, SCALED
 
 SMOKE = ["weight=7x36;indices=5,;type=q4_0;f32"]
 STANDARD = [
@@ -43,3 +43,6 @@ LONG, LONGEST = lengths(
 )
 SHORT = {"weight.1": Limit(0, "rows of bytes are whole blocks: they are as long as 17544 bytes of 4128 blocks")}
 FULL = ["weight=3x13056;indices=4,;type=q8_0;f32", "weight=65537x18;indices=65537,;type=q4_0;f32"]
+SHAPES = [
+    *(f"weight=6x{BLOCKS[quant][1]};indices=7,;type={quant};f32;fill=small-scales" for quant in SCALED),
+]

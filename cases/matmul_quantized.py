@@ -2,7 +2,7 @@
 
 from opproof.cases._aligned import aligned
 from opproof.cases._long import Limit, lengths
-from opproof.cases._quant import BLOCKS, BYTES, nbytes
+from opproof.cases._quant import BLOCKS, BYTES, SCALED, nbytes
 from opproof.cases._without import PRODUCTS
 
 
@@ -56,3 +56,6 @@ WITHOUT = {
     "given twice": "one operand is of floats, the other of bytes",
     "NaN, inf": "of 32 numbers in a block some are special, and no result is finite",
 }
+SHAPES = [
+    *(_row(quant, "3", BLOCKS[quant][0], 5, "f32;fill=small-scales") for quant in SCALED),
+]

@@ -25,3 +25,6 @@ STANDARD = [
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()
+SHAPES = [
+    "a=9x33;b=9x33;fill=brink",
+]

@@ -97,17 +97,20 @@ def blocks(type: str, *, summed: bool = False) -> Draw:
 
     Values that are quantised, one block in seven all zero; or, for types that are only decoded, random bytes
     block by block until they mean finite values of the size of weights. Where `every` is asked for, all bytes run
-    through all 256 values from one block to the next, but scales of 16 bits, and of 8 where values are `summed`.
+    through all 256 values from one block to the next, but scales of 16 bits, and of 8 where values are `summed`; where
+    `small` is, the scales of 16 bits are subnormal numbers.
     """
     values, size = block(type)
 
-    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False) -> Bytes:
+    def draw(bits: Bits, shape: tuple[int, ...], *, every: bool = False, small: bool = False) -> Bytes:
         count = int(np.prod(shape[:-1])) * (shape[-1] // size)
         try:
             found = encode(_weights(bits, count, values), type)
         except NotImplementedError:
             found = _plausible(bits, count, size, type)
         kept = (*_SCALES.get(type, ()), *(_POWERS.get(type, ()) if summed else ()))
+        if small:
+            found = _with_small_scales(bits, found, _SCALES[type])
         return (_every(bits, found, kept) if every else found).reshape(shape)
 
     return draw
@@ -118,6 +121,15 @@ def _every(bits: Bits, blocks: Bytes, kept: Sequence[int]) -> Bytes:
     first = (bits(blocks.shape[-1]) >> np.uint64(11)).astype(np.int64)
     found = (first + np.arange(len(blocks))[:, None]).astype(np.uint8)
     found[:, kept] = blocks[:, kept]
+    return found
+
+
+def _with_small_scales(bits: Bits, blocks: Bytes, places: Sequence[int]) -> Bytes:
+    """Blocks whose scales, but those of 0, are subnormal numbers of f16: 1 to 1023 times 2⁻²⁴."""
+    scales = np.ascontiguousarray(blocks[:, places]).view("<u2")
+    drawn = bits(scales.size).reshape(scales.shape) % np.uint64(1023) + np.uint64(1)
+    found = blocks.copy()
+    found[:, places] = np.where(scales == 0, 0, drawn).astype("<u2").view(np.uint8)
     return found
 
 

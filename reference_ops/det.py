@@ -1,7 +1,7 @@
 """det: the determinant of each square matrix.
 
 Shapes: x (..., n, n); y (...).
-Gradient: g y x⁻ᵀ, from the saved output; x not singular.
+Gradient: g y x⁻ᵀ, from the saved output; g times the cofactors where x is singular.
 Source: Golub, Van Loan, Matrix Computations (2013), section 3.2; Giles (2008), 2.2.4.
 PyTorch: torch.linalg.det. ONNX: Det. ggml: none.
 """
@@ -29,7 +29,20 @@ def forward(x: Array) -> Array:
 
 
 def vjp(g: Array, y: Array, x: Array) -> Array:
-    return (g * y)[..., None, None] * np.swapaxes(np.linalg.inv(x), -1, -2)
+    singular = (y == 0)[..., None, None]
+    if not singular.any():
+        return (g * y)[..., None, None] * np.swapaxes(np.linalg.inv(x), -1, -2)
+    regular = np.where(singular, np.eye(x.shape[-1]), x)
+    by_inverse = y[..., None, None] * np.swapaxes(np.linalg.inv(regular), -1, -2)
+    return g[..., None, None] * np.where(singular, _cofactors(x), by_inverse)
+
+
+def _cofactors(x: Array) -> Array:
+    """(-1)ⁱ⁺ʲ times the determinant of x without row i and column j."""
+    n = x.shape[-1]
+    left = np.array([[k for k in range(n) if k != i] for i in range(n)], dtype=int).reshape(n, n - 1)
+    minors = x[..., left[:, None, :, None], left[None, :, None, :]]
+    return np.linalg.det(minors) * (-1.0) ** np.add.outer(np.arange(n), np.arange(n))
 
 
 def torch(torch: Any, x: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.reference_ops._arrays import unbroadcast
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 
 ANALYTIC = True
 TRAITS = ("pointwise", "broadcasts")
@@ -20,7 +21,7 @@ TRAITS = ("pointwise", "broadcasts")
 
 def domain(shapes: dict[str, tuple[int, ...]], *, exponent: float | None = None, **params: Any) -> dict[str, Any]:
     if exponent is None:
-        return {"a": (0.25, 4.0)}
+        return {"a": Closed(0.0, np.inf, usual=(0.25, 4.0)), "b": Closed(1.0, np.inf, usual=(-np.inf, np.inf))}
     if exponent != round(exponent):
         return {"a": (0.0, np.inf)}
     return {"a": "nonzero"} if exponent < 1 else {}

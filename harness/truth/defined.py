@@ -43,10 +43,14 @@ def _inside(x: Array, constraint: Any) -> NDArray[np.bool_]:
     inside: NDArray[np.bool_] = np.isfinite(x)
     if constraint == "nonzero":
         inside &= x != 0
+    elif isinstance(constraint, Closed):
+        low, high = constraint.within
+        with np.errstate(invalid="ignore"):
+            inside &= (x >= low) & (x <= high)
     elif isinstance(constraint, tuple):
         low, high = constraint
         with np.errstate(invalid="ignore"):
-            inside &= (x >= low) & (x <= high) if isinstance(constraint, Closed) else (x > low) & (x < high)
+            inside &= (x > low) & (x < high)
     return inside
 
 

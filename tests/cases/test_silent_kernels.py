@@ -149,3 +149,48 @@ def test_codes_of_nan_taken_for_numbers():
     case = "dequantize_linear[data=7x33;scale=7x1;type=f8e4m3;f32{}]"
     assert judged(Kernel(decoded), case.format(""), "forward").verdict == "PASS"
     assert judged(Kernel(decoded), case.format(";fill=nan-codes"), "forward").verdict == "WRONG_VALUE"
+
+
+def test_small_scales_of_blocks_that_are_decoded_to_half_their_value():
+    """Subnormal numbers of f16 whose exponent is taken to be one less than it is."""
+
+    def decoded(data, **params):
+        halved = data.copy()
+        scales = np.ascontiguousarray(data[..., :2]).view("<u2")
+        halved[..., :2] = np.where(scales < 0x400, scales // 2, scales).view(np.uint8)
+        return [load("dequantize").forward(halved, **params)]
+
+    for quant, size in (("q4_0", 18), ("q8_0", 34)):
+        case = f"dequantize[data=5x{size};type={quant};f32{{}}]"
+        assert judged(Kernel(decoded), case.format(""), "forward").verdict == "PASS"
+        assert judged(Kernel(decoded), case.format(";fill=small-scales"), "forward").verdict == "WRONG_VALUE"
+
+
+class Gradients(Kernel):
+    """Right values; `gradients` of the inputs, a cotangent and the output."""
+
+    def __init__(self, op, gradients):
+        super().__init__(lambda *inputs, **params: [load(op).forward(*inputs, **params)])
+        self.gradients = gradients
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        with np.errstate(all="ignore"):
+            return self.gradients(*inputs, *cotangents, *self.wrong(*inputs, **params))
+
+
+def test_the_gradient_of_an_exponent_without_a_case_for_a_base_of_0():
+    def gradients(a, b, g, y):
+        return [load("pow").vjp(g, y, a, b)[0], g * y * np.log(a)]
+
+    case = "pow[a=9x33;b=9x33;f64{}]"
+    assert judged(Gradients("pow", gradients), case.format(""), "gradient").verdict == "PASS"
+    assert judged(Gradients("pow", gradients), case.format(";fill=brink"), "gradient").verdict == "WRONG_GRADIENT"
+
+
+def test_the_gradient_of_a_determinant_of_0_that_is_0():
+    def gradients(x, g, y):
+        return [np.where((y == 0)[..., None, None], 0, load("det").vjp(g, y, x))]
+
+    case = "det[x=8x2x2;f64{}]"
+    assert judged(Gradients("det", gradients), case.format(""), "gradient").verdict == "PASS"
+    assert judged(Gradients("det", gradients), case.format(";fill=singular"), "gradient").verdict == "WRONG_GRADIENT"

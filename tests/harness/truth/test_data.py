@@ -246,7 +246,7 @@ def test_every_fill_is_what_it_says():
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
         *("opposed", "padded", "spread", "special-pairs", "agreed", "steep", "truths", "squares", "limits", "pivots"),
-        *("midpoints", "tenths", "outliers", "nan-codes"),
+        *("midpoints", "tenths", "outliers", "nan-codes", "small-scales", "singular"),
     }
 
 
