@@ -27,7 +27,9 @@ def given(
 ) -> tuple[Arguments, tuple[Tensor, ...], bool]:
     """Arguments, their tensors, and whether all are drawn by shape; other seeds draw other data.
 
-    Raises UsageError where `inputs` is none of what it may be.
+    What a function makes beside tensors is an argument, also a tuple of whole numbers (`stride=(2, 1)`); where it makes
+    some floats in `dtype` and others not, these stay as they are. Raises UsageError where `inputs` is none of what it
+    may be.
     """
     from torch.utils._pytree import tree_flatten
 
@@ -44,9 +46,12 @@ def given(
             "of arguments by name, or a function that returns either."
         )
     rng = np.random.default_rng([seed, 1])
-    drawn = [_drawn(v, dtype, rng) if is_shape(v) else v for v in values]
+    chosen = callable(inputs) and any(map(_is_tensor, tree_flatten(tuple(values))[0]))
+    drawn = [_drawn(v, dtype, rng) if is_shape(v) and not chosen else v for v in values]
     leaves, spec = tree_flatten(tuple(drawn))
     places = [i for i, v in enumerate(leaves) if _is_tensor(v)]
+    if callable(inputs) and dtype is not None and any(_is_of(leaves[i], dtype) for i in places):
+        dtype = None
     if not places:
         raise UsageError("inputs has no tensor: give at least one shape or tensor.")
     labels = _labels(names, leaves, places, len(drawn))
@@ -105,6 +110,10 @@ def _labels(names: Sequence[str], leaves: Sequence[Any], places: Sequence[int], 
     if len(leaves) == count and len(names) >= count and all(n.isidentifier() for n in names):
         return [names[i] for i in places]
     return [f"x{i}" for i in range(len(places))]
+
+
+def _is_of(value: Any, dtype: str) -> bool:
+    return str(value.dtype).removeprefix("torch.") == dtype_name(dtype)
 
 
 def _said(value: Any) -> str:

@@ -87,9 +87,12 @@ def _halves(t: Tensor, value: float, excused: Excused) -> Iterator[_Change]:
 
 
 def _with_half_of(values: Array, value: float, half: int) -> Array:
-    """With half of every second row of one value, and one place at the other end that is not."""
+    """With half of every second row of one value, and one place at the other end that is not; as it is if all are."""
     rows = np.array(values).reshape(-1, values.shape[-1])
-    middle, other = rows.shape[-1] // 2, next(v for v in np.unique(values) if v != value)
+    others = np.unique(values[values != value])
+    if not others.size:
+        return values
+    middle, other = rows.shape[-1] // 2, others[0]
     some = rows[1::2] if len(rows) > 1 else rows
     some[:, slice(middle, None) if half else slice(None, middle)] = value
     some[:, 0 if half else -1] = other

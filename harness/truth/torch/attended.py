@@ -1,7 +1,8 @@
 """Attention's backward by its output: sum(g o) stands where the formula has sum(dP P), with o as it was stored.
 
 For shares P of a softmax and o = P v the two are one number, and a fused backward pass has o saved, rounded to the
-dtype of the output: in 16 bits that is more than anything in between rounds.
+dtype of the output: in 16 bits that is more than anything in between rounds. So they are where a column of the shares,
+the first or the last, is of no key: an attention sink has a share, and no value.
 Source: Dao et al., FlashAttention (2022), appendix B.
 """
 
@@ -29,7 +30,7 @@ class Products:
         from torch.utils._python_dispatch import _disable_current_modes
 
         with _disable_current_modes():
-            if any(_same(a, p) for p, _ in self.shares):
+            if any(_holds(p, a) for p, _ in self.shares):
                 self.weighed.append((a.detach(), y.detach()))
             elif any(p.numel() == y.numel() for p, _ in self.weighed):
                 self.pulled.append((y.detach(), a.detach()))
@@ -52,8 +53,8 @@ class Products:
             return self._rounding(g, y)
 
     def _rounding(self, g: Any, y: Any) -> Any:
-        o = next((o for p, o in reversed(self.weighed) if _same(p, y)), None)
-        incoming = next((a for product, a in reversed(self.pulled) if _same(product, g)), None)
+        o = next((o for p, o in reversed(self.weighed) if _holds(y, p)), None)
+        incoming = next((a for product, a in reversed(self.pulled) if _holds(g, product)), None)
         if o is None or incoming is None or o.shape != incoming.shape or not any(_stored(o, y) for y in self.outputs):
             return None
         return (incoming * o).square().sum(-1).sqrt().reshape(*y.shape[:-1], 1)
@@ -73,6 +74,17 @@ def largest_score(x: Any, dim: int) -> Any:
 
 def _same(a: Any, b: Any) -> bool:
     return a.numel() == b.numel() and bool((a.detach().reshape(-1) == b.detach().reshape(-1)).all())
+
+
+def _holds(rows: Any, part: Any) -> bool:
+    """Whether `part` has the elements of `rows`, all or those of the first columns, or the last."""
+    if rows.numel() == part.numel():
+        return _same(rows, part)
+    count = part.shape[-1] if part.dim() else 0
+    if not count or not rows.dim() or rows.numel() // rows.shape[-1] * count != part.numel():
+        return False
+    columns = rows.reshape(-1, rows.shape[-1])
+    return _same(columns[:, :count], part) or _same(columns[:, -count:], part)
 
 
 def _stored(o: Any, output: Any) -> bool:

@@ -73,6 +73,36 @@ def test_so_it_is_where_heads_lie_side_by_side():
     assert opproof.check(side_by_side(fused(saved)), like=side_by_side(written_out), inputs=ROWS, neighbours=False)
 
 
+def with_a_sink(q, k, v):
+    """A sink of no value has a share of each row: the first column."""
+    scores = q.float() @ k.float().mT / q.shape[-1] ** 0.5
+    shares = torch.cat([torch.full_like(scores[..., :1], 0.5), scores], -1).softmax(-1)[..., 1:]
+    return (shares @ v.float()).to(q.dtype)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_so_it_is_where_a_sink_has_a_share(right):
+    class Fused(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, q, k, v):
+            o = with_a_sink(q, k, v)
+            ctx.save_for_backward(q, k, v, o)
+            return o
+
+        @staticmethod
+        def backward(ctx, g):
+            q, k, v, o = (x.float() for x in ctx.saved_tensors)
+            scale = q.shape[-1] ** -0.5
+            scores = q @ k.mT * scale
+            p = torch.cat([torch.full_like(scores[..., :1], 0.5), scores], -1).softmax(-1)[..., 1:]
+            delta = saved(g.float(), o) if right else saved(g.float()[..., 1:], o[..., 1:])
+            ds = p * (g.float() @ v.mT - delta) * scale
+            return tuple(x.to(g.dtype) for x in (ds @ k, ds.mT @ q, p.mT @ g.float()))
+
+    found = opproof.check(Fused.apply, like=with_a_sink, inputs=HEADS, neighbours=False, raises=False)
+    assert set(found.failures) == (set() if right else {"WRONG_GRADIENT"}), found
+
+
 def test_scores_that_are_computed_again_round_otherwise():
     """In float32 and `wide values` the scores are 100 and the gradient is 53 units off, of 16, by the keys' scaling."""
     tensors = [torch.randn(2, 3, n, 32, generator=torch.Generator().manual_seed(n)) for n in (17, 33, 33)]
