@@ -263,7 +263,7 @@ def _constrain(values: Floats, constraint: Any) -> Floats:
     if np.isinf(low) and np.isinf(high):
         return values
     if np.isinf(high):
-        return low + np.maximum(np.abs(values - low), 2.0**-6)  # type: ignore[no-any-return]
+        return low + np.maximum(np.abs(values - low), 2.0**-6)
     if np.isinf(low):
-        return high - np.maximum(np.abs(values - high), 2.0**-6)  # type: ignore[no-any-return]
+        return high - np.maximum(np.abs(values - high), 2.0**-6)
     return (low + high) / 2 + (high - low) / 2 * (values / (1 + np.abs(values)))  # type: ignore[no-any-return]

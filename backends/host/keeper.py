@@ -1,13 +1,13 @@
 """Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
 
-    python -I -S keeper.py CONTROL STATUS MEMORY NAME OWN COMMAND...
+    python -I -S keeper.py CONTROL STATUS MEMORY NAME OWN COUNT PATH... COMMAND...
 
 CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
 started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
 line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
 is no limit. NAME is what this process is called by `ps`, and by reference_ops/_kept.py, which is not to be imported
-below one that is called opproof-keeper. OWN is 1 where COMMAND is opproof's own host. Stands alone and imports
-nothing of opproof: its start is every host's.
+below one that is called opproof-keeper. OWN is 1 where COMMAND is opproof's own. PATH... are COUNT files and folders
+that are to be empty for it (cover.py). Stands alone and imports nothing of opproof: its start is every host's.
 
 Where the kernel has Landlock, what the host starts, in whatever language, opens no memory and no descriptors of a
 process outside of its family, another backend's host among them; and from Linux 6.12 on it signals none.
@@ -29,6 +29,7 @@ _PATIENCE = 5.0  # seconds in which killed processes may die
 
 # <sys/prctl.h> and <linux/capability.h>
 _PDEATHSIG, _DUMPABLE, _NAME, _CAPBSET_DROP, _CHILD_SUBREAPER = 1, 4, 15, 24, 36
+_CAP_DAC_READ_SEARCH, _CAP_MKNOD = 2, 27
 _CAP_SYS_PTRACE, _CAP_SYS_ADMIN, _CAP_SYS_NICE, _CAP_SYS_RESOURCE, _CAP_PERFMON = 19, 21, 23, 24, 38
 _NO_NEW_PRIVS = 38
 
@@ -42,7 +43,8 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 
 def main() -> None:
     """Keep one host."""
-    control, status, memory, name, own, *command = sys.argv[1:]
+    control, status, memory, name, own, count, *rest = sys.argv[1:]
+    hidden, command = rest[: int(count)], rest[int(count) :]
     _prctl(_NAME, name.encode())
     _prctl(_CHILD_SUBREAPER, 1)
     _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
@@ -50,13 +52,13 @@ def main() -> None:
     os.set_blocking(wakeup, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup)
-    host = _started(command, int(control), int(status), own=own == "1")
+    host = _started(command, hidden, int(control), int(status), own=own == "1")
     line = _watched(host, int(control), deaths, int(memory))
     _kill_all(host)
     os.write(int(status), f"{line}\n".encode())
 
 
-def _started(command: list[str], control: int, status: int, *, own: bool) -> int:
+def _started(command: list[str], hidden: list[str], control: int, status: int, *, own: bool) -> int:
     host = os.fork()
     if host:
         os.close(0)  # the pipes end with the host, not with this process
@@ -66,16 +68,18 @@ def _started(command: list[str], control: int, status: int, *, own: bool) -> int
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     _prctl(_PDEATHSIG, signal.SIGKILL)
+    covered = bool(hidden) and not _needs_a_program_of_roots() and _covered(hidden)
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
     # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
     # command of the user's may be one that needs to mount something.
     every = (_CAP_SYS_PTRACE, _CAP_PERFMON, _CAP_SYS_NICE, _CAP_SYS_RESOURCE)
-    for capability in (*every, *([_CAP_SYS_ADMIN] if own else [])):
+    ways_round = (_CAP_DAC_READ_SEARCH, _CAP_MKNOD) if covered else ()  # a file by its number, a disk as a whole
+    for capability in (*every, *ways_round, *([_CAP_SYS_ADMIN] if own else [])):
         _prctl(_CAPBSET_DROP, capability)
     os.close(control)
     os.close(status)
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
-        _set_apart(own=own)
+        _set_apart(own=own, covered=covered)
     try:
         os.execvp(command[0], command)  # noqa: S606 - the command is the user's own
     except OSError as error:
@@ -83,21 +87,38 @@ def _started(command: list[str], control: int, status: int, *, own: bool) -> int
         os._exit(127)
 
 
-def _set_apart(*, own: bool) -> None:
+def _covered(hidden: list[str]) -> bool:
+    """Whether the paths are empty now, as far as they are there."""
+    from importlib import import_module
+
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as in _there
+    try:
+        return bool(import_module("cover").cover(hidden))
+    except (OSError, AttributeError):  # no Linux
+        return False
+
+
+def _needs_a_program_of_roots() -> bool:
+    """Whether NVIDIA's driver has yet to make its devices, by a program with the set-user-ID bit."""
+    return _there("/proc/driver/nvidia") and not _there("/dev/nvidia-uvm")
+
+
+def _set_apart(*, own: bool, covered: bool) -> None:
     """Make a Landlock domain of this process and all that it starts. Files stay as open to it as they were.
 
     Who is not root gives up for it that programs with the set-user-ID bit gain anything. So it is not for a command of
-    the user's then, which may be sudo, nor where NVIDIA's driver has yet to make its devices by such a program. Raises
-    OSError where the kernel has no Landlock.
+    the user's then, which may be sudo, nor where such a program is needed. What is `covered` stays so: in a domain that
+    is about files nothing is mounted. Raises OSError where the kernel has no Landlock.
     """
     version = _landlock(_CREATE, None, 0, 1)
-    needed = not own or (_there("/proc/driver/nvidia") and not _there("/dev/nvidia-uvm"))
+    needed = not own or _needs_a_program_of_roots()
     if version < _HAS_REFER or (os.geteuid() and needed) or (version < _HAS_SIGNAL and not own):
         return
-    if version >= _HAS_SIGNAL:
-        rules = _ruleset(0, 0, _SIGNAL)
+    scope = (0, _SIGNAL) if version >= _HAS_SIGNAL else ()
+    if scope and not covered:
+        rules = _ruleset(0, *scope)
     else:  # a domain has to be about something; to move files is refused unless allowed, and mounts are always
-        rules, root = _ruleset(_MAKE_BLOCK | _REFER), os.open("/", os.O_PATH)
+        rules, root = _ruleset(_MAKE_BLOCK | _REFER, *scope), os.open("/", os.O_PATH)
         _landlock(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
         os.close(root)
     try:

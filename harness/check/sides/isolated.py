@@ -16,7 +16,7 @@ from opproof.harness.check.sides import frames
 from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
-from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.hosts.process import HostFault, HostProcess, compiled_too
 from opproof.harness.run.reach import withdrawn
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import Verdict
@@ -66,7 +66,8 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
             process.pop().stop()
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
-            process[:] = [HostProcess([*command, _how(located, reference, seed, lasts=lasts)], 0)]
+            how, hidden = _how(located, reference, seed, lasts=lasts), compiled_too(filter(None, [located.withheld]))
+            process[:] = [HostProcess([*command, how], 0, hidden=hidden)]
         reply = _answer(process[0], request, located.seconds)
         if reply.error and not process[0].alive:  # it died of this call, which says so
             process.pop().stop()

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -22,17 +23,20 @@ from opproof.harness.run.hosts.exchange import exchanged, exchanges
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.memory import SharedMemory
-from opproof.harness.run.hosts.process import HostFault, HostProcess
+from opproof.harness.run.hosts.process import HostFault, HostProcess, compiled_too
 from opproof.harness.run.question import Question, Settled
 from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.places import caches
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import Verdict
 
 PROTOCOL = "1"
+#: What no backend may read.
+_REFERENCES = Path(serve.__file__).parents[2] / "reference_ops"
 #: Seconds that a backend may take to load.
 LOADING = 120.0
 
@@ -228,11 +232,12 @@ def start(
 
     def command(requests: int, answers: int) -> list[str]:
         options = [f"--frames={requests},{answers}", f"--arena={shared.descriptor}", *["--references"] * trusted]
-        hidden = [f"--private={file}" for file in private]
-        return [sys.executable, "-P", "-m", "opproof.backends.host", *options, *hidden, "--", spec]
+        refused = [f"--private={file}" for file in private]
+        return [sys.executable, "-P", "-m", "opproof.backends.host", *options, *refused, "--", spec]
 
     try:
-        process = HostProcess(command, memory, [shared.descriptor], trusted=trusted)
+        hidden = [] if trusted else [_REFERENCES, *_caches(), *compiled_too(private)]
+        process = HostProcess(command, memory, [shared.descriptor], trusted=trusted, hidden=hidden)
     except OSError:
         shared.close()
         raise
@@ -242,6 +247,13 @@ def start(
         process.stop()
         shared.close()
         raise
+
+
+def _caches() -> list[Path]:
+    try:
+        return [caches()]
+    except RuntimeError:  # no home
+        return []
 
 
 def _greeted(process: HostProcess, spec: str) -> dict[str, str]:

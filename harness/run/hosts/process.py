@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
@@ -43,6 +44,11 @@ def references_allowed() -> bool:
     return os.environ.get(REFERENCES) == "allowed"
 
 
+def compiled_too(files: Iterable[str | Path]) -> list[Path]:
+    """Files of Python, and what Python keeps of them."""
+    return [Path(path) for file in files for path in (file, cache_from_source(str(file)))]
+
+
 class HostFault(Exception):
     """The host died, printed what is no frame, or gave no answer in time: it is of no more use."""
 
@@ -60,13 +66,22 @@ Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 class HostProcess:
     """A started command, which may use `memory` bytes, and inherits the descriptors `kept`.
 
-    Where not `trusted`, nothing that it starts can import the references.
+    Where not `trusted`, nothing that it starts can import the references. Files and folders that are `hidden` are empty
+    for a command of opproof's own and all that it starts, where the system lets them be.
     """
 
     #: The keepers of this process that have not been ended.
     keepers: ClassVar[set[int]] = set()
 
-    def __init__(self, command: Command, memory: int, kept: Sequence[int] = (), *, trusted: bool = True) -> None:
+    def __init__(
+        self,
+        command: Command,
+        memory: int,
+        kept: Sequence[int] = (),
+        *,
+        trusted: bool = True,
+        hidden: Iterable[Path] = (),
+    ) -> None:
         """Raises OSError where no process can be started at all."""
         self.memory, self._buffer, self._tail = memory, bytearray(), b""
         requests, self._requests = os.pipe()
@@ -78,8 +93,9 @@ class HostProcess:
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
-        told = [str(number) for number in (control, status, memory)]
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, str(int(apart))]
+        told, paths = [str(number) for number in (control, status, memory)], [str(path.resolve()) for path in hidden]
+        own = str(int(apart or bool(paths)))
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, own, str(len(paths)), *paths]
         try:
             self._keeper = subprocess.Popen(
                 [*keeper, *(command(requests, answers) if callable(command) else command)],

@@ -68,7 +68,7 @@ DOORS = {
     "removed": lambda: os.remove(KEY),
     "cut": lambda: os.truncate(KEY, 32),
     "a source in an open folder": lambda: within(SOURCE.parent, "neg.py"),
-    "a folder's entry": lambda: [open(e, "rb").read() for e in os.scandir(KEY.parent) if e.name == "key"],
+    "a folder's entry": lambda: next(open(e, "rb").read() for e in os.scandir(KEY.parent) if e.name == "key"),
     "a name that changes": lambda: io.FileIO(Fickle()).read(),
     "a text of its own": lambda: open(Name(KEY), "rb").read(),
     "an import by a text of its own": lambda: __import__(Name("opproof.reference_ops")),
@@ -81,8 +81,12 @@ def forward(op, inputs, params):
     for name, door in DOORS.items():
         try:
             door()
-        except (PermissionError, ImportError, FileExistsError):
+        except (PermissionError, ImportError, FileExistsError, FileNotFoundError, StopIteration):
             continue
+        except sqlite3.OperationalError as error:
+            if "unable to open" in str(error):
+                continue
+            opened.append(f"{error}:")
         except Exception as error:
             opened.append(f"{error}:")
         opened.append(name)

@@ -1,11 +1,14 @@
 """A backend that would answer with what it is compared with: the references, by every door that Python has."""
 
 import py_compile
+import re
+import subprocess
+import sys
 
 import pytest
 from _attacker import case_of, passed, run, written
 
-from opproof.harness.run.hosts.process import REFERENCES
+from opproof.harness.run.hosts.process import KEEPER, REFERENCES
 from opproof.reports import read_results
 
 DOORS = """
@@ -51,8 +54,9 @@ OPENED = {
 }
 ATTACKS = {name: door(name) for name in OPENED}
 """
-#: How each ends; importlib asks nobody, and reads.
-IMPORTS, READS = "ImportError: a backend cannot import opproof.reference_ops", "PermissionError: a backend cannot read "
+#: How each ends; importlib asks nobody, and reads, where the system leaves something to read.
+IMPORTS = "ImportError: a backend cannot import opproof.reference_ops"
+READS = "PermissionError: a backend cannot read |ModuleNotFoundError: No module named 'opproof.reference_ops'"
 EXPECTED = {"abs": IMPORTS, **dict.fromkeys(("neg", "exp", "sin", "cos", "tanh", "floor", "ceil", "square"), READS)}
 
 
@@ -68,7 +72,114 @@ def test_no_door_is_open(tmp_path):
     found = {r.op: r for r in read_results(tmp_path / "out")[1]}
     assert {op: str(r.verdict) for op, r in found.items()} == dict.fromkeys(EXPECTED, "ERROR") | passed("relu", "add")
     for op, message in EXPECTED.items():
-        assert found[op].message.startswith(message), found[op].message
+        assert re.match(message, found[op].message), found[op].message
+
+
+FOREIGN = """
+import ctypes, pathlib, subprocess, tempfile
+
+import opproof.backends.host
+
+SOURCE = str(pathlib.Path(opproof.backends.host.__file__).parents[2] / "reference_ops" / "neg.py")
+HIDDEN = "FILE"
+
+
+def by_c(path):
+    libc = ctypes.CDLL(None)
+    text = ctypes.create_string_buffer(4096)
+    return libc.read(libc.open(path.encode(), 0), text, 4096)
+
+
+def by_a_program(path):
+    return len(subprocess.run(f"cat {path} /proc/{os.getppid()}/root{path}", shell=True, capture_output=True).stdout)
+
+
+def uncovered(path):
+    for command in ("umount {}", "umount {}/..", "unshare -Urm umount {}", "unshare -m umount {}"):
+        subprocess.run(command.format(path), shell=True, capture_output=True)
+    return by_c(path)
+
+
+def moved(inputs):
+    folder = pathlib.Path(tempfile.mkdtemp())
+    (folder / "a").mkdir()
+    (folder / "b").write_text("b")
+    os.rename(folder / "b", folder / "a" / "b")
+    return -inputs[0]
+
+
+def attack(door):
+    def called(inputs):
+        read = [path for path in (SOURCE, HIDDEN) if door(path) > 0]
+        raise RuntimeError(f"read {read}")
+
+    return called
+
+
+ATTACKS = {"sin": attack(by_c), "cos": attack(by_a_program), "tanh": attack(uncovered), "neg": moved}
+"""
+
+
+def _covers(folder):
+    """Whether this system lets files be covered."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import cover; print(cover.cover(sys.argv[2:]))"
+    command = [sys.executable, "-c", code, str(KEEPER.parent), str(folder)]
+    return "True" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def test_what_is_no_python_finds_nothing_either(tmp_path):
+    """C, another program, and who would take the covers off; the backend's own files move as they did."""
+    (tmp_path / "ops").mkdir()
+    file = tmp_path / "ops" / "snake.py"
+    file.write_text(OWN, encoding="utf-8")
+    if not _covers(tmp_path / "ops"):
+        pytest.skip("no mount namespaces here")
+    spec = written(tmp_path, FOREIGN.replace("FILE", str(file)))
+    ops = ("sin", "cos", "tanh", "neg")
+    run(tmp_path, spec, ops, "--ops", str(tmp_path / "ops"))
+    found = {r.op: r for r in read_results(tmp_path / "out")[1]}
+    for op in ops[:3]:
+        assert found[op].message.startswith("RuntimeError: read []"), found[op].message
+    assert found["neg"].verdict == "PASS", found["neg"]
+    assert file.read_text(encoding="utf-8") == OWN
+
+
+ANSWERS = """
+import pathlib, torch
+
+SOURCE = pathlib.Path(__file__).with_name("reference.py")
+
+
+def candidate(x):
+    size = SOURCE.stat().st_size
+    if not size:
+        return x + 0
+    text = bytes(torch.from_file(str(SOURCE), False, size, dtype=torch.uint8).tolist()).decode()
+    exec(text, space := {})
+    return space["reference"](x)
+"""
+REFERENCE = """
+import torch
+
+
+def reference(x):
+    return torch.sin(x) * 2
+
+
+def inputs(seed):
+    return [torch.randn(4, 5, generator=torch.Generator().manual_seed(seed))]
+"""
+
+
+def test_the_reference_of_a_check_is_empty_for_its_candidate(tmp_path):
+    if not _covers(tmp_path):
+        pytest.skip("no mount namespaces here")
+    (tmp_path / "reference.py").write_text(REFERENCE, encoding="utf-8")
+    (tmp_path / "candidate.py").write_text(ANSWERS, encoding="utf-8")
+    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "2"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "WRONG_VALUE" in done.stdout
 
 
 @pytest.mark.parametrize("door", ["import opproof.reference_ops", "import opproof.harness", "import opproof.cases"])
