@@ -42,7 +42,8 @@ def _cofactors(x: Array) -> Array:
     n = x.shape[-1]
     left = np.array([[k for k in range(n) if k != i] for i in range(n)], dtype=int).reshape(n, n - 1)
     minors = x[..., left[:, None, :, None], left[None, :, None, :]]
-    return np.asarray(np.linalg.det(minors) * (-1.0) ** np.add.outer(np.arange(n), np.arange(n)))
+    signed: Array = np.linalg.det(minors) * (-1.0) ** np.add.outer(np.arange(n), np.arange(n))
+    return signed
 
 
 def torch(torch: Any, x: Any) -> Any:
