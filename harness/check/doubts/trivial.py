@@ -24,7 +24,7 @@ def no_evidence(found: Sequence[Judged], kinds: Sequence[str], given: Sequence[A
     """Why an array that passed proves nothing; empty where all do."""
     for judged, kind in zip(found, kinds, strict=True):
         e = judged.expected
-        if e.values.size <= 1 or not kind or (gradient and _is_zero(e)):
+        if (e.values.size <= 1 and e.values.any()) or not kind or (gradient and _is_zero(e)):
             continue
         what = f"the gradient of {judged.name}" if gradient else judged.name
         if not np.isfinite(e.values).any():

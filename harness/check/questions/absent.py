@@ -42,7 +42,8 @@ def absent(
         drawn = [d[at].values for d in draws]
         divides = all(_divides(v, most) for v, most in zip(drawn, longest, strict=True))
         others = [given[i].values for i in whole if i != at]
-        changes = _changes(drawn, others, named, divides=divides)
+        counts = _counts(drawn, {n for d in draws for i, t in enumerate(d) if i != at for n in t.shape})
+        changes = _changes(drawn, others, named - {0} if counts else named, divides=divides)
         for mark in _outside(drawn, marks):
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
         for said, change in changes.items():
@@ -92,6 +93,11 @@ def _missed(drawn: Sequence[Array], named: frozenset[float]) -> list[int]:
     if count >= _BY_CHANCE * (most + 1):
         return []
     return [int(c) for c in sorted(named) if c in range(most) and not any((v == c).any() for v in drawn)][:_MISSED]
+
+
+def _counts(drawn: Sequence[Array], sizes: set[int]) -> bool:
+    """Whether they are lengths, up to that of an axis, none of which is 0; of a length of 0 `nothing.py` asks."""
+    return all(v.size and v.min() > 0 for v in drawn) and max(int(v.max()) for v in drawn) in sizes
 
 
 def _placed(values: Array, number: int) -> Array:

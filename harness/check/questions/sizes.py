@@ -101,6 +101,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         news = [(1, 2)] if 1 in used else []
         news += made_alike(found)
         news += [(n, m) for n in found for m in FEW if m < n and m not in used]
+        news += [(n, n + 1) for n in found if n % 2 == 0 and {n // 2, n // 2 + 1} & used]  # as many a spectrum has
         news += _about(found, used, named)
         made += [_rare({n: m}, places) for n, m in news]
         made += _parted([t.name for t in tensors], found, places, ragged) if parted else []

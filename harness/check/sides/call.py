@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -16,7 +17,7 @@ from opproof.harness.check.sides.exchange import Answered, Before, Reply, Reques
 from opproof.harness.check.sides.fences import Fence, Fences, fenced
 from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
-from opproof.harness.check.sides.leaves import flat
+from opproof.harness.check.sides.leaves import flat, has_own_operations
 from opproof.harness.check.sides.settings import Setting, autograd, made
 from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
@@ -64,6 +65,10 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
         before = watch(torch, tensors, [t.name for t in request.tensors])
         start = time.perf_counter()
         try:
+            if request.setting is Setting.REWRITTEN:
+                with torch.set_grad_enabled(wanted):
+                    _with_others_in(torch, call, tensors)
+                seeded.manual_seed(request.seed)
             raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
             outputs = tuple(_answered(y, tensors, request.after) for y in (*raw, *(tensors[i] for i in request.after)))
             if request.before is Before.CALL:
@@ -84,6 +89,22 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     return replace(
         reply, outputs=outputs, changed=changed, left=left, overwritten=overwritten, seconds=seconds, harm=harm
     )
+
+
+def _with_others_in(torch: Any, call: Call, tensors: Sequence[Any]) -> None:
+    """Call it with other numbers in the memory of these tensors, in which their own stand again afterwards.
+
+    What it raises of them is no matter: nobody said that it takes them.
+    """
+    own = [t.detach().clone() for t in tensors]
+    with torch.no_grad():
+        for t in tensors:
+            t.copy_(with_other_numbers(t))
+    with suppress(Exception):
+        call(tensors)
+    with torch.no_grad():
+        for t, values in zip(tensors, own, strict=True):
+            t.copy_(values)
 
 
 def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:
@@ -207,7 +228,12 @@ def _cotangent(torch: Any, g: Array, y: Any, layout: str) -> Any:
 
 
 def _answered(y: Any, tensors: Sequence[Any], after: Sequence[int] = ()) -> Answered:
-    """What came; a tensor that the operation updates is itself, and no part of itself."""
+    """What came; a tensor that the operation updates is itself, and no part of itself.
+
+    Raises TypeError for one whose operations are its own: what it holds is for it to say, and when.
+    """
+    if has_own_operations(y):
+        raise TypeError(f"a {type(y).__name__} came: expected a plain tensor; return y.as_subclass(torch.Tensor)")
     values, dtype = as_array(y)
     place = y.untyped_storage().data_ptr() if y.numel() and y.layout == tensors[0].layout else 0
     others = [(i, t) for i, t in enumerate(tensors) if t.numel() and not (t is y and i in after)]

@@ -21,6 +21,19 @@ def flat(outputs: Any) -> list[Any]:
     return kept
 
 
+def has_own_operations(y: Any) -> bool:
+    """Whether a tensor is of a class that answers in PyTorch's place where it is read."""
+    import torch
+
+    kinds = type(y).__mro__
+    own = kinds[: kinds.index(torch.Tensor)] if torch.Tensor in kinds else ()
+    return any(
+        {"__torch_function__", "__torch_dispatch__"} & vars(kind).keys()
+        for kind in own
+        if kind is not torch.nn.Parameter
+    )
+
+
 def _leaves(outputs: Any) -> Iterator[Any]:
     """The leaves of a tree, of whose nodes some may be dataclasses, which PyTorch takes for leaves."""
     from torch.utils._pytree import tree_leaves

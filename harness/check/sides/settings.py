@@ -19,6 +19,7 @@ class Setting(StrEnum):
     """How it is made; the value is how that is said."""
 
     USUAL = ""
+    REWRITTEN = "right after a call with other numbers in the same memory"
     THREAD = "on another thread"
     CONSTANT = "where autograd is on and no tensor requires a gradient"
     INFERENCE = "under torch.inference_mode()"

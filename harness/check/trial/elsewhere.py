@@ -75,9 +75,11 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
 
 
 def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
-    """All that are unusual; beside others not where a call sets what all share: parameters, the seed, an input."""
-    alone = shares or asked.reply.draws or asked.request.after or any(t.param for t in asked.request.tensors)
-    return (s for s in Setting if s is not Setting.USUAL and not (alone and s is Setting.BESIDE))
+    """All that are unusual; beside and after other calls not where these set what all share: parameters, an input."""
+    request = asked.request
+    alone = asked.reply.draws or request.after or any(t.param for t in request.tensors)
+    left = {Setting.USUAL} | ({Setting.REWRITTEN, Setting.BESIDE} if alone else set())
+    return (s for s in Setting if s not in left and not (shares and s is Setting.BESIDE))
 
 
 def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
@@ -85,7 +87,7 @@ def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
     asked = one.asked
     request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
     plain, own = (replace(r, setting=setting) for r in (request.plain, request))
-    if setting in (Setting.INFERENCE, Setting.CONSTANT):
+    if setting in (Setting.INFERENCE, Setting.CONSTANT, Setting.REWRITTEN):
         return (plain,)
     if setting is Setting.BESIDE:
         return (plain, own) * _MEETINGS if request.cotangents else (plain,) * _MEETINGS

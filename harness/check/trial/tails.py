@@ -1,25 +1,26 @@
-"""One tensor with another last number: who keeps an answer by the address and the first numbers, answers as before.
+"""One tensor with another last number, or two exchanged: who keeps an answer by a few numbers answers as before.
 
-So do caches of packed weights that look at a few numbers of them, which grow stale when a row at the end is written.
+So do caches of packed weights that look at a few numbers of them, at their sum or their largest, and grow stale when a
+row is written. Two that are exchanged leave all of these as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Ask, Native
-from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.judge import judge_outputs
 from opproof.harness.check.trial.off import own
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate, with_failure
 from opproof.harness.judge.judgement import Judgement
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
@@ -32,11 +33,11 @@ def by_beginnings(first: Right, ask: Ask, reference: Native, seconds: float) -> 
 
     It stays, or it is another one than after a call with all tensors of another draw.
     """
-    for i, request, changed in _endings(first, reference, seconds):
+    for i, change, request, changed in _changed(first, reference, seconds, _CHANGES):
         before, reply = ask(request), ask(changed)
         if reply.error:
             continue
-        where = f"where only the last number of {request.tensors[i].name} is another"
+        where = f"where {change.what.format(request.tensors[i].name)}"
         if alike(reply.outputs, before.outputs):
             return _kept(first, reply, f"the answer stays {where}")
         ask(replace(request, tensors=first.variant.other))
@@ -50,7 +51,7 @@ def by_version(first: Right, ask: Ask, reference: Native, seconds: float) -> Ite
 
     That leaves its version as it was, by which PyTorch tells whether a tensor was written: who goes by it is no worse.
     """
-    for i, request, changed in _endings(first, reference, seconds):
+    for i, _, request, changed in _changed(first, reference, seconds, _CHANGES[:1]):
         before, reply = ask(request), ask(replace(changed, unseen=True))
         if not reply.error and alike(reply.outputs, before.outputs):
             name = f"{request.tensors[i].name} written through .data"
@@ -58,17 +59,51 @@ def by_version(first: Right, ask: Ask, reference: Native, seconds: float) -> Ite
             yield by_candidate(variant, "the answer stays: it is kept by the version of a tensor", news=True)
 
 
-def _endings(first: Right, reference: Native, seconds: float) -> Iterator[tuple[int, Request, Request]]:
-    """Each tensor's place, and what was asked, as given and with another last number there that matters."""
+@dataclass(frozen=True)
+class _Change:
+    """Of numbers, by those of another draw; and what it does to a tensor, in words."""
+
+    what: str
+    of: Callable[[Array, Array], Array]
+
+
+def _with_another_end(values: Array, other: Array) -> Array:
+    made = values.copy()
+    made[-1] = other[-1] if other.size == made.size else 0.0
+    return made
+
+
+def _with_two_exchanged(values: Array, _: Array) -> Array:
+    """The least and the largest of the second quarter of numbers: neither ends nor the middle."""
+    made, start = values.copy(), values.size // 4
+    some = values[start : values.size // 2]
+    if some.size > 1:
+        at = [start + int(some.argmin()), start + int(some.argmax())]
+        made[at] = values[at[::-1]]
+    return made
+
+
+_CHANGES = (
+    _Change("only the last number of {} is another", _with_another_end),
+    _Change("two numbers of {} have changed places", _with_two_exchanged),
+)
+
+
+def _changed(
+    first: Right, reference: Native, seconds: float, changes: Sequence[_Change]
+) -> Iterator[tuple[int, _Change, Request, Request]]:
+    """Each tensor's place, and what was asked, as given and with a change there that matters."""
     request = first.asked.request.plain
     if request.after:
         return
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
-    for i in begun_in(seconds, floats[:_TENSORS]):
-        changed = _ending_otherwise(request, i, first.variant.other[i])
+    for change, i in begun_in(seconds, [*product(changes, floats[:_TENSORS])]):
+        t = request.tensors[i]
+        values = change.of(t.values.reshape(-1), first.variant.other[i].values.reshape(-1))
+        changed = request.holding(i, values.reshape(t.values.shape))
         wanted = reference.native(changed)
         if not wanted.error and _is_other(first, wanted.outputs):
-            yield i, request, changed
+            yield i, change, request, changed
 
 
 def _is_off(first: Right, reply: Reply, again: Reply) -> bool:
@@ -81,14 +116,6 @@ def _is_off(first: Right, reply: Reply, again: Reply) -> bool:
 def _kept(first: Right, reply: Reply, what: str) -> Tried:
     text = f"{what}: something was kept that does not hold all that it depends on"
     return with_failure(first, reply, Mode.FORWARD, Judgement(Verdict.NOT_REPEATABLE, text))
-
-
-def _ending_otherwise(request: Request, i: int, other: Tensor) -> Request:
-    """The request with another last number in one tensor, of another draw."""
-    t = request.tensors[i]
-    values = np.array(t.values)
-    values.reshape(-1)[-1] = other.values.reshape(-1)[-1] if other.values.shape == t.values.shape else 0.0
-    return request.holding(i, values)
 
 
 def _is_other(first: Right, outputs: Sequence[Answered]) -> bool:

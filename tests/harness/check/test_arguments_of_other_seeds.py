@@ -102,3 +102,34 @@ def test_flags_that_are_never_others_are_named():
     report = opproof.check(turned, like=turned, inputs=lambda seed: [torch.randn(4, 6), True], seconds=1)
     texts = [text for text in report.not_judged if "every seed" in text]
     assert texts == ["other values of flag (True): inputs() gives the same for every seed"]
+
+
+def scaled(x, scale, by=(1, 1)):
+    return (x.float() * scale * by[0] / by[1]).to(x.dtype)
+
+
+@pytest.mark.parametrize("scale", [torch.float32, torch.bfloat16])
+def test_what_a_function_makes_is_as_it_made_it(scale):
+    """A tuple of whole numbers is an argument, and a scale in float32 beside bf16 stays one: the first call tells."""
+    seen = []
+
+    def kernel(x, scale, by):
+        seen.append((x.dtype, scale.dtype, by))
+        return scaled(x, scale, by)
+
+    def factory(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        x, factors = torch.randn(4, 6, generator=generator), torch.rand(6, generator=generator) + 0.5
+        return {"x": x.to(dtype), "scale": factors.to(scale), "by": [(4, 3), (2, 5)][seed % 2]}
+
+    report = opproof.check(kernel, like=scaled, inputs=factory, dtype="bf16", raises=False, seconds=0.1)
+    assert report.ok, report
+    assert seen[0] == (torch.bfloat16, scale, (4, 3)) or seen[0] == (torch.bfloat16, scale, (2, 5))
+
+
+def test_what_a_list_gives_is_rounded_and_drawn():
+    report = opproof.check(
+        lambda x, w: x * w, like=lambda x, w: x * w, inputs=[torch.randn(3, 4), (4,)], dtype="bf16", seconds=0.1
+    )
+    assert {r.dtype for r in report.results} == {"bf16"}
+    assert "w=4," in report.results[0].case

@@ -196,6 +196,23 @@ def test_a_number_that_many_draws_miss_is_not_tried():
     assert "0 among i" not in report.tried
 
 
+def last_of_each(x, lengths):
+    """Of a length of 0 the last number of all, as indices from the end have it."""
+    return x[torch.arange(len(x)), lengths - 1] * (lengths > 0)
+
+
+def test_lengths_of_which_none_is_0_are_not_asked_for_it_as_words_are():
+    def few(seed):
+        generator = torch.Generator().manual_seed(seed)
+        lengths = torch.randint(1, 22, (4,), generator=generator)
+        lengths[seed % 4] = 21
+        return [torch.randn(4, 21, generator=generator), lengths]
+
+    report = opproof.check(last_of_each, like=last_of_each, inputs=few, raises=False, seconds=1e9)
+    assert report.ok
+    assert "0 among lengths" not in report.tried
+
+
 NOWHERE = -1
 
 

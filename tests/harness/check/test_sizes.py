@@ -49,6 +49,28 @@ def test_a_last_tile_that_is_left_out():
     assert told(judged(tiled, summed, made((8, 32)))) == found
 
 
+def test_a_spectrum_that_has_as_many_numbers_of_an_odd_row():
+    def filtered(x, gain):
+        return torch.fft.irfft(torch.fft.rfft(x) * gain, n=x.shape[-1])
+
+    class Filtered(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, gain):
+            ctx.save_for_backward(x, gain)
+            return filtered(x, gain)
+
+        @staticmethod
+        def backward(ctx, g):
+            x, gain = ctx.saved_tensors
+            folded = torch.full_like(gain, 2.0)
+            folded[[0, -1]] = 1.0  # the last number of an odd row's stands for two
+            product = torch.fft.rfft(g) * torch.fft.rfft(x).conj()
+            return filtered(g, gain), (product.real * folded / x.shape[-1]).sum(0)
+
+    assert judged(filtered, filtered, made((3, 48), (25,))).ok
+    assert ("48 as 49", "WRONG_GRADIENT") in told(judged(Filtered.apply, filtered, made((3, 48), (25,))))
+
+
 def halves(x):
     a, b = x.chunk(2, -1)
     return a * b

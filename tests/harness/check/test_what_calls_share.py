@@ -203,3 +203,65 @@ def test_a_long_piece_is_of_the_longest_draws_unless_an_argument_says_how_long_t
     made = {v.name: v.asked[1].values.tolist() for v in absent(draws)}
     assert made["one long piece in cu"] == [0, 1, 2, 30]
     assert "one long piece in cu" not in {v.name for v in absent(draws, frozenset((26.0,)))}
+
+
+def test_a_pack_that_is_known_by_its_sum_and_its_ends():
+    packs = {}
+
+    def kernel(x, w):
+        ends = (*w.detach()[[0, 1, -2, -1]].tolist(), round(float(w.detach().double().sum()), 9))
+        key = (w.data_ptr(), ends, float(w.detach().abs().max()))
+        packed = packs.setdefault(key, torch.tanh(w.detach()))
+        return x * (torch.tanh(w) if w.requires_grad else packed)
+
+    def plain(x, w):
+        return x * torch.tanh(w)
+
+    report = opproof.check(kernel, like=plain, inputs=[(5, 24), (24,)], seconds=1e9, raises=False)
+    assert failed(report) == {("NOT_REPEATABLE", "forward")}, report
+    assert "two numbers of w have changed places" in str(report)
+
+
+def test_an_answer_of_a_moment_ago():
+    last = {"at": 0.0}
+
+    def kernel(x, w):
+        if x.requires_grad:
+            return scaled(x, w)
+        key = (x.data_ptr(), x.shape, w.data_ptr())
+        if last.get("key") != key or time.perf_counter() - last["at"] > _OTHERS_TURN:
+            last.update(key=key, y=scaled(x, w))
+        last["at"] = time.perf_counter()
+        return last["y"].clone()
+
+    report = opproof.check(kernel, like=scaled, inputs=[(5, 24), (24,)], seconds=1e9, raises=False)
+    assert failed(report) <= {("WRONG_VALUE", "forward"), ("NOT_REPEATABLE", "forward")}, report
+    assert report.failures
+
+
+def test_a_tensor_of_a_class_with_operations_of_its_own():
+    class Later(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    def kernel(x, w):
+        return scaled(x, w).as_subclass(Later)
+
+    report = judged(kernel)
+    assert failed(report) == {("ERROR", "forward")}
+    assert "a Later came: expected a plain tensor" in str(report)
+    assert judged(lambda x, w: torch.nn.Parameter(scaled(x, w).detach(), requires_grad=False), vjp=None)
+
+
+def test_zeros_that_are_always_right_prove_nothing():
+    def zero(x, w):
+        y = (x @ w).amax(-1, keepdim=True)
+        return y - y.mean(-1, keepdim=True)
+
+    report = opproof.check(
+        lambda x, w: torch.zeros(x.shape[0], 1) * x.sum() * w.sum(), like=zero, inputs=[(8, 12), (12, 5)], raises=False
+    )
+    assert not report.ok
+    assert not report.failures
+    assert "was not proved" in report.sentence
