@@ -181,3 +181,11 @@ def test_a_module_that_is_wrong_in_evaluation_mode_alone(tmp_path):
     assert checked(tmp_path, MODEL, NEW.replace("1.1", "1"))[0] == 0
     again = checked(tmp_path, MODEL, NEW, "--only", "in evaluation mode")
     assert again[0] == 1
+
+
+def test_values_that_prove_nothing_are_no_pass(tmp_path):
+    """The mean of one number is taken off it: zeros are right, and so are the gradients, which are 0."""
+    always = "    y = (x * w).amax(-1, keepdim=True)\n    return y - y.mean(-1, keepdim=True)\n"
+    reference = REFERENCE.replace("    return torch.softmax(x * w, -1)\n", always)
+    status, output = checked(tmp_path, reference, HEAD + "def candidate(x, w):\n    return (x * w)[:, :1] * 0")
+    assert (status, "was not proved to be" in output) == (3, True), output
