@@ -67,8 +67,8 @@ def _started(command: list[str], hidden: list[str], control: int, status: int, *
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
-    _prctl(_PDEATHSIG, signal.SIGKILL)
     covered = bool(hidden) and not _needs_a_program_of_roots() and _covered(hidden)
+    _prctl(_PDEATHSIG, signal.SIGKILL)  # after what gives other rights, which takes it back
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
     # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
     # command of the user's may be one that needs to mount something.

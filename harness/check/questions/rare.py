@@ -80,7 +80,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     positive = sum(map(_is_of_one_sign, some))
     for factor in _floors(floors) if 0 < positive < len(some) else ():
         if factor**2 >= least:
-            name = f"values times {factor:.2g}, positive ones times its square"
+            name = f"values times {factor:.2g}, those of one sign times its square"
             yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
 
 
@@ -107,7 +107,7 @@ def _alone(tensors: Sequence[Tensor], which: int, of: Callable[[Array], Array]) 
 
 
 def _squared(tensors: Sequence[Tensor], factor: float) -> list[Array]:
-    """What is positive is a variance, of which the root is as small as all else."""
+    """What is of one sign is a variance, or minus one, of which the root is as small as all else."""
     small = filled(tensors, factor)
     return [v * factor if _is_of_one_sign(t) else v for t, v in zip(tensors, small, strict=True)]
 

@@ -415,7 +415,7 @@ def test_a_floor_beside_the_root_of_a_variance():
 
     assert judged(step, step, inputs).ok
     found = wrong_at(lambda m, v: step(m, v, late=False), step, inputs, gradients=False)
-    assert found == {"values times 1e-12, positive ones times its square"}
+    assert found == {"values times 1e-12, those of one sign times its square"}
 
 
 def test_one_number_past_the_limit_that_it_starts_below():
