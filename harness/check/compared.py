@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
-from opproof.harness.check.questions.arguments import further, other_numbers, otherwise, unvaried_arguments
+from opproof.harness.check.questions.arguments import (
+    further,
+    of_one_rest,
+    other_numbers,
+    otherwise,
+    unvaried_arguments,
+)
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.forms import of_each_form
 from opproof.harness.check.questions.properties.kinds import Property
@@ -93,7 +99,12 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
     name, other_name = name_of(like), name_of(candidate)
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
-    pairs = [(draws[seed][1], draws[seed + 1][1]) for seed in list(draws)[::2]]
+
+    def takes(tensors: tuple[Tensor, ...]) -> bool:
+        return not reference.native(Request(tensors, seed=wish.seed)).error
+
+    together = of_one_rest(draws, draw, takes)
+    pairs = list(zip(together[::2], together[1::2], strict=True))
     others = (*otherwise(draws), *other_numbers(draws, names)) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))

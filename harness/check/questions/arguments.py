@@ -20,6 +20,8 @@ _NUMBERS, _PART, _LEAST = 8, 0.75, 5
 _FLOOR, _TIMES = 2.0**-9, 1000.0
 #: One draw: its arguments and its tensors.
 Draw = tuple[Arguments, tuple[Tensor, ...]]
+#: Of draws with other arguments so many are put to the first one's; and so many later draws are looked at for its own.
+_ASKED, _LATER = 3, 128
 #: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
 _FURTHER = 8
 
@@ -35,7 +37,9 @@ def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
         like = arguments.places == first.places and arguments.spec == first.spec
         if not like or repr(arguments.rest) in seen:
             continue
-        other = next((t for s, (_, t) in draws.items() if s != seed and _shapes(t) == _shapes(tensors)), None)
+        some = [(a, t) for s, (a, t) in draws.items() if s != seed and _shapes(t) == _shapes(tensors)]
+        same = [t for a, t in some if repr(a.rest) == repr(arguments.rest)]
+        other = next(iter([*same, *(t for _, t in some)]), None)
         if other is not None:
             seen.add(repr(arguments.rest))
             name = f"arguments of seed {seed}"
@@ -82,6 +86,24 @@ def _same(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
     alike = [i for i, v in enumerate(first.rest) if isinstance(v, int | float)]
     alike = [i for i in alike if all(len(a.rest) > i and a.rest[i] == first.rest[i] for a, _ in others)]
     return {i: names[i] if len(first.rest) <= len(names) else f"argument {i}" for i in alike}
+
+
+def of_one_rest(
+    draws: Mapping[int, Draw], draw: Callable[[int], Draw], takes: Callable[[tuple[Tensor, ...]], bool]
+) -> list[tuple[Tensor, ...]]:
+    """The tensors of draws, which are all put to what the first is given beside tensors.
+
+    Where what a draw gives beside them belongs to its tensors, as the longest of its lengths does, the reference may
+    take no others: then of later draws those that give the same, as far as there are as many.
+    """
+    (seed, (first, _)), *_ = draws.items()
+    others = [tensors for arguments, tensors in draws.values() if repr(arguments.rest) != repr(first.rest)]
+    given = [tensors for _, tensors in draws.values()]
+    if not others or all(map(takes, others[:_ASKED])):
+        return given
+    later = (draw(s) for s in range(seed, seed + _LATER))
+    same = [tensors for arguments, tensors in later if repr(arguments.rest) == repr(first.rest)][: len(given)]
+    return same if len(same) == len(given) else given
 
 
 def further(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:

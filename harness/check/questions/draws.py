@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +40,7 @@ def variants_of(
     kernel uses the time up before all are tried.
     """
     zeros = list(rare(pairs[0][0], floors))
-    first, *made = zip(*(variants(*pair, kept, by_shape, zeros) for pair in pairs), strict=True)
+    first, *made = _together([variants(*pair, kept, by_shape, zeros) for pair in pairs])
     rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
@@ -48,6 +48,12 @@ def variants_of(
     seldom = [(v,) for v in nothing(pairs, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
     return (first, *drawn, *early, *usual, *by_turns([*few, *seldom], late))
+
+
+def _together(made: Iterable[Iterable[Variant]]) -> list[tuple[Variant, ...]]:
+    """The variants of each pair by their names, those that all have: draws may be of several shapes."""
+    named = [{v.name: v for v in some} for some in made]
+    return [tuple(of[name] for of in named) for name in named[0] if all(name in of for of in named)]
 
 
 def _is_given(variant: Variant, draw: Sequence[Tensor]) -> bool:

@@ -85,7 +85,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
 
 
 def _has_columns(t: Tensor) -> bool:
-    return varies(t) and not twice(t) and len(t.shape) >= _MATRIX and t.shape[-1] > TELLING
+    return varies(t) and t.values.size > 0 and not twice(t) and len(t.shape) >= _MATRIX and t.shape[-1] > TELLING
 
 
 def _skewed(tensors: Sequence[Tensor]) -> list[Array]:

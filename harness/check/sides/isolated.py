@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opproof.harness.check.sides import frames
+from opproof.harness.check.sides import frames, told
 from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
@@ -82,23 +82,27 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
 
 
 def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> str:
-    from torch.utils._pytree import treespec_dumps
-
     form = reference.form
     arguments = form.arguments
+    try:
+        rest, init = [told.to_json(v) for v in arguments.rest], located.init and [*map(_init, located.init)]
+    except TypeError as error:
+        raise UsageError(
+            f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts, dtypes."
+        ) from None
     how = {
-        "rest": arguments.rest, "places": arguments.places, "spec": treespec_dumps(arguments.spec), "seed": seed,
+        "rest": rest, "places": arguments.places, "spec": told.spec_to_text(arguments.spec), "seed": seed,
         "keywords": arguments.keywords,
-        "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": located.init,
+        "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": init,
         "evaluation": located.evaluation, "lasts": lasts,
         "withheld": None if located.withheld is None else str(located.withheld),
     }  # fmt: skip
-    try:
-        return json.dumps(how)
-    except TypeError as error:
-        raise UsageError(
-            f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts."
-        ) from None
+    return json.dumps(how)
+
+
+def _init(value: Any) -> Any:
+    """An argument of a class's own; lists of numbers are what JSON makes of them."""
+    return value if isinstance(value, list | tuple | dict) else told.to_json(value)
 
 
 def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:

@@ -14,6 +14,7 @@ from opproof.harness.check.sides.subject import Form, as_call, call_for, in_dtyp
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
 from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
 from opproof.harness.truth.torch.draws import recorded
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import OpError
 
 #: How a candidate is asked: in this process, or in its own.
@@ -91,5 +92,9 @@ class Reference:
 
 
 def kinds(tensors: Sequence[Tensor]) -> tuple[str, ...]:
-    """Our names of the float dtypes of tensors, "" of those that hold none."""
-    return tuple(t.kind for t in tensors)
+    """Our names of the float dtypes of tensors, "" of those that hold none; of one number, that in which it is used.
+
+    A number of float64 beside tensors of a smaller dtype widens nothing: PyTorch computes in theirs, its gradient too.
+    """
+    widest = max((t.kind for t in tensors if t.kind and t.shape), key=lambda k: DTYPES[k].digits, default="")
+    return tuple(widest if widest and t.kind == "f64" and not t.shape else t.kind for t in tensors)

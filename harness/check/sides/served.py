@@ -13,9 +13,8 @@ from typing import Any
 def serve(file: str, name: str, how: str) -> None:
     """Answer until the input ends. `how`: JSON of the arguments beside tensors, and of a class's own."""
     import torch
-    from torch.utils._pytree import treespec_loads
 
-    from opproof.harness.check.sides import frames
+    from opproof.harness.check.sides import frames, told
     from opproof.harness.check.sides.call import perform
     from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.kept import Kept
@@ -27,8 +26,10 @@ def serve(file: str, name: str, how: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
-    rest, places, keywords = (tuple(given[name]) for name in ("rest", "places", "keywords"))
-    arguments = Arguments(rest, places, treespec_loads(given["spec"]), keywords)
+    places, keywords = (tuple(given[name]) for name in ("places", "keywords"))
+    arguments = Arguments(
+        tuple(map(told.from_json, given["rest"])), places, told.spec_from_text(given["spec"]), keywords
+    )
     form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
     error, subject = "", None
     try:
@@ -36,7 +37,7 @@ def serve(file: str, name: str, how: str) -> None:
             withhold(Path(given["withheld"]))
         torch.manual_seed(given["seed"])
         subject = getattr(loaded(Path(file)), name)
-        subject = subject(*given["init"]) if given["init"] is not None else subject
+        subject = subject(*map(told.from_json, given["init"])) if given["init"] is not None else subject
         subject = subject.eval() if given["evaluation"] else subject
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"

@@ -11,6 +11,7 @@ from opproof.harness.check.comparison import compare
 from opproof.harness.check.doubts.trivial import no_evidence
 from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
+from opproof.harness.check.sides.reference import kinds
 from opproof.harness.check.tensors import kind_of
 from opproof.harness.check.trial.gradients import misgiven
 from opproof.harness.check.trial.rows import clear_of_rows
@@ -58,7 +59,8 @@ def judge_gradients(asked: Facts, known: Truth, reply: Reply) -> Judgement:
         return objection
     found, of = [], []
     request, slices = asked.request, _equal_slices(asked)
-    for t, e, d, need in zip(request.tensors, known.gradients, reply.gradients, request.needs, strict=True):
+    given = zip(request.tensors, kinds(request.tensors), strict=True)
+    for (t, kind), e, d, need in zip(given, known.gradients, reply.gradients, request.needs, strict=True):
         if not need or e is None:
             continue
         if d is None and e.values.any():
@@ -68,8 +70,8 @@ def judge_gradients(asked: Facts, known: Truth, reply: Reply) -> Judgement:
             return Judgement(Verdict.WRONG_SHAPE, text)
         got = np.zeros(e.values.shape) if d is None else d.values
         # Of equal elements at_kinks decides.
-        found.append(_judged(t.name, got, e, t.kind, None, slices))
-        of.append(t.kind)
+        found.append(_judged(t.name, got, e, kind, None, slices))
+        of.append(kind)
     return _judgement(found, of, asked, Verdict.WRONG_GRADIENT)
 
 

@@ -81,7 +81,7 @@ def _holds(rows: Any, part: Any) -> bool:
     if rows.numel() == part.numel():
         return _same(rows, part)
     count = part.shape[-1] if part.dim() else 0
-    if not count or not rows.dim() or rows.numel() // rows.shape[-1] * count != part.numel():
+    if not count or not rows.numel() or not rows.dim() or rows.numel() // rows.shape[-1] * count != part.numel():
         return False
     columns = rows.reshape(-1, rows.shape[-1])
     return _same(columns[:, :count], part) or _same(columns[:, -count:], part)
