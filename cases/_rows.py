@@ -117,6 +117,10 @@ _BINARY = (
 )
 
 
+#: In a square a column of as many numbers as a row: who sums its gradient as a row's is right at all other shapes.
+SQUARES = ("a=9x9;b=9x1", "a=9x1;b=9x9")
+
+
 def binary(*, drop: Iterable[str] = (), exact: bool = False) -> list[str]:
     """STANDARD rows of an operator of two tensors a and b that broadcast."""
     rows = [join(f"a={a}", f"b={b}", rest) for a, b, rest in _BINARY if not any(f"fill={d}" in rest for d in drop)]

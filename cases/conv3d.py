@@ -71,6 +71,7 @@ SHAPES = [
     "x=2x1x3x4x5;weight=3x1x2x3x2;bias=3,",
     "x=1x2x2x3x2;weight=3x2x3x4x3;padding=(1,1,1)",
     "x=2x2x5x6x7;weight=3x2x2x3x2;stride=2;padding=1;dilation=2",
+    "x=1x2x7x7x10;weight=2x2x3x3x3;stride=(3,3,3);padding=(1,1,1);dilation=(2,2,2)",
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.4": KERNEL}
 ATTRIBUTES = conv_attributes(3)

@@ -3,7 +3,7 @@
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
 from opproof.cases._remainders import remainders
-from opproof.cases._rows import full_binary
+from opproof.cases._rows import SQUARES, full_binary
 from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
 
@@ -19,3 +19,6 @@ LAID = [*laid_binary("f32"), *laid_binary("f16,bf16;needs=a")]
 LONG, LONGEST = long_binary("needs=a")
 FULL = [f"{row};f32" for row in full_binary()]
 WITHOUT = ITSELF
+SHAPES = [
+    *SQUARES,
+]

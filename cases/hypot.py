@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import binary, full_binary
+from opproof.cases._rows import SQUARES, binary, full_binary
 
 SMOKE = ["a=7x33;b=7x33"]
 STANDARD = [
@@ -15,3 +15,6 @@ STANDARD = [
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()
+SHAPES = [
+    *SQUARES,
+]

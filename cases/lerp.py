@@ -45,3 +45,7 @@ LAID = [
 LONG, LONGEST = lengths("a={n}x2;b={n}x2;weight={n}x2", "a=1x{n};b=2x{n};weight=1x{n}", "a=1x{n};b=1x{n};weight=1x{n}")
 FULL = ["a=2x12289;b=12289,;weight=2x1", "a=65537x3;b=65537x3;weight=0d"]
 WITHOUT = {**PRODUCTS, "NaN, inf": "a + w (b - a) makes NaN of infinities where (1 - w) a + w b does not"}
+SHAPES = [
+    "a=9x9;b=9x9;weight=9x1",
+    "a=9x1;b=9x9;weight=9x9",
+]

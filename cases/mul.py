@@ -5,7 +5,7 @@ The first rows are the shapes of aidge's Mul backward tests ([1,3] x [4,3] and i
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._rows import binary, full_binary
+from opproof.cases._rows import SQUARES, binary, full_binary
 from opproof.cases._typed import typed
 
 SMOKE = ["a=7x33;b=7x33", "a=1x3;b=4x3"]
@@ -22,3 +22,6 @@ TYPED = [*typed("float8 signed unsigned", *SMOKE, *STANDARD), "a=33x65;b=33x65;f
 LAID = laid_binary()
 LONG, LONGEST = long_binary()
 FULL = full_binary()
+SHAPES = [
+    *SQUARES,
+]

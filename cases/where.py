@@ -49,3 +49,7 @@ LONG, LONGEST = lengths(
     "condition={n}x2;a={n}x2;b={n}x2", "condition=1x{n};a=1x{n};b=2x{n}", "condition=1x{n};a=1x{n};b=1x{n}"
 )
 FULL = ["condition=2x12289;a=12289,;b=2x1", "condition=65537x3;a=65537x3;b=65537x1"]
+SHAPES = [
+    "condition=9x9;a=9x1;b=9x9",
+    "condition=9x1;a=9x9;b=9x1",
+]

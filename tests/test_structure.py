@@ -150,6 +150,7 @@ OTHER_WORDS = {
     "repeat": "an option of a run",
     "scale": "a tensor of quantised numbers",
     "sign": "a diagnosis",
+    "slice": "Python's, as an argument",
 }
 
 
