@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Answered, Reply, Request
@@ -92,15 +93,18 @@ _CHANGES = (
 def _changed(
     first: Right, reference: Native, seconds: float, changes: Sequence[_Change]
 ) -> Iterator[tuple[int, _Change, Request, Request]]:
-    """Each tensor's place, and what was asked, as given and with a change there that matters."""
+    """Each tensor's place, and what was asked, as given and with a change there that matters; edges stay in order."""
     request = first.asked.request.plain
     if request.after:
         return
     floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and t.values.size > 1]
     for change, i in begun_in(seconds, [*product(changes, floats[:_TENSORS])]):
-        t = request.tensors[i]
-        values = change.of(t.values.reshape(-1), first.variant.other[i].values.reshape(-1))
-        changed = request.holding(i, values.reshape(t.values.shape))
+        t, other = request.tensors[i], first.variant.other[i]
+        values = change.of(t.values.reshape(-1), other.values.reshape(-1)).reshape(t.values.shape)
+        kept = keeping(held([t, other]), t, values)
+        if kept is None:
+            continue
+        changed = request.holding(i, kept.values)
         wanted = reference.native(changed)
         if not wanted.error and _is_other(first, wanted.outputs):
             yield i, change, request, changed
