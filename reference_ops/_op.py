@@ -141,7 +141,8 @@ class Op:
 
     def twin_errs(self, case: str) -> bool:
         """Whether PyTorch's gradient of the case, in any dtype, is known to be wrong."""
-        return any(case.startswith(f"{self.name}[{row};") for row in self.facts["TWIN_ERRS"])
+        parts = [part for part in case.partition("[")[2].rstrip("]").split(";") if part not in DTYPES]
+        return any(f"{';'.join(parts)};".startswith(f"{row};") for row in self.facts["TWIN_ERRS"])
 
     @property
     def neighbours(self) -> tuple[str, ...]:

@@ -47,7 +47,9 @@ from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.several import tuple_of
 
 #: Fills mild enough for differences: the operator's curvature is seen, not its overflow.
-_MILD = frozenset({"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant"})
+_MILD = frozenset(
+    {"normal", "positive", "negative", "offset", "zeros", "kink", "ties", "exact", "signs", "constant", "singular"}
+)
 _DIRECTIONS = 3
 _ABSOLUTE = 1e-12  # relative to the largest element: other formulas cancel elsewhere
 #: So many times that of scores about as large: PyTorch's backward makes shares anew, exp(score - logsumexp).

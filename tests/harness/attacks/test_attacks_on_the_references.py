@@ -56,7 +56,7 @@ ATTACKS = {name: door(name) for name in OPENED}
 """
 #: How each ends; importlib asks nobody, and reads, where the system leaves something to read.
 IMPORTS = "ImportError: a backend cannot import opproof.reference_ops"
-READS = "PermissionError: a backend cannot read |ModuleNotFoundError: No module named 'opproof.reference_ops'"
+READS = "PermissionError: a backend cannot read |ModuleNotFoundError: No module named 'opproof.reference_ops"
 EXPECTED = {"abs": IMPORTS, **dict.fromkeys(("neg", "exp", "sin", "cos", "tanh", "floor", "ceil", "square"), READS)}
 
 

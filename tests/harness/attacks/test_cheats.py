@@ -27,7 +27,7 @@ REASONS = {
     "kills_the_judge": "PermissionError: a backend cannot signal",
     "reference_backend": "ImportError: a backend cannot import",
     "reference_by_path": "PermissionError: a backend cannot read",
-    "reference_elsewhere": "a backend cannot import the references|No module named 'opproof.reference_ops'",
+    "reference_elsewhere": "a backend cannot import the references|(No module named|from) 'opproof.reference_ops",
     "reference_imported": "ImportError: a backend cannot import",
     "reference_source": "PermissionError: a backend cannot read",
     "resized_memory": "PermissionError",
