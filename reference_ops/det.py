@@ -14,7 +14,8 @@ from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
 TRAITS = ("long sum",)
-TWIN_ERRS = ("x=8x5x5;fill=singular", "x=8x2x2;fill=singular", "x=8x3x3;fill=singular")  # its gradient of a determinant of 0 is 0
+#: PyTorch's gradient of a determinant of 0 is 0.
+TWIN_ERRS = ("x=8x5x5;fill=singular", "x=8x2x2;fill=singular", "x=8x3x3;fill=singular")
 
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
