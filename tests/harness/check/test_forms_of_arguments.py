@@ -96,6 +96,7 @@ def weighed(scores, values):
 
 def test_a_tensor_without_a_column():
     """No share of no key: what looks for attention's products meets empty ones."""
+    torch.manual_seed(0)
     inputs = [torch.randn(3, 0, 5), torch.randn(3, 5, 2)]
     assert not judged(lambda s, v: weighed(s, v) + 0, like=weighed, inputs=inputs).failures
     both = [torch.randn(0, 12), torch.randn(5, 12), torch.randn(12, 4)]
@@ -114,6 +115,7 @@ def test_a_number_of_float64_widens_nothing():
             x, skip = ctx.saved_tensors
             return g * skip, (g * x).sum(0).sum().double()
 
+    torch.manual_seed(0)
     inputs = [torch.randn(33, 65), torch.tensor(0.7, dtype=torch.float64)]
     assert judged(Skipped.apply, like=scaled, inputs=inputs).ok
     wrong = judged(lambda x, skip: Skipped.apply(x, skip * 1.001), like=scaled, inputs=inputs)
