@@ -41,7 +41,7 @@ def _cover(paths: Sequence[str]) -> None:
         _checked(libc.unshare(_NEW_USER | _NEW_MOUNTS))
         libc.prctl(_DUMPABLE, 1, 0, 0, 0)  # else its own entries under /proc are not its own
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-            _write(f"/proc/self/{name}", text)
+            Path("/proc/self", name).write_text(text)
     _checked(libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
     for path in map(Path, paths):
         if path.is_dir():
@@ -53,14 +53,6 @@ def _cover(paths: Sequence[str]) -> None:
                 _checked(libc.mount(bytes(empty), bytes(path), None, ctypes.c_ulong(_BIND), None))
             finally:
                 empty.unlink()
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
 
 
 def _checked(status: int) -> None:

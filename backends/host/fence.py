@@ -30,11 +30,10 @@ def fence(private: Iterable[str] = ()) -> None:
     for name, value in list(own.items()):
         if isinstance(value, FunctionType) and value.__module__ == __name__:
             own[name] = FunctionType(value.__code__, own, name)
-    files, folders = _within(*_cache(), _FOLDER)
-    for file in private:
-        for path in (Path(file), Path(cache_from_source(file))):
-            if path.exists():
-                files[_identity_of(path.stat())] = str(path)
+    files, folders = _within(*own_caches(), REFERENCES)
+    for path in with_compiled(private):
+        if path.exists():
+            files[_identity_of(path.stat())] = str(path)
     own |= {"_files": files, "_folders": folders, "_keeper": getppid()}
     sys.addaudithook(own["_hook"])
 
@@ -48,7 +47,8 @@ _files: dict[_Identity, str] = {}
 _folders: dict[_Identity, str] = {}
 _keeper = 0
 
-_FOLDER = Path(__file__).resolve().parents[2] / "reference_ops"
+#: The folder of the references.
+REFERENCES = Path(__file__).resolve().parents[2] / "reference_ops"
 #: Events whose first argument names a file, and those whose second one does too.
 _OPENED = {"open", "sqlite3.connect", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.chown"}
 _MOVED = {"os.link", "os.rename"}
@@ -58,11 +58,17 @@ _INIT, _UNKNOWN = 1, -1
 _LINKS, _OWNERS = 40, {8, 15}
 
 
-def _cache() -> tuple[Path, ...]:
+def own_caches() -> tuple[Path, ...]:
+    """The folder of opproof's cache; none where its user has no home."""
     try:
         return (caches(),)
     except RuntimeError:  # no home
         return ()
+
+
+def with_compiled(files: Iterable[str | Path]) -> list[Path]:
+    """Files of Python, each with what Python keeps of it."""
+    return [Path(path) for file in files for path in (file, cache_from_source(str(file)))]
 
 
 def _within(*folders: Path) -> tuple[dict[_Identity, str], dict[_Identity, str]]:

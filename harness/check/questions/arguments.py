@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -102,7 +103,8 @@ def of_one_rest(
     if not others or all(map(takes, others[:_ASKED])):
         return given
     later = (draw(s) for s in range(seed, seed + _LATER))
-    same = [tensors for arguments, tensors in later if repr(arguments.rest) == repr(first.rest)][: len(given)]
+    alike = (tensors for arguments, tensors in later if repr(arguments.rest) == repr(first.rest))
+    same = list(islice(alike, len(given)))
     return same if len(same) == len(given) else given
 
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from opproof.backends.host.frames import HEAD, decode, encode, frame_length
-from opproof.harness.check.sides import told
+from opproof.harness.check.sides import encoding
 from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
 from opproof.harness.check.sides.fences import Fence
 from opproof.harness.check.sides.harm import Harm
@@ -50,7 +50,7 @@ def _exactly(stream: IO[bytes], count: int) -> bytes:
 def request_out(stream: IO[bytes], request: Request) -> None:
     """A request."""
     tensors = [[t.name, t.dtype, t.param, t.buffer, t.layout] for t in request.tensors]
-    rest = None if request.rest is None else [told.to_json(v) for v in request.rest]
+    rest = None if request.rest is None else [encoding.to_json(v) for v in request.rest]
     header = {"tensors": tensors, "needs": request.needs, "after": request.after, "seed": request.seed,
               "device": request.device, "layout": request.layout, "rest": rest,
               "before": request.before, "setting": request.setting, "fence": request.fence,
@@ -67,7 +67,7 @@ def request_in(stream: IO[bytes]) -> Request:
         for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
-    rest = None if header["rest"] is None else tuple(map(told.from_json, header["rest"]))
+    rest = None if header["rest"] is None else tuple(map(encoding.from_json, header["rest"]))
     named = {key: header[key] for key in ("seed", "device", "layout")}
     return Request(
         tensors,

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opproof.harness.check.sides import frames, told
+from opproof.backends.host.fence import with_compiled
+from opproof.harness.check.sides import encoding, frames
 from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
-from opproof.harness.run.hosts.process import HostFault, HostProcess, compiled_too
+from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.reach import withdrawn
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import Verdict
@@ -66,7 +67,7 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
             process.pop().stop()
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
-            how, hidden = _how(located, reference, seed, lasts=lasts), compiled_too(filter(None, [located.withheld]))
+            how, hidden = _how(located, reference, seed, lasts=lasts), with_compiled(filter(None, [located.withheld]))
             process[:] = [HostProcess([*command, how], 0, hidden=hidden)]
         reply = _answer(process[0], request, located.seconds)
         if reply.error and not process[0].alive:  # it died of this call, which says so
@@ -85,13 +86,13 @@ def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> s
     form = reference.form
     arguments = form.arguments
     try:
-        rest, init = [told.to_json(v) for v in arguments.rest], located.init and [*map(_init, located.init)]
+        rest, init = [encoding.to_json(v) for v in arguments.rest], located.init and [*map(_init, located.init)]
     except TypeError as error:
         raise UsageError(
             f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts, dtypes."
         ) from None
     how = {
-        "rest": rest, "places": arguments.places, "spec": told.spec_to_text(arguments.spec), "seed": seed,
+        "rest": rest, "places": arguments.places, "spec": encoding.spec_to_text(arguments.spec), "seed": seed,
         "keywords": arguments.keywords,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": init,
         "evaluation": located.evaluation, "lasts": lasts,
@@ -102,7 +103,7 @@ def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> s
 
 def _init(value: Any) -> Any:
     """An argument of a class's own; lists of numbers are what JSON makes of them."""
-    return value if isinstance(value, list | tuple | dict) else told.to_json(value)
+    return value if isinstance(value, list | tuple | dict) else encoding.to_json(value)
 
 
 def _answer(process: HostProcess, request: Request, seconds: float) -> Reply:

@@ -14,7 +14,7 @@ def serve(file: str, name: str, how: str) -> None:
     """Answer until the input ends. `how`: JSON of the arguments beside tensors, and of a class's own."""
     import torch
 
-    from opproof.harness.check.sides import frames, told
+    from opproof.harness.check.sides import encoding, frames
     from opproof.harness.check.sides.call import perform
     from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.kept import Kept
@@ -28,7 +28,7 @@ def serve(file: str, name: str, how: str) -> None:
     given = json.loads(how)
     places, keywords = (tuple(given[name]) for name in ("places", "keywords"))
     arguments = Arguments(
-        tuple(map(told.from_json, given["rest"])), places, told.spec_from_text(given["spec"]), keywords
+        tuple(map(encoding.from_json, given["rest"])), places, encoding.spec_from_text(given["spec"]), keywords
     )
     form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
     error, subject = "", None
@@ -37,7 +37,7 @@ def serve(file: str, name: str, how: str) -> None:
             withhold(Path(given["withheld"]))
         torch.manual_seed(given["seed"])
         subject = getattr(loaded(Path(file)), name)
-        subject = subject(*map(told.from_json, given["init"])) if given["init"] is not None else subject
+        subject = subject(*map(encoding.from_json, given["init"])) if given["init"] is not None else subject
         subject = subject.eval() if given["evaluation"] else subject
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
@@ -64,7 +64,9 @@ _STARTING = frozenset(("subprocess.Popen", "os.system", "os.posix_spawn", "os.ex
 
 def withhold(file: Path) -> None:
     """Let this process open the file no more, as a module neither: who calls the reference is no candidate."""
-    places = [file.resolve(), Path(importlib.util.cache_from_source(str(file.resolve())))]
+    from opproof.backends.host.fence import with_compiled
+
+    places = with_compiled([file.resolve()])
 
     def told(event: str, given: tuple[Any, ...]) -> None:
         if event in _READING and isinstance(given[0], str | bytes):

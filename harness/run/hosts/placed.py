@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from opproof.backends import MADE_OF_REFERENCES
 from opproof.backends.host import serve
+from opproof.backends.host.fence import REFERENCES, own_caches, with_compiled
 from opproof.backends.host.frames import LONGEST, params_text
 from opproof.backends.host.request import several_metadata, to_metadata
 from opproof.harness.run.arena.layout import GUARD, NEAR, Layout, lay_out, snapshot, write
@@ -23,20 +23,17 @@ from opproof.harness.run.hosts.exchange import exchanged, exchanges
 from opproof.harness.run.hosts.host import About, Support
 from opproof.harness.run.hosts.looked import looked_at
 from opproof.harness.run.hosts.memory import SharedMemory
-from opproof.harness.run.hosts.process import HostFault, HostProcess, compiled_too
+from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.question import Question, Settled
 from opproof.vocabulary.arrays import Array, same_bits
 from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.places import caches
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import Verdict
 
 PROTOCOL = "1"
-#: What no backend may read.
-_REFERENCES = Path(serve.__file__).parents[2] / "reference_ops"
 #: Seconds that a backend may take to load.
 LOADING = 120.0
 
@@ -236,7 +233,7 @@ def start(
         return [sys.executable, "-P", "-m", "opproof.backends.host", *options, *refused, "--", spec]
 
     try:
-        hidden = [] if trusted else [_REFERENCES, *_caches(), *compiled_too(private)]
+        hidden = [] if trusted else [REFERENCES, *own_caches(), *with_compiled(private)]
         process = HostProcess(command, memory, [shared.descriptor], trusted=trusted, hidden=hidden)
     except OSError:
         shared.close()
@@ -247,13 +244,6 @@ def start(
         process.stop()
         shared.close()
         raise
-
-
-def _caches() -> list[Path]:
-    try:
-        return [caches()]
-    except RuntimeError:  # no home
-        return []
 
 
 def _greeted(process: HostProcess, spec: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
@@ -42,11 +41,6 @@ REFERENCES = "OPPROOF_REFERENCES"
 def references_allowed() -> bool:
     """Whether every backend may import the references."""
     return os.environ.get(REFERENCES) == "allowed"
-
-
-def compiled_too(files: Iterable[str | Path]) -> list[Path]:
-    """Files of Python, and what Python keeps of them."""
-    return [Path(path) for file in files for path in (file, cache_from_source(str(file)))]
 
 
 class HostFault(Exception):

@@ -33,7 +33,7 @@ def from_json(value: Any) -> Any:
     """The value that was written so."""
     import torch
 
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _KEY not in value:  # what a class's own is given may be a mapping
         return value
     name: str = value[_KEY]
     of: Any = value.get("of")
