@@ -46,8 +46,13 @@ class Finding:
 
 def findings(known: Iterable[Known], results: Iterable[Result]) -> list[Finding]:
     """A finding for every entry."""
-    every = list(results)
-    return [Finding(entry, tuple(r for r in every if entry.covers(r))) for entry in known]
+    by_op: dict[str, list[Result]] = {}
+    for result in results:
+        by_op.setdefault(result.op, []).append(result)
+    return [
+        Finding(entry, tuple(r for op, some in by_op.items() if entry.may_name(op) for r in some if entry.covers(r)))
+        for entry in known
+    ]
 
 
 def objections(

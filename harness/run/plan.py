@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -126,14 +127,14 @@ def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selectio
 
 def with_known(tasks: Iterable[Task], known: Iterable[Known]) -> list[Task]:
     """The tasks, each with the entries of the ledger that speak of it."""
-    by_op: dict[str, list[Known]] = {}
-    for entry in known:
-        for op in entry.ops:
-            by_op.setdefault(op if "*" not in op else "", []).append(entry)
+    every = tuple(known)
+
+    @functools.cache
+    def of_op(op: str) -> tuple[Known, ...]:
+        return tuple(k for k in every if k.may_name(op))
 
     def entries(task: Task) -> tuple[Known, ...]:
-        of_op = (*by_op.get(op_name(task), ()), *by_op.get("", ()))
-        return tuple(k for k in of_op if k.speaks_of(task.case, Mode(task.mode), task.backend))
+        return tuple(k for k in of_op(op_name(task)) if k.speaks_of(task.case, Mode(task.mode), task.backend))
 
     return [replace(task, known=speaking) if (speaking := entries(task)) else task for task in tasks]
 

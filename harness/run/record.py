@@ -9,6 +9,8 @@ from typing import Any
 from opproof.cases import Case
 from opproof.harness.judge.judgement import Judgement, number
 from opproof.harness.run.attempt import Attempt
+from opproof.harness.run.cache import told as answers
+from opproof.harness.run.cache.told import Told
 from opproof.harness.run.task import Task, repro
 from opproof.reports import Evidence, Result
 from opproof.vocabulary.modes import Mode
@@ -85,14 +87,18 @@ def with_verdict(attempt: Attempt, verdict: Verdict, message: str) -> Attempt:
 
 def _diagnosis(attempt: Attempt) -> dict[str, Any]:
     """What the error looks like, and what fits beside it, as the fields of a record."""
-    judgement = attempt.judgement
-    if judgement.verdict not in WRONG or not judgement.tensors or attempt.posed is None or attempt.answer is None:
+    judgement, posed, answer = attempt.judgement, attempt.posed, attempt.answer
+    if judgement.verdict not in WRONG or not judgement.tensors or posed is None or answer is None:
         return {}
-    from opproof.harness.diagnose.diagnosis import explain, others
 
-    label, said = explain(attempt.posed, attempt.answer, judgement, attempt.rules)
-    beside = others(attempt.posed, attempt.answer, judgement, said)
-    return told(label, said, beside)
+    def explain() -> Told:
+        from opproof.harness.diagnose.diagnosis import explain, others
+
+        label, said = explain(posed, answer, judgement, attempt.rules)
+        return Told(label, said, others(posed, answer, judgement, said))
+
+    known = answers.told(posed, answer, attempt.rules, explain)
+    return told(known.label, known.said, known.beside)
 
 
 def _evidence(attempt: Attempt) -> Evidence | None:

@@ -84,6 +84,11 @@ class Posed:
         return {}
 
     @cached_property
+    def told(self) -> dict[bytes, Any]:
+        """How wrong answers look, by the answer (harness/run/cache/told.py)."""
+        return {}
+
+    @cached_property
     def noisy(self) -> dict[str | None, Any]:
         """By declared precision the noisy forward that the question of gradients goes on from, where it was kept."""
         return {}

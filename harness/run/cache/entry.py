@@ -12,6 +12,7 @@ import numpy as np
 from opproof.cases import Case
 from opproof.harness.run.cache.arrays import NotKept, Packed, encoded
 from opproof.harness.run.cache.judged import MOST, Passed
+from opproof.harness.run.cache.told import Told
 from opproof.harness.truth.data import arguments
 from opproof.harness.truth.differences import Estimated
 from opproof.harness.truth.kinks import Kinked
@@ -58,6 +59,7 @@ class Kept:
     count: int  # so many
     data: Data | None
     passed: dict[bytes, Passed]
+    told: dict[bytes, Told]
 
 
 #: Without arrays: nothing is read of these before it is asked for.
@@ -73,13 +75,17 @@ def facts_of(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
     return {name: fact for facts in by_kind.values() for name, fact in facts.items()}
 
 
-def of_answers(passed: dict[bytes, Any]) -> bytes:
-    """An entry of answers that pass, and of nothing else."""
-    return encoded({"count": 0, "facts": {}, "data": None, "passed": _last(passed)}, "f64")
+def of_answers(asked: Posed) -> bytes:
+    """An entry of what was said of answers, and of nothing else."""
+    return encoded({"count": 0, "facts": {}, "data": None, **_answers(asked)}, "f64")
 
 
-def _last(passed: dict[bytes, Any]) -> dict[bytes, Any]:
-    return dict([*passed.items()][-MOST:])
+def _answers(asked: Posed) -> dict[str, dict[bytes, Any]]:
+    return {"passed": _last(asked.passed), "told": _last(asked.told)}
+
+
+def _last(answers: dict[bytes, Any]) -> dict[bytes, Any]:
+    return dict([*answers.items()][-MOST:])
 
 
 def of_question(pair: Pair, *, data: bool) -> bytes:
@@ -100,7 +106,7 @@ def of_question(pair: Pair, *, data: bool) -> bytes:
         "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
         "needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs],
     }  # fmt: skip
-    whole = {"count": len(asked.facts), "passed": _last(asked.passed), "facts": facts, "data": drawn if data else None}
+    whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **_answers(asked)}
     return encoded(whole, asked.case.dtype)
 
 

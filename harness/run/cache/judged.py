@@ -38,7 +38,7 @@ class Passed:
 
 def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judgement]) -> Judgement:
     """The judgement of the answer: that of the same answer before, or what `judge` says of it."""
-    key = _key(answer, rules, drawn=bool(posed.op.drawn_from))
+    key = key_of(answer, rules, before=bool(posed.op.drawn_from))
     known = posed.passed.get(key)
     if known is not None:
         return Judgement(
@@ -52,11 +52,11 @@ def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judge
     return judgement
 
 
-def _key(answer: Answer, rules: Rules, *, drawn: bool) -> bytes:
-    """Of the bits of every array, their dtypes and shapes, and of how they are judged; where the answer is `drawn`,
-    also of the other draws that it is held against.
+def key_of(answer: Answer, rules: Rules, *, before: bool) -> bytes:
+    """Of the bits of every array, their dtypes and shapes, and of how they are judged; with `before` also of what the
+    answer is held against: that of the call before, and the other draws.
     """
-    parts = (answer.arrays, answer.before, answer.drawn) if drawn else (answer.arrays,)
+    parts = (answer.arrays, answer.before, answer.drawn) if before else (answer.arrays,)
     told = [[None if a is None else (name_of(a.dtype), a.shape) for a in part] for part in parts]
     key = blake2b(repr((rules, told)).encode(), digest_size=32)
     for part in parts:

@@ -8,7 +8,6 @@ import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -35,9 +34,9 @@ class Drawn:
     pair: Pair
     name: bytes | None  # None: it is not kept
     facts: int = 0
-    passed: int = 0
+    answers: int = 0
     seconds: float = 0.0  # that drawing took
-    whole: bool = True  # else nothing is kept but answers that pass: the rest takes too much room
+    whole: bool = True  # else nothing is kept but what was said of answers: the rest takes too much room
 
 
 @dataclass
@@ -49,7 +48,7 @@ class Questions:
 
     store: Store | None = None
     drawn: dict[tuple[str, Mode, int], Drawn] = field(default_factory=dict)
-    sliced: list[tuple[bytes, int, dict[bytes, Any]]] = field(default_factory=list)  # name, answers kept, answers
+    sliced: list[Drawn] = field(default_factory=list)
 
     def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
         """See Posing."""
@@ -57,7 +56,7 @@ class Questions:
         if key not in self.drawn:
             one = self._kept(case, op, mode, memory) or self._fresh(case, op, mode, memory)
             if one.pair.room is not None:
-                self.sliced += [] if one.name is None else [(one.name, one.passed, one.pair.asked.passed)]
+                self.sliced.append(one)
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -70,9 +69,9 @@ class Questions:
                     self.store.put(one.name, _encoded(one))
                 except NotKept:
                     continue
-        for name, kept, passed in self.sliced:
-            if self.store is not None and len(passed) > kept:
-                self.store.put(name, entry.of_answers(passed))
+        for one in self.sliced:
+            if self.store is not None and one.name is not None and _answers(one) > one.answers:
+                self.store.put(one.name, entry.of_answers(one.pair.asked))
         self.drawn.clear()
         self.sliced.clear()
 
@@ -90,8 +89,9 @@ class Questions:
             return None
         pair.asked.unread.append(lambda: entry.facts_of(found, kept.facts))
         pair.asked.passed.update(kept.passed)
+        pair.asked.told.update(kept.told)
         seconds = 0.0 if kept.data is None else math.inf  # what was worth keeping is
-        return Drawn(pair, name, kept.count, len(kept.passed), seconds, whole=_is_whole(pair))
+        return Drawn(pair, name, kept.count, len(kept.passed) + len(kept.told), seconds, whole=_is_whole(pair))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
@@ -121,7 +121,11 @@ def _digest(source: Path, torch: bool) -> bytes | None:
 def _grown(one: Drawn) -> bool:
     """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
     asked = one.pair.asked
-    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or len(asked.passed) > one.passed
+    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or _answers(one) > one.answers
+
+
+def _answers(one: Drawn) -> int:
+    return len(one.pair.asked.passed) + len(one.pair.asked.told)
 
 
 def _is_whole(pair: Pair) -> bool:
@@ -133,6 +137,6 @@ def _encoded(one: Drawn) -> bytes:
     """All that is known of a question, as far as there is room for it. Raises NotKept."""
     asked = one.pair.asked
     if not one.whole:
-        return entry.of_answers(asked.passed)
+        return entry.of_answers(asked)
     elements = sum(v.size for v in asked.inputs if v is not None)
     return entry.of_question(one.pair, data=elements <= LARGE or one.seconds >= SLOW * elements)

@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import opproof.cases
+import opproof.harness.diagnose
 import opproof.harness.judge
 import opproof.harness.run.cache
 import opproof.harness.truth
@@ -47,6 +48,13 @@ def _shared() -> bytes:
     files += [f for package in (opproof.cases, opproof.reference_ops) for f in _folder(package).glob("_*.py")]
     machine = f"{platform.python_version()} {platform.machine()}".encode()
     return _digest([machine, *map(_version, _LIBRARIES), *map(_content, sorted(files))])
+
+
+@functools.cache
+def of_diagnoses() -> bytes:
+    """Of what says how an error looks: it tries other operators than the one that failed."""
+    folders = _folder(opproof.harness.diagnose), _folder(opproof.reference_ops)
+    return _digest(map(_content, sorted(f for folder in folders for f in folder.rglob("*.py"))))
 
 
 def _with_imports(file: Path) -> set[Path]:

@@ -287,3 +287,11 @@ def test_no_entry_explains_a_failure_that_got_worse(path):
 
 def test_backend_without_ledger():
     assert built_in("./mine.py") == []
+
+
+@pytest.mark.parametrize("pattern", ["relu[x=4*", "rel*", "relu*f16*", "*f16]", "relu[*f16]", "re*[x=4x33;f16]"])
+def test_an_entry_that_covers_a_case_may_name_its_operator(pattern):
+    entry = Known(pattern=pattern, reason="why", verdict=Verdict.CRASH)
+    assert entry.covers_case("relu[x=4x33;f16]")
+    assert entry.may_name("relu")
+    assert entry.may_name("gelu") == pattern.startswith("*")
