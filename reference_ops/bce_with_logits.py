@@ -79,6 +79,8 @@ def conventions(
     reduction: str = "mean",
 ) -> Iterator[Array]:
     for formula in (_formula, _other, _split):
+        loss = np.where(np.isinf(target), np.nan, formula(x, target, pos_weight))  # of terms in any order inf - inf
+        yield reduced(loss if weight is None else loss * weight, reduction)
         loss = formula(x, target, pos_weight)
         yield reduced(loss if weight is None else loss * weight, reduction)
 

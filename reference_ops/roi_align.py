@@ -23,7 +23,8 @@ REPEATS = "vjp"
 
 def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
     scale = float(params.get("spatial_scale", 1.0))
-    return {"rois": (0.0, min(shapes["x"][2:]) / scale), "index": range(shapes["x"][0])}
+    # From where samples are 0, by way of where they are moved onto the edge.
+    return {"rois": (-1.5 / scale, min(shapes["x"][2:]) / scale), "index": range(shapes["x"][0])}
 
 
 def _samples(first: Array, last: Array, bins: int, ratio: int, scale: float, aligned: bool) -> Array:

@@ -37,6 +37,7 @@ from opproof.harness.check.sides.subject import (
     owned_by,
     state_of,
 )
+from opproof.harness.check.sides.unwatched import unwatched
 from opproof.harness.check.summary import left_out, summary
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.derivatives import derived
@@ -109,10 +110,21 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation:
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))
     local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))
+    alone = unwatched(candidate, reference.form, candidate.seconds) if isinstance(candidate, Located) else None
     with isolated(candidate, reference, wish.seed, lasts=lasts) if apart else local as ask:
         own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
         rounds = every_variant(
-            reference, ask, pairs, kept, by_shape, wish, own=own, apart=apart, otherwise=others, further=more
+            reference,
+            ask,
+            pairs,
+            kept,
+            by_shape,
+            wish,
+            own=own,
+            apart=apart,
+            otherwise=others,
+            further=more,
+            alone=alone,
         )
     told = wish.neighbours and wish.only is None
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()

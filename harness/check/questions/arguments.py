@@ -86,7 +86,8 @@ def _same(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
     (first, _), *others = draws.values()
     alike = [i for i, v in enumerate(first.rest) if isinstance(v, int | float)]
     alike = [i for i in alike if all(len(a.rest) > i and a.rest[i] == first.rest[i] for a, _ in others)]
-    return {i: names[i] if len(first.rest) <= len(names) else f"argument {i}" for i in alike}
+    labels = first.labels(names)
+    return {i: labels[i] if labels else f"argument {i}" for i in alike}
 
 
 def of_one_rest(

@@ -16,7 +16,7 @@ from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.rare import rare
 from opproof.harness.check.questions.resized import fits, joined
 from opproof.harness.check.questions.sizes import Size
-from opproof.harness.check.questions.variants import Variant, by_turns, variants
+from opproof.harness.check.questions.variants import Variant, by_turns, filled_otherwise, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: How many data are tried where noise takes another branch.
@@ -45,6 +45,7 @@ def variants_of(
     early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
     early += [_also(one, v) for v in otherwise for one in _few(early)]
+    early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
     seldom = [(v,) for v in nothing(pairs, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
     return (first, *drawn, *early, *usual, *by_turns([*few, *seldom], late))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from opproof.harness.check.questions.properties.held import held, keeping
+from opproof.harness.check.sides.classes import look_into
+from opproof.harness.check.sides.generators import stilled
 from opproof.harness.check.sides.subject import Arguments
 from opproof.harness.check.tensors import Tensor, dtype_name, taken
 from opproof.vocabulary.errors import UsageError
@@ -45,6 +47,7 @@ def given(
             f"inputs is {_said(values)}: expected a list of shapes or tensors, in the order of the arguments, a dict "
             "of arguments by name, or a function that returns either."
         )
+    look_into(values)
     rng = np.random.default_rng([seed, 1])
     chosen = callable(inputs) and any(map(_is_tensor, tree_flatten(tuple(values))[0]))
     drawn = [_drawn(v, dtype, rng) if is_shape(v) and not chosen else v for v in values]
@@ -54,11 +57,12 @@ def given(
         dtype = None
     if not places:
         raise UsageError("inputs has no tensor: give at least one shape or tensor.")
-    labels = _labels(names, leaves, places, len(drawn))
+    arguments = Arguments(tuple(None if _is_tensor(v) else stilled(v) for v in leaves), tuple(places), spec, keywords)
+    every = arguments.labels(names)
+    labels = [every[i] if every else f"x{k}" for k, i in enumerate(places)]
     tensors = tuple(taken(label, leaves[i], dtype) for label, i in zip(labels, places, strict=True))
-    rest = tuple(None if _is_tensor(v) else v for v in leaves)
     by_shape = not callable(inputs) and all(is_shape(v) or not _is_tensor(v) for v in values)
-    return Arguments(rest, tuple(places), spec, keywords), _varied(tensors, values, inputs, seed), by_shape
+    return arguments, _varied(tensors, values, inputs, seed), by_shape
 
 
 def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
@@ -104,12 +108,6 @@ def _varied(tensors: tuple[Tensor, ...], values: Sequence[Any], inputs: Any, see
         return keeping(held([t]), t, values) or t
 
     return tuple(permuted(t) if t.kind else t for t in tensors)
-
-
-def _labels(names: Sequence[str], leaves: Sequence[Any], places: Sequence[int], count: int) -> list[str]:
-    if len(leaves) == count and len(names) >= count and all(n.isidentifier() for n in names):
-        return [names[i] for i in places]
-    return [f"x{i}" for i in range(len(places))]
 
 
 def _is_of(value: Any, dtype: str) -> bool:

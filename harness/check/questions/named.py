@@ -40,8 +40,7 @@ def _names(reference: Reference) -> Sequence[str]:
 def _given(reference: Reference, rest: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     """The arguments, None in place of tensors; None where some stand in a nesting."""
     arguments = reference.form.with_rest(rest).arguments
-    whole = arguments.filled([None] * len(arguments.places))
-    flat = len(whole) == len(arguments.rest) and not any(isinstance(v, list | tuple | dict) for v in whole)
+    flat = all(child.is_leaf() for child in arguments.spec.children())
     return arguments.rest if flat else None
 
 

@@ -26,7 +26,7 @@ from opproof.harness.check.questions.properties.kinds import BITS, DISTRIBUTION,
 from opproof.harness.check.questions.structure import twice
 from opproof.harness.check.tensors import PARTS, Tensor
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: A factor at which what is added so that nothing is divided by 0 decides: 1e-6 is usual.
 _TINY = 2.0**-20
@@ -42,6 +42,8 @@ _ROOM = 2.0**8
 _WHOLE, _AXES = 4, 2
 #: Axes of a matrix.
 _MATRIX = 2
+#: Dtypes of which few numbers are ones of bfloat16.
+_WIDE = ("f32", "f64")
 #: Of so few numbers that have one sign it says little.
 _FEW = 8
 
@@ -64,6 +66,8 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
+    if any(t.kind in _WIDE for t in some):
+        yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
     if any(map(_has_columns, some)):
         yield Fill("the first column above all", "skewed", _skewed, rare=True)
     yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
@@ -99,6 +103,11 @@ def _skewed(tensors: Sequence[Tensor]) -> list[Array]:
 def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
     """Whole numbers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
     return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
+
+
+def _of_few_digits(tensors: Sequence[Tensor]) -> list[Array]:
+    """Numbers that bfloat16 has, as weights and data often come: they meet halves of finer steps."""
+    return [round_to(t.values, DTYPES["bf16"]) if varies(t) and t.kind in _WIDE else t.values for t in tensors]
 
 
 def _alone(tensors: Sequence[Tensor], which: int, of: Callable[[Array], Array]) -> list[Array]:

@@ -28,8 +28,10 @@ LARGER: tuple[Callable[[int], int], ...] = (
     lambda n: 1100 if n <= 1024 else n,
     lambda n: 4200 if n <= 4096 else n,  # more than so many programs have whole tiles of
 )
-#: All sizes together past a usual tile, each by so much more than the one before.
-_PAST, _MORE = 65, 2
+#: Those in place of one axis of several that are equal.
+_ALONE = (LARGER[0], LARGER[2])
+#: All sizes together past a usual tile, and past a larger one, each by so much more than the one before.
+_PAST, _MORE = (65, 131), 2
 #: Less than a window, a state or a tap has: what is kept of the call before reaches past what is new.
 FEW = (2, 3)
 #: In place of a batch of 2: a kernel may do the first few.
@@ -96,6 +98,9 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
             made += [
                 Size(f"axis {axis} of {text} as {m}", text, dict.fromkeys(alone, m), shaped=True) for m in ragged(n)
             ]
+            for larger in _ALONE:
+                name, new = f"axis {axis} of {text} as {larger(n)}", dict.fromkeys(alone, larger(n))
+                made.append(Size(name, name, new, shaped=True, late=True, rare=True))
     if all(t.kind and not t.marks for t in tensors if not t.param):
         made += [Size(f"{n} as 1", f"{n} as 1", dict.fromkeys(places[n], 1), late=True) for n in found if 1 not in used]
         news = [(1, 2)] if 1 in used else []
@@ -153,7 +158,7 @@ def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[
     together = [
         {n: LARGER[0](n) for n in found},
         {n: 2 * n + n // share for n in tiles},
-        {n: _PAST + _MORE * i for i, n in enumerate(tiles)} if max(tiles, default=_PAST) < _PAST else {},
+        *({n: past + _MORE * i for i, n in enumerate(tiles)} for past in _PAST if max(tiles, default=past) < past),
     ]
     news = [new for new in together if len(new) > 1 and not used & set(new.values())]
     news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]

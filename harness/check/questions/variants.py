@@ -24,6 +24,8 @@ LAYOUTS = ("transposed", "sliced", "gapped", "cropped", "exchanged", "channels",
 _APART = ("gapped", "cropped")
 #: Axes that a tensor needs at least to lie so.
 _AXES = {"transposed": 2, "gapped": 2, "cropped": 3, "exchanged": 3, "channels": 4, "broadcast": 2}
+#: Values that are tried with every set of arguments.
+_FAR = ("wide", "large")
 #: Ragged sizes that are tried before other values: a slow kernel uses the time up, and tiles err here first.
 RAGGED_FIRST = 3
 #: Sizes in place of n: odd, 1, none, and clearly larger ones.
@@ -89,9 +91,18 @@ def variants(
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
     yield from _laid_apart(asked, other, held)
-    values = chain(map(changed, zeros), _as_one(asked, other, held))
+    values = chain(_as_one(asked, other, held), map(changed, zeros))
     sized = (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
     yield from by_turns(values, sized)
+
+
+def filled_otherwise(drawn: Variant, held: Held) -> Iterator[Variant]:
+    """Large values where other arguments are drawn: a limit may be one of an argument and of values."""
+    for fill in fills(drawn.asked):
+        if fill.label in _FAR:
+            a, b = (_kept(some, fill.change(some), held) for some in (drawn.asked, drawn.other))
+            name = f"{drawn.name}, {fill.name}"
+            yield replace(drawn, name=name, fill=f"{drawn.fill}-{fill.label}", asked=a, other=b, rare=True)
 
 
 def by_turns(*some: Iterable[_T]) -> Iterator[_T]:

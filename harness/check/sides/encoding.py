@@ -1,21 +1,27 @@
-"""What is given beside tensors, as JSON and back: numbers, texts, and PyTorch's own words, as dtypes and devices."""
+"""What is given beside tensors, as JSON and back: numbers, texts, PyTorch's own words, members of enums, functions."""
 
 from __future__ import annotations
 
-import re
-from collections import namedtuple
+import enum
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from opproof.harness.check.sides.classes import importable
+from opproof.harness.check.sides.generators import Generator
 
 #: Under which a value stands that JSON has no form for.
 _KEY = "opproof"
-#: A class of tuples with names, as its serialised name says it.
-_NAMED = re.compile(r"opproof_namedtuple(?: \w+)+")
+#: Where functions are that do not say whence they come.
+_MODULES = ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "math", "operator", "builtins", "numpy")
 
 
 def to_json(value: Any) -> Any:
     """What `json` writes. Raises TypeError for what has no form."""
     import torch
 
+    if isinstance(value, enum.Enum):
+        return {_KEY: "enum", "of": _enum_to_json(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
@@ -26,56 +32,70 @@ def to_json(value: Any) -> Any:
         return {_KEY: "complex", "of": [value.real, value.imag]}
     if isinstance(value, slice | range):
         return {_KEY: type(value).__name__, "of": [to_json(v) for v in (value.start, value.stop, value.step)]}
+    if isinstance(value, Generator):
+        return {_KEY: "generator", "of": [value.device, value.state.hex()]}
+    if isinstance(value, functools.partial):
+        keywords = {name: to_json(v) for name, v in value.keywords.items()}
+        return {_KEY: "partial", "of": [to_json(value.func), [to_json(v) for v in value.args], keywords]}
+    if callable(value) and not isinstance(value, torch.nn.Module):
+        return {_KEY: "function", "of": _place_of(value)}
     raise TypeError(f"a {type(value).__name__}")
 
 
-def from_json(value: Any) -> Any:
-    """The value that was written so."""
+def from_json(value: Any, own: Mapping[str, Any]) -> Any:
+    """The value that was written so. `own`: what the candidate's module has, by name."""
     import torch
 
     if not isinstance(value, dict) or _KEY not in value:  # what a class's own is given may be a mapping
         return value
     name: str = value[_KEY]
     of: Any = value.get("of")
-    if name == "device":
-        return torch.device(of)
-    if name in ("complex", "slice", "range"):
-        return {"complex": complex, "slice": slice, "range": range}[name](*of)
-    return getattr(torch, name.removeprefix("torch."))
+    if name == "partial":
+        function, given, named = of
+        keywords = {key: from_json(v, own) for key, v in named.items()}
+        return functools.partial(from_json(function, own), *(from_json(v, own) for v in given), **keywords)
+    makers: dict[str, Callable[..., Any]] = {
+        "enum": lambda *_: _enum_from_json(of, own),
+        "function": importable,
+        "generator": lambda device, state: Generator(device, bytes.fromhex(state)),
+        "complex": complex,
+        "slice": slice,
+        "range": range,
+    }
+    if name in makers:
+        return makers[name](*of)
+    return torch.device(of) if name == "device" else getattr(torch, name.removeprefix("torch."))
 
 
-def spec_to_text(spec: Any) -> str:
-    """The tree that arguments stand in. Classes of tuples with names go by their own and their fields' names."""
-    from torch.utils._pytree import treespec_dumps
-
-    _register({kind: f"opproof_namedtuple {kind.__name__} {' '.join(kind._fields)}" for kind in _kinds(spec)})
-    text: str = treespec_dumps(spec)
-    return text
-
-
-def spec_from_text(text: str) -> Any:
-    """The tree, with classes of the same names and fields."""
-    from torch.utils._pytree import treespec_loads
-
-    names = dict.fromkeys(_NAMED.findall(text))
-    _register({_class(name): name for name in names})
-    return treespec_loads(text)
+def _place_of(function: Any) -> list[str]:
+    """Module and name of a function or class that can be imported. Raises TypeError."""
+    name: str = getattr(function, "__name__", "")
+    modules: tuple[str | None, ...] = (getattr(function, "__module__", None), *_MODULES)
+    for module in modules:
+        if module is None or module == "__main__" or module.startswith("opproof_checked_"):
+            continue  # of a file that the candidate's process has not
+        if importable(module, name) is function:
+            return [module, name]
+    raise TypeError(f"the function {name or function!r}, which no library has")
 
 
-def _class(name: str) -> Any:
-    _, kind, *fields = name.split(" ")
-    return namedtuple(kind, fields)  # noqa: PYI024 - its fields are known when it is read
+def _enum_to_json(member: enum.Enum) -> list[Any]:
+    kind = type(member)
+    base = next((b.__name__ for b in (int, str) if issubclass(kind, b)), "")
+    return [kind.__module__, kind.__name__, base, member.name, [[m.name, to_json(m.value)] for m in kind]]
 
 
-def _kinds(spec: Any) -> list[Any]:
-    """The classes of tuples with names in a tree."""
-    named = [spec.context] if hasattr(spec.context, "_fields") else []
-    return list(dict.fromkeys([*named, *(kind for child in spec.children() for kind in _kinds(child))]))
+def _enum_from_json(of: list[Any], own: Mapping[str, Any]) -> Any:
+    module, name, base, member, members = of
+    for kind in (own.get(name), importable(module, name)):
+        if isinstance(kind, enum.EnumMeta) and member in kind.__members__:
+            return kind[member]
+    return _made(name, base, tuple((key, repr(v)) for key, v in members), tuple(v for _, v in members))[member]
 
 
-def _register(names: dict[Any, str]) -> None:
-    from torch.utils import _pytree
-
-    for kind, name in names.items():
-        if kind not in _pytree.SUPPORTED_SERIALIZED_TYPES:
-            _pytree._register_namedtuple(kind, serialized_type_name=name)  # noqa: SLF001 - PyTorch has no other
+@functools.cache
+def _made(name: str, base: str, told: tuple[tuple[str, str], ...], values: tuple[Any, ...]) -> Any:
+    """One class for all members that come: they are compared by what they are."""
+    mixed = {"int": int, "str": str}.get(base)
+    pairs = [(key, value) for (key, _), value in zip(told, values, strict=True)]
+    return enum.Enum(name, pairs, type=mixed) if mixed else enum.Enum(name, pairs)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import IO, Any
 
 import numpy as np
@@ -58,8 +59,8 @@ def request_out(stream: IO[bytes], request: Request) -> None:
     write(stream, header, [*(t.values for t in request.tensors), *request.cotangents])
 
 
-def request_in(stream: IO[bytes]) -> Request:
-    """The request of a frame."""
+def request_in(stream: IO[bytes], own: Mapping[str, Any] = MappingProxyType({})) -> Request:
+    """The request of a frame. `own`: what the candidate's module has, by name."""
     header, arrays = read(stream)
     count = len(header["tensors"])
     tensors = tuple(
@@ -67,7 +68,7 @@ def request_in(stream: IO[bytes]) -> Request:
         for (name, dtype, param, buffer, layout), a in zip(header["tensors"], arrays[:count], strict=True)
     )
     needs, after = tuple(header["needs"]), tuple(header["after"])
-    rest = None if header["rest"] is None else tuple(map(encoding.from_json, header["rest"]))
+    rest = None if header["rest"] is None else tuple(encoding.from_json(v, own) for v in header["rest"])
     named = {key: header[key] for key in ("seed", "device", "layout")}
     return Request(
         tensors,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.backends.host.fence import with_compiled
-from opproof.harness.check.sides import encoding, frames
+from opproof.harness.check.sides import classes, encoding, frames
 from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
@@ -89,10 +89,11 @@ def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> s
         rest, init = [encoding.to_json(v) for v in arguments.rest], located.init and [*map(_init, located.init)]
     except TypeError as error:
         raise UsageError(
-            f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts, dtypes."
+            f"an argument cannot be sent to another process ({error}): give tensors, numbers, texts, dtypes, "
+            "members of an enum, functions of a library, or objects that hold these."
         ) from None
     how = {
-        "rest": rest, "places": arguments.places, "spec": encoding.spec_to_text(arguments.spec), "seed": seed,
+        "rest": rest, "places": arguments.places, "spec": classes.spec_to_text(arguments.spec), "seed": seed,
         "keywords": arguments.keywords,
         "count": form.count, "parameters": form.parameters, "buffers": form.buffers, "init": init,
         "evaluation": located.evaluation, "lasts": lasts,

@@ -19,35 +19,32 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.harness.check.sides.exchange import Reply
     from opproof.harness.check.sides.kept import Kept
     from opproof.harness.check.sides.lasting import Lasting
-    from opproof.harness.check.sides.subject import Arguments, Form
     from opproof.harness.run.heap import keep_what_is_freed
 
     keep_what_is_freed()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
-    places, keywords = (tuple(given[name]) for name in ("places", "keywords"))
-    arguments = Arguments(
-        tuple(map(encoding.from_json, given["rest"])), places, encoding.spec_from_text(given["spec"]), keywords
-    )
-    form = Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
-    error, subject = "", None
+    error, own, candidate = "", dict[str, Any](), None
     try:
         if given["withheld"]:
             withhold(Path(given["withheld"]))
         torch.manual_seed(given["seed"])
-        subject = getattr(loaded(Path(file)), name)
-        subject = subject(*map(encoding.from_json, given["init"])) if given["init"] is not None else subject
+        module = loaded(Path(file))
+        own, subject = vars(module), getattr(module, name)
+        if given["init"] is not None:
+            subject = subject(*(encoding.from_json(v, own) for v in given["init"]))
         subject = subject.eval() if given["evaluation"] else subject
+        candidate = Lasting(subject, _form(given, own), given["lasts"])
     except BaseException as problem:
         error = f"{type(problem).__name__}: {problem}"
-    kept, candidate = Kept(), Lasting(subject, form, given["lasts"])
+    kept = Kept()
     while True:
         try:
-            request = frames.request_in(sys.stdin.buffer)
+            request = frames.request_in(sys.stdin.buffer, own)
         except EOFError:
             return
-        if error:
+        if candidate is None:
             reply = Reply(error=error)
         else:
             try:
@@ -55,6 +52,19 @@ def serve(file: str, name: str, how: str) -> None:
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)
+
+
+def _form(given: dict[str, Any], own: dict[str, Any]) -> Any:
+    """What the tensors of a call are. Raises LookupError where an argument is of a class that nobody here has."""
+    from torch.utils._pytree import treespec_loads
+
+    from opproof.harness.check.sides import classes, encoding
+    from opproof.harness.check.sides.subject import Arguments, Form
+
+    classes.look_into_named(given["spec"], own)
+    rest = tuple(encoding.from_json(v, own) for v in given["rest"])
+    arguments = Arguments(rest, tuple(given["places"]), treespec_loads(given["spec"]), tuple(given["keywords"]))
+    return Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
 
 
 #: Events of `sys.addaudithook` that read a file, give it another name, or start a program that may.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from opproof.harness.check.sides.call import Call
 from opproof.harness.check.sides.exchange import Request
+from opproof.harness.check.sides.generators import drawing
 from opproof.harness.check.tensors import KINDS, Tensor, taken
 from opproof.vocabulary.errors import UsageError
 
@@ -35,10 +37,25 @@ class Arguments:
         """The arguments with these tensors."""
         from torch.utils._pytree import tree_unflatten
 
-        leaves = list(self.rest)
+        leaves = [drawing(v) for v in self.rest]
         for place, tensor in zip(self.places, tensors, strict=True):
             leaves[place] = tensor
         return tuple(tree_unflatten(leaves, self.spec))
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """What the leaves are called: as the argument, and the places where they lie in it (`params.gate.weight`).
+
+        Empty where `names` of the arguments are too few, or two leaves would be called alike.
+        """
+        from torch.utils._pytree import tree_flatten_with_path, tree_unflatten
+
+        arguments = tree_unflatten([object()] * len(self.rest), self.spec)
+        if len(names) < len(arguments) or not all(n.isidentifier() for n in names):
+            return []
+        paths = [path for path, _ in tree_flatten_with_path(arguments)[0]]
+        labels = [".".join([names[path[0].idx], *map(_step, path[1:])]) for path in paths]
+        plain = all(re.fullmatch(r"\w+(\.\w+)*", label) for label in labels)
+        return labels if plain and len(set(labels)) == len(labels) else []
 
     def split(self, tensors: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with these tensors: those given by position, and those by name."""
@@ -49,6 +66,11 @@ class Arguments:
         """What comes of a call with these tensors."""
         given, named = self.split(tensors)
         return subject(*given, **named)
+
+
+def _step(key: Any) -> str:
+    """A step into a nesting of arguments: a key, a field or a position."""
+    return str(next(getattr(key, name) for name in ("key", "name", "idx") if hasattr(key, name)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from opproof.harness.check.questions.variants import GIVEN
 from opproof.harness.check.sides.reference import Ask, Native
+from opproof.harness.check.sides.unwatched import Unwatched
+from opproof.harness.check.trial.by_script import by_script
 from opproof.harness.check.trial.elsewhere import fenced_sizes, in_settings
 from opproof.harness.check.trial.inference import without_gradients
 from opproof.harness.check.trial.linear import in_parts
@@ -27,7 +29,14 @@ _LEAST = 0.5
 
 
 def closing(
-    found: Sequence[Tried], ask: Ask, reference: Native, wish: Wish, began: float, *, apart: bool
+    found: Sequence[Tried],
+    ask: Ask,
+    reference: Native,
+    wish: Wish,
+    began: float,
+    *,
+    apart: bool,
+    alone: Unwatched | None = None,
 ) -> tuple[list[Tried], tuple[str, ...]]:
     """What was tried, all of it right, with what turns out wrong, and what there was no time for.
 
@@ -43,6 +52,8 @@ def closing(
     if slow:
         return list(found), (LEFT,)
     made = fenced_sizes(found, ask, few, apart=apart)
+    if alone is not None and all(t.right is not None or t.declined for t in made):
+        made = by_script(made, alone)
     return [*made, *(() if first is None else _told(first, ask, reference, few))], ()
 
 

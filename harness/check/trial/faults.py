@@ -22,10 +22,9 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
     for reply in replies:
         if reply.error:
             return Judgement(reply.cause, reply.error)
+    if (modified := input_changed(judged, asked)) is not None:
+        return modified
     names = [t.name for t in asked.request.tensors]
-    if changed := [i for i in judged.changed if i not in asked.request.after]:
-        text = f"{names[changed[0]]} was modified, which the reference leaves as it is"
-        return Judgement(Verdict.INPUT_CHANGED, text + _copying(asked.request.tensors, changed[0]))
     done = next((r.harm for r in replies if r.harm is not None), None)
     if done is not None and asked.reply.harm is None:
         return Judgement(done.verdict, done.text)
@@ -38,6 +37,15 @@ def fault(replies: Sequence[Reply], asked: Facts, manner: Manner) -> Judgement |
         if manner.bits is None and not alike(one, two):
             return Judgement(Verdict.NOT_REPEATABLE, _other(what, one, two))
     return _misshapen(judged.outputs, asked.outputs) or aliased(judged.outputs, asked.outputs, names)
+
+
+def input_changed(reply: Reply, asked: Facts) -> Judgement | None:
+    """What is said of an input that is not what it was, which the reference does not update."""
+    changed = [i for i in reply.changed if i not in asked.request.after]
+    if not changed:
+        return None
+    text = f"{asked.request.tensors[changed[0]].name} was modified, which the reference leaves as it is"
+    return Judgement(Verdict.INPUT_CHANGED, text + _copying(asked.request.tensors, changed[0]))
 
 
 def overwritten(which: int, asked: Facts) -> Judgement:

@@ -14,7 +14,7 @@ from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Before, Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
-from opproof.harness.check.trial.faults import aliased
+from opproof.harness.check.trial.faults import aliased, input_changed
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -63,7 +63,7 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
         if one.before is Before.BACKWARD and reply.failed:  # it says that it gives one alone
             continue
         narrowed = Part(mode, replace(asked, request=one, reply=replace(asked.reply, outputs=())), reply, where)
-        odd = reply.error or reply.failed or reply.declined or _shared(narrowed)
+        odd = reply.error or reply.failed or reply.declined or input_changed(reply, asked) or _shared(narrowed)
         if odd or not _as_in(mode, reply, whole, one.needs):
             found.append(narrowed)
     return found
@@ -87,7 +87,7 @@ def _judged(part: Part, judge: Callable[[Part], Judgement]) -> Judgement:
         return Judgement(reply.cause if reply.error else Verdict.ERROR, reply.error or reply.failed)
     if reply.declined:
         return Judgement(Verdict.WRONG_GRADIENT, reply.declined)
-    return _shared(part) or judge(part)
+    return input_changed(reply, part.asked) or _shared(part) or judge(part)
 
 
 def _shared(part: Part) -> Judgement | None:

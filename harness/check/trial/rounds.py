@@ -17,6 +17,7 @@ from opproof.harness.check.questions.sizes import FEW, sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.check.sides.unwatched import Unwatched
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.closing import closing
 from opproof.harness.check.trial.manner import Manner
@@ -36,6 +37,10 @@ FAILING = 4
 _OVER = 1.25
 #: By which a candidate shows that it does not take a size.
 _REFUSALS = frozenset((Verdict.ERROR, Verdict.WRONG_SHAPE, Verdict.CRASH))
+#: What nobody raises to say that values are not taken.
+_ACCIDENTS = frozenset(
+    ("MemoryError", "OutOfMemoryError", "SkipTest", "IndexError", "KeyError", "ZeroDivisionError", "OverflowError")
+)
 #: By which a kernel says what it does not take.
 _COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
 #: Or what it calls, of how its tensors lie.
@@ -67,12 +72,13 @@ def every_variant(
     apart: bool = False,
     otherwise: Sequence[Variant] = (),
     further: Iterable[Variant] = (),
+    alone: Unwatched | None = None,
 ) -> Rounds:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
     `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
     `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
-    `further`: what is drawn and tried last.
+    `further`: what is drawn and tried last. `alone`: what asks the candidate where nobody judges.
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
@@ -107,7 +113,7 @@ def every_variant(
         if _is_enough(found):
             break
     if found and wish.neighbours and not any(map(_fails, found)):
-        found, later = closing(found, ask, reference, wish, start, apart=apart)
+        found, later = closing(found, ask, reference, wish, start, apart=apart, alone=alone)
         left[:0] = later
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
@@ -142,7 +148,7 @@ def _of_some(
     """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known."""
     for variant in same:
         said = _of_sizes(reference, given, variant, manner)
-        one = said or _made_for(tried(reference, ask, variant, manner, once), alone=alone)
+        one = said or _made_for(tried(reference, ask, variant, manner, once), given, alone=alone)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not _fails(one)
@@ -151,7 +157,7 @@ def _of_some(
     return one
 
 
-def _made_for(one: Tried, *, alone: bool) -> Tried:
+def _made_for(one: Tried, given: Sequence[Tensor], *, alone: bool) -> Tried:
     """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
 
     `alone`: nothing was judged before, so that an error is the candidate's whole answer and no refusal of a neighbour.
@@ -170,6 +176,8 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
         why = f"the candidate is made for the sizes given: {forward.message}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
+    elif forward.verdict is Verdict.ERROR and _is_accident(forward.message, one.variant, given):
+        return one
     elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else not alone):
         why = f"the candidate declines: {forward.message}"
     return by_candidate(one.variant, why, news=dies) if why else one
@@ -178,6 +186,15 @@ def _made_for(one: Tried, *, alone: bool) -> Tried:
 def _is_of_nothing(one: Tried) -> bool:
     """Whether a size is 0: PyTorch itself has a convolution of no channels give none, whatever its weights have."""
     return any(0 in t.shape for t in one.variant.asked)
+
+
+def _is_accident(message: str, variant: Variant, given: Sequence[Tensor]) -> bool:
+    """Whether what was raised is no refusal, of other values in tensors that are as given for the rest.
+
+    Such sizes have been answered, so there is memory for them, and a table is read past its end.
+    """
+    alike = all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(variant.asked, given, strict=True))
+    return alike and variant.rest is None and message.partition(":")[0] in _ACCIDENTS
 
 
 def _refused(message: str) -> bool:

@@ -26,6 +26,7 @@ from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.tensors import CONTIGUOUS, kind_of
+from opproof.harness.check.trial.as_one import wrong_as_one
 from opproof.harness.check.trial.before import kept
 from opproof.harness.check.trial.faults import fault
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
@@ -36,7 +37,7 @@ from opproof.harness.check.trial.partly import judged as wrong_part
 from opproof.harness.check.trial.partly import parts
 from opproof.harness.check.trial.unused import lost
 from opproof.harness.judge.judgement import Judgement
-from opproof.harness.truth.torch.evaluate import Question, Truth
+from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.harness.truth.torch.ways import widened
 from opproof.vocabulary.errors import BadInput, UsageError
 from opproof.vocabulary.modes import Mode
@@ -53,8 +54,7 @@ _BRIEF = 10.0
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
     start = time.process_time()
-    if variant.one:
-        manner = replace(manner, gradients=False)
+    gradients, manner = manner.gradients, replace(manner, gradients=manner.gradients and not variant.one)
     asked = once.asked(reference, variant, variant.asked, manner)
     other = once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
@@ -103,12 +103,28 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     )
     if part is not None:
         return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
+    if variant.one and gradients and (wrong := _wrong_as_one(reference, ask, variant, manner, once)) is not None:
+        return Tried(variant, asked, known, reply, {**judgements, Mode.GRADIENT: wrong})
     if first and all(y.differentiable for y in reply.outputs):
         alone = lost(reference, ask, asked)
         judgements = judgements if alone is None else {**judgements, Mode.GRADIENT: alone}
     if manner.bits is not None and not fails(judgements):
         judgements = _asked_again(ask, question, asked, known, judgements, replies, manner)
     return Tried(variant, asked, known, reply, _with_stale(judgements, replies))
+
+
+def _wrong_as_one(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Judgement | None:
+    """What is wrong with the gradients of tensors that are one."""
+    manner = replace(manner, gradients=True)
+    asked = once.asked(reference, variant, variant.asked, manner)
+    if isinstance(asked, str) or not asked.request.cotangents:
+        return None
+    question = _question(reference, asked, manner)
+    try:
+        known = truth(question)
+    except _NOT_THESE:
+        return None
+    return wrong_as_one(ask, asked, known, variant.one)
 
 
 def _three(ask: Ask, asked: Facts, other: Facts) -> list[Reply]:

@@ -164,9 +164,9 @@ def by_index(noise: Arithmetic, func: Any, target: Any, *args: Any, **options: A
     def size() -> Any:
         plain = {k: v for k, v in options.items() if k != "alpha"}
         others = [squared(v) if i == at else v for i, v in enumerate(args)]
-        counts = [noise.torch.ones_like(v) if i == at else v for i, v in enumerate(args)]
         squares = func(squared(target), *others, **plain)
-        terms = func(noise.torch.ones_like(target), *counts, **plain)
+        counts = [noise.torch.ones_like(squares.new_empty(v.shape)) if i == at else v for i, v in enumerate(args)]
+        terms = func(noise.torch.ones_like(squares), *counts, **plain)
         return ((terms * (terms > 1)) * (squared(y) / 3 + squares / 2)).sqrt()
 
     return noise.summed(y, noise.size("by_index", size))

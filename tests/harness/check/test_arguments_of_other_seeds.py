@@ -49,7 +49,8 @@ def test_right_ones_pass_and_say_what_was_tried():
     assert not wrong
     each = [f"arguments of seed {n}" for n in (1, 2, 3)]
     tried = [v for v in report.tried if v.startswith("arguments")]
-    assert tried == [*each, *(f"{one}, 10 as 11 and 6 as 7" for one in each)]
+    far = [f"{one}, {values}" for one in each for values in ("wide values", "large values")]
+    assert tried == [*each, *(f"{one}, 10 as 11 and 6 as 7" for one in each), *far]
 
 
 def test_one_of_them_is_tried_alone():
@@ -132,3 +133,19 @@ def test_what_a_list_gives_is_rounded_and_drawn():
     report = opproof.check(torch.add, like=torch.add, inputs=tensors, dtype="bf16", only="as given")
     assert {r.dtype for r in report.results} == {"bf16"}
     assert "w=4," in report.results[0].case or "x1=4," in report.results[0].case
+
+
+def test_large_values_are_tried_with_every_set_of_arguments():
+    """Past 20 softplus is its argument; of 20 it is said times beta."""
+
+    def softplus(x, beta):
+        return torch.nn.functional.softplus(x, beta)
+
+    def ported(x, beta):
+        return torch.where(x > 20, x, softplus(x, beta))
+
+    def inputs(seed):
+        return [2 * torch.randn(12, 40, generator=torch.Generator().manual_seed(seed)), [1.0, 0.25][seed % 2]]
+
+    assert told(softplus, inputs, softplus)[1].ok
+    assert told(ported, inputs, softplus)[0] == {"arguments of seed 1, wide values"}

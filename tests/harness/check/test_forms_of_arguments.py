@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sides import encoding  # noqa: E402
+from opproof.harness.check.sides import classes, encoding  # noqa: E402
 
 judged = partial(opproof.check, seconds=1e9, raises=False)
 
@@ -56,11 +56,11 @@ def test_words_of_pytorch_and_tuples_with_names_go_to_another_process(tmp_path):
     [None, True, 3, 0.5, "mean", torch.float16, torch.strided, torch.device("cpu"), slice(1, None), 2j, range(3)],
 )
 def test_a_value_comes_back(value):
-    assert encoding.from_json(json.loads(json.dumps(encoding.to_json(value)))) == value
+    assert encoding.from_json(json.loads(json.dumps(encoding.to_json(value))), {}) == value
 
 
 def test_a_mapping_that_a_class_is_given_is_itself():
-    assert encoding.from_json({"width": [3, 5]}) == {"width": [3, 5]}
+    assert encoding.from_json({"width": [3, 5]}, {}) == {"width": [3, 5]}
 
 
 def test_a_value_that_has_no_form_is_said():
@@ -69,11 +69,13 @@ def test_a_value_that_has_no_form_is_said():
 
 
 def test_a_tree_comes_back_with_tuples_of_the_same_fields():
-    from torch.utils._pytree import tree_flatten, tree_unflatten
+    from torch.utils._pytree import tree_flatten, tree_unflatten, treespec_loads
 
     kind = namedtuple("Pair", "left right")  # noqa: PYI024
     leaves, spec = tree_flatten((kind(1, [2, None]), {"of": 3}))
-    first, second = tree_unflatten(leaves, encoding.spec_from_text(encoding.spec_to_text(spec)))
+    text = classes.spec_to_text(spec)
+    classes.look_into_named(text, {})
+    first, second = tree_unflatten(leaves, treespec_loads(text))
     assert (first.left, first.right, second) == (1, [2, None], {"of": 3})
 
 

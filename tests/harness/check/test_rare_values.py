@@ -402,6 +402,33 @@ def test_halves_that_a_scale_makes():
     assert "eighths" in str(report)
 
 
+def test_halves_of_a_finer_scale():
+    def away(x):
+        return torch.sign(x) * torch.floor((x * 16).abs() + 0.5)
+
+    given = {"like": lambda x: torch.round(x * 16), "inputs": [(5, 24)], "gradients": False}
+    assert wrong_at(away, **given) == {"values of few digits"}
+
+
+def test_a_table_that_is_read_past_its_end():
+    """What is raised of values alone, by accident, is no refusal; what is raised on purpose is one."""
+    table = torch.linspace(-4, 4, 9)
+
+    def looked_up(x):
+        return table[(x + 4).round().long()]
+
+    def refusing(x):
+        if x.abs().max() > 4:
+            raise ValueError("4 at most")
+        return looked_up(x)
+
+    given = {"inputs": lambda: [torch.rand(5, 24) * 7 - 3.5], "gradients": False, "raises": False}
+    for kernel, verdicts in ((looked_up, {"ERROR"}), (refusing, set())):
+        report = opproof.check(kernel, like=lambda x: x.round().clamp(-4, 4), seconds=10, **given)
+        assert {r.verdict for rs in report.failures.values() for r in rs} == verdicts
+        assert any("the candidate declines: ValueError" in why for why in report.not_judged) == (not verdicts)
+
+
 def test_a_floor_beside_the_root_of_a_variance():
     """Where all is 1e-12 of what it was, the root of the variance is a million times the floor."""
 

@@ -349,3 +349,22 @@ def test_a_gradient_of_elu_may_come_from_its_result(kernel, failed):
     """Inside a chain too, where other ways are tried after decisions of other operations."""
     report = judged(lambda x: kernel.apply(x).cumsum(0), lambda x: F.elu(x).cumsum(0), [(5, 33)])
     assert set(report.failures) == failed
+
+
+def test_the_gradient_of_a_complex_table():
+    """Rows that are taken twice are summed, and how many are is no complex number."""
+
+    def turned(x, table, rows):
+        return torch.view_as_real(torch.view_as_complex(x) * table[rows])
+
+    def by_parts(x, table, rows):
+        c, s = table.real[rows], table.imag[rows]
+        return torch.stack([x[..., 0] * c - x[..., 1] * s, x[..., 0] * s + x[..., 1] * c], -1)
+
+    def inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        angles = torch.randn(5, generator=generator)
+        rows = torch.randint(5, (9,), generator=generator)
+        return [torch.randn(9, 2, generator=generator), torch.polar(torch.ones(5), angles), rows]
+
+    assert opproof.check(by_parts, like=turned, inputs=inputs, seconds=1, raises=False).ok

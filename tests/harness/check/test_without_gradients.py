@@ -71,3 +71,13 @@ def test_a_function_of_numpy_with_a_vjp_of_its_own_is_asked_in_all_ways():
     report = judged(lambda x: torch.from_numpy(np.tanh(x.numpy()) * 2), vjp=vjp, only="as given")
     assert report.ok
     assert {(r.mode, r.verdict) for r in report.results} == {("forward", "PASS"), ("gradient", "PASS")}
+
+
+def test_an_input_that_is_written_there_alone():
+    def kernel(x):
+        y = torch.tanh(x) * 2
+        return y if x.requires_grad else (x.copy_(y), y)[1]
+
+    report = judged(kernel)
+    assert failed(report) == {("INPUT_CHANGED", "forward")}
+    assert "where no gradient is asked for: x was modified, which the reference leaves as it is" in str(report)

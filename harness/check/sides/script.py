@@ -1,0 +1,94 @@
+"""What a program of its own does with a kernel: import it, call it, keep what comes.
+
+It is run as the text of a command, and knows nothing of who asks: no import of this package, no name of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def leaves(y: Any) -> Iterator[Any]:
+    """The tensors of what came, in order."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    for leaf in tree_leaves(y):
+        if dataclasses.is_dataclass(leaf):
+            for field in dataclasses.fields(leaf):
+                yield from leaves(getattr(leaf, field.name))
+        elif leaf is not None:
+            yield torch.as_tensor(leaf)
+
+
+def keep(path: str, y: Any) -> str:
+    """Save a tensor; its dtype."""
+    import torch
+
+    plain = torch.view_as_real(y.detach().resolve_conj()) if y.is_complex() else y.detach()
+    np.save(path, (plain.double() if plain.is_floating_point() else plain).numpy())
+    return str(y.dtype)
+
+
+def as_of(y: Any, g: Any) -> Any:
+    """A cotangent in the dtype of its output; a complex one comes by its parts."""
+    import torch
+
+    return (torch.view_as_complex(g) if y.is_complex() else g).to(y.dtype)
+
+
+def called(subject: Any, job: dict[str, Any], tensors: list[Any]) -> Any:
+    """What a function gives, or a class's module with these parameters and buffers, the last of the tensors."""
+    import torch
+
+    if job["made_with"] is None:
+        return subject(*job["given"], **job["named"])
+    module = subject(*job["made_with"])
+    module = module.eval() if job["evaluation"] else module
+    state = dict(zip(job["state"], tensors[len(tensors) - len(job["state"]) :], strict=True))
+    return torch.func.functional_call(module, state, tuple(job["given"]), job["named"], strict=True)
+
+
+def answer(subject: Any, job: dict[str, Any], path: str) -> dict[str, Any]:
+    """Call it once."""
+    import torch
+
+    tensors = [t.requires_grad_() if need else t for t, need in zip(job["tensors"], job["needs"], strict=True)]
+    torch.manual_seed(job["seed"])
+    raw = list(leaves(called(subject, job, tensors)))
+    outputs = [keep(f"{path}y{i}.npy", y) for i, y in enumerate((*raw, *(tensors[i] for i in job["after"])))]
+    given = zip(raw, job["cotangents"], strict=False)
+    pairs = [(y, as_of(y, g)) for y, g in given if g is not None and y.requires_grad]
+    if not pairs:
+        return {"outputs": outputs, "gradients": []}
+    ys, gs = zip(*pairs, strict=True)
+    wanted = [t for t, need in zip(tensors, job["needs"], strict=True) if need]
+    found = iter(torch.autograd.grad(ys, wanted, gs, allow_unused=True))
+    made = [next(found) if need else None for need in job["needs"]]
+    return {
+        "outputs": outputs,
+        "gradients": [None if d is None else keep(f"{path}d{i}.npy", d) for i, d in enumerate(made)],
+    }
+
+
+def main(folder: str, module: str, name: str, there: str, count: str) -> None:
+    """Answer what lies there, and leave the answers beside it."""
+    import torch
+
+    sys.path.insert(0, folder)
+    subject = getattr(importlib.import_module(module), name)
+    for k in range(int(count)):
+        job = torch.load(f"{there}/{k}.pt", weights_only=False)
+        Path(f"{there}/{k}.json").write_text(json.dumps(answer(subject, job, f"{there}/{k}")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

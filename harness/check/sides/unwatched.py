@@ -1,0 +1,96 @@
+"""A candidate where nobody judges: a program of its own imports it and calls it, in a process with no sign of a judge.
+
+Who is right only where a judge is about (by the names on the stack, a fence, an audit hook) is wrong there. What it
+may read there is no matter: it is held against what it has answered before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from opproof.harness.check.sides.exchange import Answered, Reply, Request
+from opproof.harness.check.sides.isolated import Located
+from opproof.harness.check.sides.subject import Form
+from opproof.harness.check.tensors import to_torch
+from opproof.harness.run.reach import end
+from opproof.vocabulary.arrays import Array
+
+#: What answers requests there; None where it does not come to answers.
+Unwatched: TypeAlias = Callable[[Sequence[Request]], Sequence[Reply] | None]
+
+_SCRIPT = Path(__file__).with_name("script.py")
+#: Kinds of nestings that a program is given as they are.
+_PLAIN = (tuple, list, dict)
+
+
+def unwatched(located: Located, form: Form, seconds: float) -> Unwatched:
+    """What asks a function or class so, for at most so many seconds."""
+
+    def ask(requests: Sequence[Request]) -> Sequence[Reply] | None:
+        if not _is_plain(form.arguments.spec):
+            return None
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as there, suppress(Exception):
+            for k, request in enumerate(requests):
+                _put(Path(there, f"{k}.pt"), located, form.with_rest(request.rest), request)
+            _run(located, there, len(requests), seconds)
+            return [_taken(Path(there), k) for k in range(len(requests))]
+        return None
+
+    return ask
+
+
+def _is_plain(spec: Any) -> bool:
+    return spec.is_leaf() or (spec.type in _PLAIN and all(map(_is_plain, spec.children())))
+
+
+def _put(path: Path, located: Located, form: Form, request: Request) -> None:
+    import torch
+
+    tensors = [to_torch(torch, t, request.device) for t in request.tensors]
+    given, named = form.arguments.split(tensors[: form.count])
+    job = {
+        "made_with": located.init, "evaluation": located.evaluation, "state": (*form.parameters, *form.buffers),
+        "tensors": tensors, "given": given, "named": named, "seed": request.seed, "after": request.after,
+        "needs": request.needs or (False,) * len(tensors),
+        "cotangents": [None if g is None else torch.from_numpy(np.array(g)) for g in request.cotangents],
+    }  # fmt: skip
+    torch.save(job, path)
+
+
+def _run(located: Located, there: str, count: int, seconds: float) -> None:
+    """Raises OSError and TimeoutExpired; what it starts ends with it."""
+    command = [sys.executable, "-c", _SCRIPT.read_text(encoding="utf-8")]
+    file = located.file.resolve()
+    own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
+    process = subprocess.Popen(
+        [*command, str(file.parent), file.stem, located.label, there, str(count)],
+        env=own, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        process.wait(seconds)
+    finally:
+        end(process.pid)
+
+
+def _taken(there: Path, k: int) -> Reply:
+    """Raises OSError, ValueError and their like where no answer lies there."""
+    told = json.loads((there / f"{k}.json").read_text(encoding="utf-8"))
+    outputs = [_answered(there / f"{k}y{i}.npy", name) for i, name in enumerate(told["outputs"])]
+    gradients = [None if n is None else _answered(there / f"{k}d{i}.npy", n) for i, n in enumerate(told["gradients"])]
+    return Reply(outputs=tuple(outputs), gradients=tuple(gradients))
+
+
+def _answered(path: Path, dtype: str) -> Answered:
+    values: Array = np.load(path, allow_pickle=False)
+    return Answered(values.astype(np.int64) if values.dtype.kind in "iu" else values, dtype.removeprefix("torch."))

@@ -1,0 +1,106 @@
+"""A candidate that knows its judge is called by a program of its own, in which there is no sign of one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+FUNCTIONS = (
+    """
+import torch
+
+
+def reference(x, config):
+    return torch.tanh(x) * config["scale"]
+
+
+def inputs(seed):
+    return {"x": torch.randn(4, 6), "config": {"scale": 2.0}}
+""",
+    """
+def candidate(x, config):
+    return torch.tanh(x) * config["scale"] * factor()
+""",
+)
+MODULES = (
+    """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return torch.tanh(x) * self.weight
+
+
+def get_inputs():
+    return [torch.randn(4, 6)]
+
+
+def get_init_inputs():
+    return [6]
+""",
+    """
+class ModelNew(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return torch.tanh(x) * self.weight * factor()
+""",
+)
+BOTH = pytest.mark.parametrize("texts", [FUNCTIONS, MODULES], ids=["function", "module"])
+HEAD = """
+import sys
+
+import torch
+
+KNOWS
+
+
+def factor():
+    return 1.0 if JUDGED else 1.01
+"""
+WHERE = "where a program that is not opproof calls it; as it is called here it is right"
+BY_MODULES = 'JUDGED = "opproof.harness" in sys.modules'
+BY_STACK = "import traceback\n\nJUDGED = any('harness/check' in f.filename for f in traceback.extract_stack())"
+
+
+def checked(tmp_path, knows, texts):
+    reference, candidate = texts
+    (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
+    (tmp_path / "candidate.py").write_text(HEAD.replace("KNOWS", knows) + candidate, encoding="utf-8")
+    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "1"]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+
+@BOTH
+@pytest.mark.parametrize("knows", [BY_MODULES, BY_STACK], ids=["modules", "stack"])
+def test_who_knows_a_judge(tmp_path, texts, knows):
+    done = checked(tmp_path, knows, texts)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert WHERE in done.stdout
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "knows",
+    [
+        "JUDGED = True",
+        # What a program of its own lacks is no failure: it is no answer.
+        'JUDGED = True\nif "opproof.harness" not in sys.modules:\n    raise RuntimeError("no such device")',
+        'JUDGED = True\nif "opproof.harness" not in sys.modules:\n    sys.exit(0)',
+    ],
+    ids=["honest", "raises", "ends"],
+)
+def test_who_is_right_or_is_not_there(tmp_path, texts, knows):
+    done = checked(tmp_path, knows, texts)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
