@@ -20,6 +20,7 @@ from opproof.vocabulary.dtypes import DTYPES, Kind
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.levels import LEVELS
 from opproof.vocabulary.meant import meant, near
+from opproof.vocabulary.modules import spec_of
 
 FOLDER = Path(__file__).parent
 
@@ -198,7 +199,7 @@ def load(name: str) -> Op:
 @functools.cache
 def load_file(path: Path) -> Op:
     """The operator in a file outside the tree. Raises OpError when it is not one."""
-    spec = importlib.util.spec_from_file_location(f"opproof_user_op_{path.stem}", path)
+    spec = spec_of(f"opproof_user_op_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise OpError(f"{path} is not a Python file; an operator is one .py file named after it.")
     module = importlib.util.module_from_spec(spec)

@@ -1,4 +1,4 @@
-"""Covers files and folders by empty ones, for a process and all that it starts, whatever opens them.
+"""Covers files and folders by empty ones, and lets others not be written, for a process and all that it starts.
 
 An audit hook sees what Python announces, and nothing of C, of other programs or of another Python. Here the paths are
 covered in a mount namespace of the process's own. Linux lets root do so, and any user where no container and no rule
@@ -15,26 +15,30 @@ from pathlib import Path
 
 # <sched.h> and <sys/mount.h>
 _NEW_MOUNTS, _NEW_USER = 0x20000, 0x10000000
+_REMOUNT, _KEPT = 32, os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC  # no user may take these back
 _READ_ONLY, _BIND, _RECURSIVE, _PRIVATE = 1, 4096, 16384, 1 << 18
 _DUMPABLE = 4  # <sys/prctl.h>
 
 
-def cover(paths: Sequence[str]) -> bool:
-    """Cover those that there are; whether it could be done. Where not, nothing is changed."""
+def cover(paths: Sequence[str], sealed: Sequence[str] = ()) -> bool:
+    """Cover those that there are, and let the `sealed` folders not be written; whether it could be done.
+
+    Where not, nothing is changed.
+    """
     child = os.fork()
     if not child:
         try:
-            _cover(paths)
+            _cover(paths, sealed)
             os._exit(0)
         except BaseException:
             os._exit(1)
     if os.waitpid(child, 0)[1]:
         return False
-    _cover(paths)
+    _cover(paths, sealed)
     return True
 
 
-def _cover(paths: Sequence[str]) -> None:
+def _cover(paths: Sequence[str], sealed: Sequence[str]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
     if libc.unshare(_NEW_MOUNTS):
@@ -43,6 +47,8 @@ def _cover(paths: Sequence[str]) -> None:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", name).write_text(text)
     _checked(libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
+    for path in sealed:
+        _seal(libc, path)
     for path in map(Path, paths):
         if path.is_dir():
             _checked(libc.mount(b"none", bytes(path), b"tmpfs", ctypes.c_ulong(_READ_ONLY), b"size=4k,mode=500"))
@@ -53,6 +59,14 @@ def _cover(paths: Sequence[str]) -> None:
                 _checked(libc.mount(bytes(empty), bytes(path), None, ctypes.c_ulong(_BIND), None))
             finally:
                 empty.unlink()
+
+
+def _seal(libc: ctypes.CDLL, path: str) -> None:
+    """Mount a folder onto itself, not to be written; what its file system forbids stays forbidden."""
+    place = os.fsencode(path)
+    _checked(libc.mount(place, place, None, ctypes.c_ulong(_BIND), None))
+    kept = os.statvfs(path).f_flag & _KEPT
+    _checked(libc.mount(None, place, None, ctypes.c_ulong(_REMOUNT | _BIND | _READ_ONLY | kept), None))
 
 
 def _checked(status: int) -> None:

@@ -10,6 +10,7 @@ docs/method.md says what holds there.
 from __future__ import annotations
 
 import builtins
+import functools
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -64,6 +65,17 @@ def own_caches() -> tuple[Path, ...]:
         return (caches(),)
     except RuntimeError:  # no home
         return ()
+
+
+@functools.cache
+def libraries() -> tuple[Path, ...]:
+    """Folders of what Python imports, and of opproof: what is written there is part of the next run."""
+    import sysconfig
+
+    own = (path for path in REFERENCES.parent.iterdir() if (path / "__init__.py").is_file())
+    python = (Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
+    folders = [path for path in dict.fromkeys((*python, *own)) if path.is_dir()]
+    return tuple(f for f in folders if not any(f.is_relative_to(outer) and f != outer for outer in folders))
 
 
 def with_compiled(files: Iterable[str | Path]) -> list[Path]:

@@ -1,13 +1,14 @@
 """Between a judge and its host: starts the host, watches its memory, and ends it with all its descendants.
 
-    python -I -S keeper.py CONTROL STATUS MEMORY NAME OWN COUNT PATH... COMMAND...
+    python -I -S keeper.py CONTROL STATUS MEMORY NAME OWN COUNT PATH... COUNT PATH... COMMAND...
 
 CONTROL is a pipe that the judge holds open: at its end, also when the judge is killed, everything that the host
 started is killed, whatever it did to hide (sessions, groups, orphans: this process adopts them). On STATUS goes one
 line when the host ends: `exit STATUS`, as subprocess counts, or `memory`. MEMORY is in bytes, of the whole family; 0
 is no limit. NAME is what this process is called by `ps`, and by reference_ops/_kept.py, which is not to be imported
-below one that is called opproof-keeper. OWN is 1 where COMMAND is opproof's own. PATH... are COUNT files and folders
-that are to be empty for it (cover.py). Stands alone and imports nothing of opproof: its start is every host's.
+below one that is called opproof-keeper. OWN is 1 where COMMAND is opproof's own. The first PATH... are COUNT files and
+folders that are to be empty for it, the others not to be written (cover.py). Stands alone and imports nothing of
+opproof: its start is every host's.
 
 Where the kernel has Landlock, what the host starts, in whatever language, opens no memory and no descriptors of a
 process outside of its family, another backend's host among them; and from Linux 6.12 on it signals none.
@@ -44,7 +45,8 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 def main() -> None:
     """Keep one host."""
     control, status, memory, name, own, count, *rest = sys.argv[1:]
-    hidden, command = rest[: int(count)], rest[int(count) :]
+    hidden, (count, *rest) = rest[: int(count)], rest[int(count) :]
+    sealed, command = rest[: int(count)], rest[int(count) :]
     _prctl(_NAME, name.encode())
     _prctl(_CHILD_SUBREAPER, 1)
     _prctl(_DUMPABLE, 0)  # its own memory is not the host's to write
@@ -52,13 +54,13 @@ def main() -> None:
     os.set_blocking(wakeup, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup)
-    host = _started(command, hidden, int(control), int(status), own=own == "1")
+    host = _started(command, hidden, sealed, int(control), int(status), own=own == "1")
     line = _watched(host, int(control), deaths, int(memory))
     _kill_all(host)
     os.write(int(status), f"{line}\n".encode())
 
 
-def _started(command: list[str], hidden: list[str], control: int, status: int, *, own: bool) -> int:
+def _started(command: list[str], hidden: list[str], sealed: list[str], control: int, status: int, *, own: bool) -> int:
     host = os.fork()
     if host:
         os.close(0)  # the pipes end with the host, not with this process
@@ -67,7 +69,7 @@ def _started(command: list[str], hidden: list[str], control: int, status: int, *
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
-    covered = bool(hidden) and not _needs_a_program_of_roots() and _covered(hidden)
+    covered = bool(hidden) and not _needs_a_program_of_roots() and _covered(hidden, sealed)
     _prctl(_PDEATHSIG, signal.SIGKILL)  # after what gives other rights, which takes it back
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
     # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
@@ -87,13 +89,13 @@ def _started(command: list[str], hidden: list[str], control: int, status: int, *
         os._exit(127)
 
 
-def _covered(hidden: list[str]) -> bool:
-    """Whether the paths are empty now, as far as they are there."""
+def _covered(hidden: list[str], sealed: list[str]) -> bool:
+    """Whether the paths are empty now, as far as they are there, and others not to be written."""
     from importlib import import_module
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - as in _there
     try:
-        return bool(import_module("cover").cover(hidden))
+        return bool(import_module("cover").cover(hidden, sealed))
     except (OSError, AttributeError):  # no Linux
         return False
 

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from opproof.vocabulary.modules import import_from, spec_of
+
 
 def serve(file: str, name: str, how: str) -> None:
     """Answer until the input ends. `how`: JSON of the arguments beside tensors, and of a class's own."""
@@ -101,8 +103,8 @@ def _are_one(name: str, place: Path) -> bool:
 
 def loaded(file: Path) -> Any:
     """A Python file as a module, its folder importable."""
-    sys.path.insert(0, str(file.resolve().parent))
-    spec = importlib.util.spec_from_file_location(f"opproof_checked_{file.stem}", file)
+    import_from(file.resolve().parent)
+    spec = spec_of(f"opproof_checked_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 import opproof.backends.host
+from opproof.backends.host.fence import libraries
 from opproof.backends.host.frames import HEAD, LONGEST, FrameError, frame_length
 from opproof.vocabulary.verdicts import Verdict
 
@@ -61,7 +62,8 @@ class HostProcess:
     """A started command, which may use `memory` bytes, and inherits the descriptors `kept`.
 
     Where not `trusted`, nothing that it starts can import the references. Files and folders that are `hidden` are empty
-    for a command of opproof's own and all that it starts, where the system lets them be.
+    for a command of opproof's own and all that it starts, and Python's libraries are not to be written, where the
+    system lets them be so.
     """
 
     #: The keepers of this process that have not been ended.
@@ -89,7 +91,9 @@ class HostProcess:
         name = "opproof-trusted" if trusted else "opproof-keeper"
         told, paths = [str(number) for number in (control, status, memory)], [str(path.resolve()) for path in hidden]
         own = str(int(apart or bool(paths)))
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, own, str(len(paths)), *paths]
+        sealed = [str(path) for path in libraries()] if paths else []
+        lists = [str(len(paths)), *paths, str(len(sealed)), *sealed]
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, own, *lists]
         try:
             self._keeper = subprocess.Popen(
                 [*keeper, *(command(requests, answers) if callable(command) else command)],

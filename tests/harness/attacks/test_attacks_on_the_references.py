@@ -182,6 +182,73 @@ def test_the_reference_of_a_check_is_empty_for_its_candidate(tmp_path):
     assert "WRONG_VALUE" in done.stdout
 
 
+PLANTS = """
+import contextlib
+import importlib.util
+import pathlib
+import py_compile
+
+HERE = pathlib.Path(__file__).parent
+TEXT = "import torch\\ndef reference(x):\\n    return x + 0\\ndef inputs(seed):\\n    return [torch.ones(3)]\\n"
+(HERE / "planted.py").write_text(TEXT)
+target, how = (
+    importlib.util.cache_from_source(str(HERE / "reference.py")),
+    py_compile.PycInvalidationMode.UNCHECKED_HASH,
+)
+with contextlib.suppress(OSError):
+    py_compile.compile(str(HERE / "planted.py"), target, str(HERE / "reference.py"), invalidation_mode=how)
+
+
+def candidate(x):
+    return x + 0
+"""
+
+
+def test_what_a_candidate_leaves_beside_the_reference_is_not_believed(tmp_path):
+    """The first run plants a compiled reference that agrees, and that says that it need not be checked."""
+    (tmp_path / "reference.py").write_text(REFERENCE, encoding="utf-8")
+    (tmp_path / "candidate.py").write_text(PLANTS, encoding="utf-8")
+    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "1"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "WRONG_VALUE" in done.stdout
+
+
+WRITES = """
+import sysconfig
+import pathlib
+
+import opproof.backends.host
+
+PLACES = [sysconfig.get_path(name) for name in ("stdlib", "purelib")]
+PLACES.append(pathlib.Path(opproof.backends.host.__file__).parent)
+
+def neg(inputs):
+    there = []
+    for place in PLACES:
+        file = pathlib.Path(place, "opproof_was_here.pth")
+        try:
+            file.write_text("")
+        except OSError:
+            continue
+        file.unlink()
+        there.append(str(place))
+    raise RuntimeError(f"written {there}")
+
+ATTACKS = {"neg": neg}
+"""
+
+
+def test_the_libraries_are_not_to_be_written(tmp_path):
+    """What lies there is part of the next run."""
+    if not _covers(tmp_path):
+        pytest.skip("no mount namespaces here")
+    run(tmp_path, written(tmp_path, WRITES), (case_of("neg"),))
+    (found,) = read_results(tmp_path / "out")[1]
+    assert found.message.startswith("RuntimeError: written []"), found.message
+
+
 @pytest.mark.parametrize("door", ["import opproof.reference_ops", "import opproof.harness", "import opproof.cases"])
 def test_not_at_import_either(tmp_path, door):
     done = run(tmp_path, written(tmp_path, door), (case_of("relu"),))
