@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -60,7 +61,13 @@ def compared(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
 
     Raises UsageError where the reference does not take the inputs, OpError where it uses what has no rule under noise.
     """
-    return of_each_form(lambda some, asked: _in_each_mode(candidate, like, some, asked), inputs, wish)
+    return of_each_form(
+        lambda some, asked: _in_each_mode(candidate, like, some, asked),
+        inputs,
+        wish,
+        lambda one, asked: _once(candidate, like, one, asked, one.name),
+        given_inputs.names_of(like),
+    )
 
 
 def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
@@ -77,10 +84,15 @@ def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
 def _evaluated(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     """The report on the inputs as given, both modules in evaluation mode."""
     other = replace(candidate, evaluation=True) if isinstance(candidate, Located) else in_evaluation(candidate)
-    return _compared(other, in_evaluation(like), inputs, replace(wish, neighbours=False, eager=False), evaluation=True)
+    return _once(other, in_evaluation(like), inputs, wish, EVALUATION)
 
 
-def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation: bool = False) -> Report:
+def _once(candidate: Any, like: Any, inputs: Any, wish: Wish, name: str) -> Report:
+    """The report on the inputs as given and nothing beside them, by a name of their own."""
+    return _compared(candidate, like, inputs, replace(wish, neighbours=False, eager=False), name=name)
+
+
+def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str = "") -> Report:
     names = given_inputs.names_of(like)
     arguments, asked, by_shape = given_inputs.given(inputs, names, wish.dtype, wish.seed)
     names = list(arguments.keywords or names)
@@ -98,7 +110,7 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation:
     apart = isinstance(candidate, Located)
     if is_module(like) and not is_module(candidate) and not apart:
         raise UsageError("the reference is a module and the candidate is none: give modules on both sides.")
-    name, other_name = name_of(like), name_of(candidate)
+    called = name_of(like), name_of(candidate)
     draws = {seed: draw(seed) for seed in range(wish.seed, wish.seed + 2 * AGAIN)}
 
     def takes(tensors: tuple[Tensor, ...]) -> bool:
@@ -129,8 +141,8 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation:
     told = wish.neighbours and wish.only is None
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
-    found = [_named(one) for one in rounds.tried] if evaluation else rounds.tried
-    report = summary(found, reference, name, other_name, wish, in_process=not apart)
+    found = [_named(one, name) for one in rounds.tried] if name else rounds.tried
+    report = summary(found, reference, *called, wish, in_process=not apart)
     not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
     report = replace(report, not_judged=not_judged, left=len(rounds.left))
     if not wish.modes:
@@ -140,8 +152,8 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, evaluation:
     return _further(report, found, reference, lambda request: in_dtype(candidate, request.tensors), wish)
 
 
-def _named(one: Tried) -> Tried:
-    return replace(one, variant=replace(one.variant, name=EVALUATION, fill="evaluation"))
+def _named(one: Tried, name: str) -> Tried:
+    return replace(one, variant=replace(one.variant, name=name, fill=re.sub(r"\W+", "-", name)))
 
 
 def _further(

@@ -8,6 +8,7 @@ what a reference names as what is left out, -100, where no draw has it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +27,10 @@ _LEFT_OUT = range(-256, -9)
 _EACH = 3
 #: Draws of so many times as many numbers as there are do not miss one by chance; so many that they miss are tried.
 _BY_CHANCE, _MISSED = 3, 2
+#: A piece is made to begin where a tile of so many does.
+_TILES = (64, 16)
+#: Words of so many bits hold several numbers each, where draws have some as large as this.
+_BITS, _LARGE = 32, 2**24
 #: Other numbers in place of some; None where there are none.
 _Change = Callable[[Array], Array | None]
 
@@ -44,12 +49,21 @@ def absent(
         others = [given[i].values for i in whole if i != at]
         counts = _counts(drawn, {n for d in draws for i, t in enumerate(d) if i != at for n in t.shape})
         changes = _changes(drawn, others, named - {0} if counts else named, divides=divides)
+        if given[at].dtype == "int32" and all(v.size and np.abs(v).max() >= _LARGE for v in drawn):
+            changes["other bits in {}"] = _other_bits
         for mark in _outside(drawn, marks):
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
         for said, change in changes.items():
             pair = max(pairs, key=partial(_end, at=at)) if change is _gathered else pairs[0]
             if (both := of_both(pair, at, partial(_changed, change=change))) is not None:
                 yield Variant(said.format(given[at].name), "whole-numbers", CONTIGUOUS, *both, rare=True)
+
+
+def all_alike(pairs: Sequence[Pair], size: str) -> Iterator[Variant]:
+    """Those of all numbers alike, of draws at a larger size: a tile is full of one then."""
+    for variant in absent(pairs):
+        if variant.name.endswith(" all alike"):
+            yield replace(variant, name=f"{size}, {variant.name}")
 
 
 def _changes(
@@ -62,7 +76,8 @@ def _changes(
     counted = any(abs(v.size - drawn[0].size) <= 1 for v in others)  # as by the lengths of pieces
     if divides and not counted:
         told = any(int(np.diff(v).max()) in named for v in drawn)  # an argument says how long the longest is
-        return {"an empty piece in {}": _emptied, **({} if told else {"one long piece in {}": _gathered})}
+        tiles = {f"a piece in {{}} that begins at {m}": partial(_begun_at, tile=m) for m in _TILES}
+        return {"an empty piece in {}": _emptied, **({} if told else {"one long piece in {}": _gathered, **tiles})}
     varies = any(not np.array_equal(drawn[0], v) for v in drawn)
     some: dict[str, _Change] = {}
     if varies and not others:
@@ -132,6 +147,23 @@ def _emptied(values: Array) -> Array:
 def _gathered(values: Array) -> Array:
     """All pieces but the last of one place each: longer than any that was drawn, past the first tile."""
     return np.asarray([*range(values.size - 1), values[-1]], values.dtype)
+
+
+def _begun_at(values: Array, tile: int) -> Array | None:
+    """With a piece from the middle begun at a whole number of tiles; None where no such place is between its ends."""
+    for at in range(values.size // 2, values.size - 1):
+        to = -(-(int(values[at - 1]) + 1) // tile) * tile
+        if to < values[at + 1]:
+            made = np.array(values)
+            made[at] = to
+            return made
+    return None
+
+
+def _other_bits(values: Array) -> Array:
+    """Words of any bits: numbers that are packed into them are all that they can be."""
+    made = np.random.default_rng(values.size).integers(-(2 ** (_BITS - 1)), 2 ** (_BITS - 1), values.shape)
+    return made.astype(values.dtype)
 
 
 def _end(pair: Pair, at: int) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from opproof.harness.check.questions.absent import absent
+from opproof.harness.check.questions.absent import absent, all_alike
 from opproof.harness.check.questions.changed import Pair
 from opproof.harness.check.questions.fills import TIED
 from opproof.harness.check.questions.nothing import nothing
@@ -15,12 +15,14 @@ from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.rare import rare
 from opproof.harness.check.questions.resized import fits, joined
-from opproof.harness.check.questions.sizes import Size
+from opproof.harness.check.questions.sizes import FEW, Size
 from opproof.harness.check.questions.variants import Variant, by_turns, filled_otherwise, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: How many data are tried where noise takes another branch.
 AGAIN = 3
+#: Sizes at which all numbers that say which are made alike: of more than a tile of rows.
+_MANY = (1100, 4200)
 
 
 def variants_of(
@@ -47,6 +49,7 @@ def variants_of(
     early += [_also(one, v) for v in otherwise for one in _few(early)]
     early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
     seldom = [(v,) for v in nothing(pairs, kept)]
+    seldom += [(v,) for some in late for v in _at_sizes(some, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
     return (first, *drawn, *early, *usual, *by_turns([*few, *seldom], late))
 
@@ -81,7 +84,18 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
     some = [(a, b) for a, b in both if a is not None and b is not None]
 
     def variant(a: tuple[Tensor, ...], b: tuple[Tensor, ...], group: str) -> Variant:
-        return Variant(size.name, "normal", CONTIGUOUS, a, b, group, size.unless, rare=size.rare, apart=size.apart)
+        return Variant(
+            size.name,
+            "normal",
+            CONTIGUOUS,
+            a,
+            b,
+            group,
+            size.unless,
+            rare=size.rare,
+            apart=size.apart,
+            stretched=size.stretched,
+        )
 
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
     return tuple(variant(a, b, size.group) for a, b in some) or (variant((), (), guess),)
@@ -91,6 +105,18 @@ def _few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...]]:
     """The first sizes of the first group, and the first that are clearly larger: what a flag is tried at."""
     ragged = [some for some in sized if not some[0].rare]
     return [*(s for s in ragged if s[0].group == ragged[0][0].group), *[s for s in sized if s[0].rare][:1]]
+
+
+def _at_sizes(sized: tuple[Variant, ...], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
+    """What errs at a size alone: far from 0 where there are few rows, and all numbers alike where there are many."""
+    first, name = sized[0], sized[0].name
+    to = int(name.rpartition(" ")[2]) if name.rpartition(" ")[2].isdigit() else 0
+    if " and " in name or not first.asked or first.apart:
+        return
+    if to in (1, *FEW):
+        yield from filled_otherwise(first, kept, ("negative",))
+    if to in _MANY:
+        yield from all_alike([(v.asked, v.other) for v in sized], name)
 
 
 def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:

@@ -70,6 +70,8 @@ def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
                 name = f"a row of {t.name} all {value:g}"
                 yield _Change(name, "hidden", partial(_with_row_of, value=value), excused)
             yield from _halves(t, value, excused)
+    elif t.dtype == "uint8" and all(set(np.unique(d.values)) == {0, 1} for d in draws):
+        yield _Change(f"255 for 1 in {t.name}", "bytes", lambda v: v * 255)
     elif not t.kind and t.dtype != "bool":
         yield from _lengths(t, draws, given)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):

@@ -65,6 +65,8 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         yield Fill(f"large {asked[i].name}", "large", partial(_alone, which=i, of=_far_above), rare=True)
     for axis in range(-2, -2 - min(_AXES, max((len(t.shape) for t in some), default=1) - 1), -1):
         yield Fill(f"{TIES} along axis {axis}", TIED, partial(tied, axis=axis), rare=True)
+    if any(map(_has_pairs, some)):
+        yield Fill("pairs that cancel", "cancelling", _cancelling, rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
     if any(t.kind in _WIDE for t in some):
         yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
@@ -86,6 +88,19 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         if factor**2 >= least:
             name = f"values times {factor:.2g}, those of one sign times its square"
             yield Fill(name, TINY, partial(_squared, factor=factor), rare=True)
+
+
+def _has_pairs(t: Tensor) -> bool:
+    able = varies(t) and bool(t.kind) and t.dtype not in PARTS and t.values.ndim > 0
+    return able and not twice(t) and _spans_zero(t) and t.values.shape[-1] > 1
+
+
+def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
+    """Every second number of a row the one before with the other sign: a sum of 0 is not a row of zeros."""
+    made = [np.array(t.values) for t in tensors]
+    for values in compress(made, map(_has_pairs, tensors)):
+        values[..., 1::2] = -values[..., :-1:2]
+    return made
 
 
 def _has_columns(t: Tensor) -> bool:

@@ -65,6 +65,7 @@ class Size:
     late: bool = False  # tried after other values
     rare: bool = False  # that who is asked does not take it is no news
     apart: bool = False  # of one tensor alone, as of queries that are no longer as many as keys
+    stretched: bool = False  # it is one that the reference is to stretch
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = False) -> list[Size]:
@@ -109,6 +110,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         news += [(n, n + 1) for n in found if n % 2 == 0 and {n // 2, n // 2 + 1} & used]  # as many a spectrum has
         news += _about(found, used, named)
         made += [_rare({n: m}, places) for n, m in news]
+        made += _of_one([t.name for t in tensors], shapes) if parted else []
         made += _parted([t.name for t in tensors], found, places, ragged) if parted else []
         made += _batches(shapes, used)
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
@@ -124,6 +126,19 @@ def _batches(shapes: Sequence[tuple[int, ...]], used: set[int]) -> list[Size]:
 def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:
     """The larger and the smaller of neighbours among sizes: who tells an axis by its size takes another of squares."""
     return [(max(pair), min(pair)) for pair in pairwise(found)][:_ALIKE]
+
+
+def _of_one(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> list[Size]:
+    """A size of one tensor alone as 1, where another has it along an axis too: a bias that all of a batch have."""
+    some = [(i, a, n) for i, s in enumerate(shapes) for a, n in enumerate(s) if n > 1]
+    shared = [
+        (i, a, n) for i, a, n in some if len(shapes[i]) > 1 and any(n in s for j, s in enumerate(shapes) if j != i)
+    ]
+    made = []
+    for i, axis, _ in shared:
+        text = f"axis {axis} of {names[i]} as 1"
+        made.append(Size(text, text, {(i, axis): 1}, late=True, rare=True, apart=True, stretched=True))
+    return made[:_PARTED]
 
 
 def _parted(

@@ -65,6 +65,7 @@ class Variant:
     excused: Excused = Excused.NOTHING
     one: tuple[int, ...] = ()  # positions of tensors that are one object; no gradient is asked for
     apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
+    stretched: bool = False  # an axis of size 1, that the reference is to stretch
 
 
 #: Of each tensor what it has in every draw, and keeps.
@@ -96,13 +97,16 @@ def variants(
     yield from by_turns(values, sized)
 
 
-def filled_otherwise(drawn: Variant, held: Held) -> Iterator[Variant]:
-    """Large values where other arguments are drawn: a limit may be one of an argument and of values."""
+def filled_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _FAR) -> Iterator[Variant]:
+    """Large values, or others, where other arguments are drawn: a limit may be one of an argument and of values."""
     for fill in fills(drawn.asked):
-        if fill.label in _FAR:
+        if fill.label in labels:
             a, b = (_kept(some, fill.change(some), held) for some in (drawn.asked, drawn.other))
             name = f"{drawn.name}, {fill.name}"
-            yield replace(drawn, name=name, fill=f"{drawn.fill}-{fill.label}", asked=a, other=b, rare=True)
+            fill_name = f"{drawn.fill}-{fill.label}"
+            yield replace(
+                drawn, name=name, fill=fill_name, asked=a, other=b, group="", unless="", rare=True
+            )  # fmt: skip
 
 
 def by_turns(*some: Iterable[_T]) -> Iterator[_T]:

@@ -36,7 +36,7 @@ class Kept:
         if not own.is_leaf:  # the call before updated it in place
             own = self.inputs[key] = own.detach()
         own.requires_grad_(False)
-        if own.is_meta or not own.equal(made):  # a version stays where values do
+        if own.is_meta or not _same(own, made):  # a version stays where values do
             (own.data if unseen else own).copy_(made)
         return own
 
@@ -53,6 +53,13 @@ class Kept:
         while len(self.outputs) > 1 and sum(v.size for call in self.outputs for _, _, v in call) > _NUMBERS:
             del self.outputs[0]
         return found
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two tensors hold the same numbers, zeros of the same sign too: what is written in place may be -0."""
+    if not a.equal(b):
+        return False
+    return not a.is_floating_point() or bool(a.signbit().equal(b.signbit()))
 
 
 def _holds(output: Any, held: Array) -> bool:

@@ -167,7 +167,9 @@ def _made_for(one: Tried, given: Sequence[Tensor], *, alone: bool) -> Tried:
         return one
     if one.variant.apart and _fails(one) and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
         why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
-        return by_candidate(one.variant, why, news=True)
+        if one.variant.stretched:
+            why = "the candidate takes what it is to stretch, and has other gradients there"
+        return by_candidate(one.variant, why, news=not one.variant.stretched or forward.verdict not in FAILED)
     raised = next((j for j in one.judgements.values() if j.verdict is Verdict.ERROR), None)
     if one.variant.apart and raised is not None:
         return by_candidate(one.variant, f"the candidate declines: {raised.message}", news=raised is not forward)
@@ -210,7 +212,7 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
         why = "no two draws can be brought to this size: inputs() draws others, or values that cannot be so there"
         return Tried(variant, declined=why)
     pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
-    if not pairs or variant.rest is not None:
+    if not pairs or variant.rest is not None or variant.stretched:
         return None
     before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
     news = [n for a, b in pairs for m, n in zip(a.shape, b.shape, strict=False) if m != n]

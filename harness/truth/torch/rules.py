@@ -39,7 +39,7 @@ MOVES = frozenset(
     reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d
     repeat_interleave zero diag_embed block_diag upsample_nearest1d upsample_nearest2d upsample_nearest3d
     _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d diagonal_copy alias_copy
-    masked_scatter_backward lu_unpack
+    masked_scatter_backward lu_unpack _pack_padded_sequence
     nan_to_num _sparse_mask take chunk glu_jvp unflatten flatten narrow _nested_view view_element_type clone_preserve
     """.split()
 )

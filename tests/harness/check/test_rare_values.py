@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.questions.fills import filled  # noqa: E402
+from opproof.harness.check.sides.kept import Kept  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
 
 F = torch.nn.functional
@@ -489,3 +490,12 @@ def test_an_expert_that_more_tokens_choose_than_it_holds():
     only = "the first column above all"
     assert judged(routed, routed, inputs, only=only).ok
     assert wrong_at(lambda s: routed(s, 25), routed, inputs, only=only) == {only}
+
+
+def test_zeros_that_an_update_leaves_with_another_sign():
+    """What a call has made -0 in place is 0 again for the next."""
+    kept = Kept()
+    for _ in range(2):
+        given = kept.taken(0, torch.zeros(3))
+        assert not given.signbit().any()
+        given.neg_()

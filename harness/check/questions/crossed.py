@@ -1,0 +1,75 @@
+"""Options that draws have and no draw has together: a weight for some seeds, smoothing for others.
+
+An argument of one draw is put into another: what is wrong where two options meet is right for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+from opproof.harness.check.sides.generators import stilled
+
+#: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
+_MOST, _SEEDS, _LONGEST = 6, 6, 24
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A factory of draws whose options are those of `base`, with one argument as it is drawn for another seed."""
+
+    name: str  # what the meeting is called
+    draw: Callable[[int], Any]
+    seeds: tuple[int, ...]  # of draws with the same options
+    key: Any
+    value: Any
+    first: int  # the seed that counts as the first
+
+    def __call__(self, seed: int) -> Any:
+        made = self.draw(self.seeds[(seed - self.first) % len(self.seeds)])
+        given: Any = dict(made) if isinstance(made, Mapping) else list(made)
+        given[self.key] = self.value
+        return given
+
+
+def crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> list[Crossed]:
+    """Meetings of options that draws of the first seeds have apart."""
+    return list(islice(_crossed(draw, first, names), _MOST))
+
+
+def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> Iterator[Crossed]:
+    some = {seed: draw(seed) for seed in range(first, first + _SEEDS)}
+    if len({tuple(_keys(made)) for made in some.values()}) > 1:
+        return
+    options = {seed: {key: _option(made[key]) for key in _keys(made)} for seed, made in some.items()}
+    seen = {tuple(of.values()) for of in options.values()}
+    for a, b in product(some, repeat=2):
+        differing = [key for key, option in options[a].items() if option != options[b][key]]
+        for key in differing if len(differing) > 1 else ():
+            met = tuple({**options[a], key: options[b][key]}.values())
+            if met in seen:
+                continue
+            seen.add(met)
+            alike = [a, *(s for s in range(first, first + _LONGEST) if s != a and _options(draw(s)) == options[a])]
+            name = key if isinstance(key, str) else names[key] if key < len(names) else f"argument {key}"
+            yield Crossed(f"seed {a} with {name} of seed {b}", draw, tuple(alike), key, some[b][key], first)
+
+
+def _keys(made: Any) -> list[Any]:
+    if isinstance(made, Mapping):
+        return list(made)
+    return list(range(len(made))) if isinstance(made, list | tuple) else []
+
+
+def _options(made: Any) -> dict[Any, str]:
+    return {key: _option(made[key]) for key in _keys(made)}
+
+
+def _option(value: Any) -> str:
+    """What an argument is beside the numbers in its tensors, in words that are equal where it is."""
+    from torch.utils._pytree import tree_flatten
+
+    leaves, spec = tree_flatten(value)
+    return repr((["a tensor" if hasattr(leaf, "shape") else stilled(leaf) for leaf in leaves], str(spec)))
