@@ -59,7 +59,7 @@ def _same(a: Any, b: Any) -> bool:
     """Whether two tensors hold the same numbers, zeros of the same sign too: what is written in place may be -0."""
     if not a.equal(b):
         return False
-    return not a.is_floating_point() or bool(a.signbit().equal(b.signbit()))
+    return not a.is_floating_point() or bool(a.float().signbit().equal(b.float().signbit()))
 
 
 def _holds(output: Any, held: Array) -> bool:

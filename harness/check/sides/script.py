@@ -33,7 +33,8 @@ def keep(path: str, y: Any) -> str:
     """Save a tensor; its dtype."""
     import torch
 
-    plain = torch.view_as_real(y.detach().resolve_conj()) if y.is_complex() else y.detach()
+    y = y.detach().cpu()
+    plain = torch.view_as_real(y.resolve_conj()) if y.is_complex() else y
     np.save(path, (plain.double() if plain.is_floating_point() else plain).numpy())
     return str(y.dtype)
 
@@ -42,7 +43,7 @@ def as_of(y: Any, g: Any) -> Any:
     """A cotangent in the dtype of its output; a complex one comes by its parts."""
     import torch
 
-    return (torch.view_as_complex(g) if y.is_complex() else g).to(y.dtype)
+    return (torch.view_as_complex(g) if y.is_complex() else g).to(y.device, y.dtype)
 
 
 def called(subject: Any, job: dict[str, Any], tensors: list[Any]) -> Any:
