@@ -47,8 +47,8 @@ def _cover(paths: Sequence[str], sealed: Sequence[str]) -> None:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             Path("/proc/self", name).write_text(text)
     _checked(libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None))
-    for path in sealed:
-        _seal(libc, path)
+    for folder in sealed:
+        _seal(libc, folder)
     for path in map(Path, paths):
         if path.is_dir():
             _checked(libc.mount(b"none", bytes(path), b"tmpfs", ctypes.c_ulong(_READ_ONLY), b"size=4k,mode=500"))
