@@ -17,6 +17,9 @@ from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
 
+#: Fills of which most exponentials are 0 in float64 too, and equal: who chooses by their arguments has an order.
+_SATURATING = ("large", "huge")
+
 
 def unsettled(question: Question, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:
     """Why what is wrong at a variant says nothing of the candidate; empty where it does."""
@@ -57,7 +60,8 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
     if variant.fill in (TINY, ZEROED):  # where all but a few are equal, gradients go to whichever are taken
         return chosen and any(j.verdict in WRONG for j in judgements.values())
-    return (variant.fill == TIED or variant.name == NEGATIVE) and chosen and judgements[Mode.FORWARD].verdict in WRONG
+    equal = variant.fill in (TIED, *_SATURATING) or variant.fill.endswith(_SATURATING) or variant.name == NEGATIVE
+    return equal and chosen and judgements[Mode.FORWARD].verdict in WRONG
 
 
 def _of_nothing(variant: Variant, judgements: Mapping[Mode, Judgement]) -> bool:

@@ -139,3 +139,21 @@ def test_a_place_past_the_end_where_rounding_decides_otherwise():
 
     report = opproof.check(wrong, like=picked, inputs=inputs, seconds=5, raises=False)
     assert report.failures or not report.ok
+
+
+def test_who_chooses_by_what_shares_are_made_of():
+    """Of large numbers most shares are 0 in float64 too: the reference takes the first of them, a router the next."""
+
+    def counted(x):
+        return torch.bincount(x.softmax(-1).topk(2).indices.flatten(), minlength=6)
+
+    def by_scores(x):
+        return torch.bincount(x.topk(2).indices.flatten(), minlength=6)
+
+    def inputs(seed):
+        return [30 * torch.randn(11, 6, generator=torch.Generator().manual_seed(seed))]
+
+    given = {"like": counted, "inputs": inputs, "gradients": False, "raises": False, "only": "large values"}
+    assert not opproof.check(by_scores, **given).failures
+    wrong = opproof.check(lambda x: by_scores(-x), **{**given, "only": "as given"})
+    assert wrong.failures
