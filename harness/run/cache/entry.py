@@ -75,13 +75,31 @@ def facts_of(found: Packed, tree: msgspec.Raw) -> Mapping[str, Any]:
     return {name: fact for facts in by_kind.values() for name, fact in facts.items()}
 
 
-def of_answers(asked: Posed) -> bytes:
+@dataclass(frozen=True)
+class Answers:
+    """What was said of answers to a question; it holds none of the question's data."""
+
+    passed: dict[bytes, Any]
+    told: dict[bytes, Any]
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.passed) + len(self.told)
+
+    def last(self) -> dict[str, dict[bytes, Any]]:
+        """Those that are kept, as the fields of an entry."""
+        return {"passed": _last(self.passed), "told": _last(self.told)}
+
+
+def answers_to(asked: Posed) -> Answers:
+    """Those to a question, which grow with it."""
+    return Answers(asked.passed, asked.told)
+
+
+def of_answers(answers: Answers) -> bytes:
     """An entry of what was said of answers, and of nothing else."""
-    return encoded({"count": 0, "facts": {}, "data": None, **_answers(asked)}, "f64")
-
-
-def _answers(asked: Posed) -> dict[str, dict[bytes, Any]]:
-    return {"passed": _last(asked.passed), "told": _last(asked.told)}
+    return encoded({"count": 0, "facts": {}, "data": None, **answers.last()}, "f64")
 
 
 def _last(answers: dict[bytes, Any]) -> dict[bytes, Any]:
@@ -106,7 +124,7 @@ def of_question(pair: Pair, *, data: bool) -> bytes:
         "cotangents": asked.cotangents, "other_cotangents": other.cotangents,
         "needs": asked.needs, "outputs": [(y.dtype.name, y.shape) for y in pair.outputs],
     }  # fmt: skip
-    whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **_answers(asked)}
+    whole = {"count": len(asked.facts), "facts": facts, "data": drawn if data else None, **answers_to(asked).last()}
     return encoded(whole, asked.case.dtype)
 
 

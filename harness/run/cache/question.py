@@ -48,7 +48,7 @@ class Questions:
 
     store: Store | None = None
     drawn: dict[tuple[str, Mode, int], Drawn] = field(default_factory=dict)
-    sliced: list[Drawn] = field(default_factory=list)
+    sliced: list[tuple[bytes, int, entry.Answers]] = field(default_factory=list)  # name, answers kept, answers
 
     def __call__(self, case: Case, op: Op, mode: Mode, memory: int = MEMORY) -> Pair:
         """See Posing."""
@@ -56,7 +56,7 @@ class Questions:
         if key not in self.drawn:
             one = self._kept(case, op, mode, memory) or self._fresh(case, op, mode, memory)
             if one.pair.room is not None:
-                self.sliced.append(one)
+                self.sliced += [] if one.name is None else [(one.name, one.answers, entry.answers_to(one.pair.asked))]
                 return one.pair
             self.drawn[key] = one
         return self.drawn[key].pair
@@ -69,9 +69,9 @@ class Questions:
                     self.store.put(one.name, _encoded(one))
                 except NotKept:
                     continue
-        for one in self.sliced:
-            if self.store is not None and one.name is not None and _answers(one) > one.answers:
-                self.store.put(one.name, entry.of_answers(one.pair.asked))
+        for name, kept, answers in self.sliced:
+            if self.store is not None and answers.count > kept:
+                self.store.put(name, entry.of_answers(answers))
         self.drawn.clear()
         self.sliced.clear()
 
@@ -91,7 +91,7 @@ class Questions:
         pair.asked.passed.update(kept.passed)
         pair.asked.told.update(kept.told)
         seconds = 0.0 if kept.data is None else math.inf  # what was worth keeping is
-        return Drawn(pair, name, kept.count, len(kept.passed) + len(kept.told), seconds, whole=_is_whole(pair))
+        return Drawn(pair, name, kept.count, entry.answers_to(pair.asked).count, seconds, whole=_is_whole(pair))
 
     def _fresh(self, case: Case, op: Op, mode: Mode, memory: int) -> Drawn:
         begun = time.process_time()
@@ -121,11 +121,9 @@ def _digest(source: Path, torch: bool) -> bytes | None:
 def _grown(one: Drawn) -> bool:
     """Whether more is known of a question than is kept of it. Facts that were not read are no more than they were."""
     asked = one.pair.asked
-    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or _answers(one) > one.answers
-
-
-def _answers(one: Drawn) -> int:
-    return len(one.pair.asked.passed) + len(one.pair.asked.told)
+    return (one.whole and not asked.unread and len(asked.facts) > one.facts) or entry.answers_to(
+        asked
+    ).count > one.answers
 
 
 def _is_whole(pair: Pair) -> bool:
@@ -137,6 +135,6 @@ def _encoded(one: Drawn) -> bytes:
     """All that is known of a question, as far as there is room for it. Raises NotKept."""
     asked = one.pair.asked
     if not one.whole:
-        return entry.of_answers(asked)
+        return entry.of_answers(entry.answers_to(asked))
     elements = sum(v.size for v in asked.inputs if v is not None)
     return entry.of_question(one.pair, data=elements <= LARGE or one.seconds >= SLOW * elements)

@@ -1,5 +1,7 @@
 """Answers that were judged before: the same bits by the same rules are not judged again, everything else is."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -125,6 +127,17 @@ def test_an_answer_in_slices_and_one_that_is_drawn_are_not_judged_again(at, monk
     monkeypatch.setattr(calls, "judge", never)
     monkeypatch.setattr(calls, "judge_in_slices", never)
     assert judging() == plain
+
+
+def test_a_question_in_slices_is_not_held(at):
+    """What is judged in slices is large: until all is kept, what was said of answers stays, and not their data."""
+    questions = Questions(Store(at))
+    pair = questions(Case.parse("relu[x=600x4000;f32]"), load("relu"), Mode.FORWARD, 2**26)
+    assert pair.room is not None
+    held = weakref.ref(pair.asked)
+    del pair
+    gc.collect()
+    assert held() is None
 
 
 def test_of_many_answers_the_last_are_kept(at):
