@@ -79,10 +79,9 @@ def conventions(
     reduction: str = "mean",
 ) -> Iterator[Array]:
     for formula in (_formula, _other, _split):
-        loss = np.where(np.isinf(target), np.nan, formula(x, target, pos_weight))  # of terms in any order inf - inf
-        yield reduced(loss if weight is None else loss * weight, reduction)
-        loss = formula(x, target, pos_weight)
-        yield reduced(loss if weight is None else loss * weight, reduction)
+        plain = formula(x, target, pos_weight)
+        for loss in (np.where(np.isinf(target), np.nan, plain), plain):  # of terms in any order inf - inf
+            yield reduced(loss if weight is None else loss * weight, reduction)
 
 
 def vjp(

@@ -36,9 +36,13 @@ _Change = Callable[[Array], Array | None]
 
 
 def absent(
-    pairs: Sequence[Pair], named: frozenset[float] = frozenset(), marks: frozenset[int] = frozenset()
-) -> Iterator[Variant]:
-    """Variants of the first pair of draws; `named`: the numbers that the reference names; `marks`: it asks for them."""
+    pairs: Sequence[Pair], named: frozenset[float] = frozenset(), marks: frozenset[int] = frozenset(),
+    only: _Change | None = None,
+) -> Iterator[Variant]:  # fmt: skip
+    """Variants of the first pair of draws; `named`: the numbers that the reference names; `marks`: it asks for them.
+
+    `only`: the one change that is tried.
+    """
     given, _ = pairs[0]
     whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
     for at in whole:
@@ -54,6 +58,8 @@ def absent(
         for mark in _outside(drawn, marks):
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
         for said, change in changes.items():
+            if only is not None and change is not only:
+                continue
             pair = max(pairs, key=partial(_end, at=at)) if change is _gathered else pairs[0]
             if (both := of_both(pair, at, partial(_changed, change=change))) is not None:
                 yield Variant(said.format(given[at].name), "whole-numbers", CONTIGUOUS, *both, rare=True)
@@ -61,9 +67,7 @@ def absent(
 
 def all_alike(pairs: Sequence[Pair], size: str) -> Iterator[Variant]:
     """Those of all numbers alike, of draws at a larger size: a tile is full of one then."""
-    for variant in absent(pairs):
-        if variant.name.endswith(" all alike"):
-            yield replace(variant, name=f"{size}, {variant.name}")
+    return (replace(variant, name=f"{size}, {variant.name}") for variant in absent(pairs, only=_alike))
 
 
 def _changes(

@@ -5,6 +5,7 @@ An argument of one draw is put into another: what is wrong where two options mee
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -43,7 +44,8 @@ def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> It
     some = {seed: draw(seed) for seed in range(first, first + _SEEDS)}
     if len({tuple(_keys(made)) for made in some.values()}) > 1:
         return
-    options = {seed: {key: _option(made[key]) for key in _keys(made)} for seed, made in some.items()}
+    options = {seed: _options(made) for seed, made in some.items()}
+    later = functools.cache(lambda seed: _options(draw(seed)))  # each seed is drawn once
     seen = {tuple(of.values()) for of in options.values()}
     for a, b in product(some, repeat=2):
         differing = [key for key, option in options[a].items() if option != options[b][key]]
@@ -52,7 +54,8 @@ def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> It
             if met in seen:
                 continue
             seen.add(met)
-            alike = [a, *(s for s in range(first, first + _LONGEST) if s != a and _options(draw(s)) == options[a])]
+            others = (s for s in range(first, first + _LONGEST) if s != a)
+            alike = [a, *(s for s in others if (options[s] if s in options else later(s)) == options[a])]
             name = key if isinstance(key, str) else names[key] if key < len(names) else f"argument {key}"
             yield Crossed(f"seed {a} with {name} of seed {b}", draw, tuple(alike), key, some[b][key], first)
 

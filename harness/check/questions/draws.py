@@ -22,7 +22,7 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 #: How many data are tried where noise takes another branch.
 AGAIN = 3
 #: Sizes at which all numbers that say which are made alike: of more than a tile of rows.
-_MANY = (1100, 4200)
+_MANY = frozenset((1100, 4200))
 
 
 def variants_of(
@@ -44,12 +44,13 @@ def variants_of(
     zeros = list(rare(pairs[0][0], floors))
     first, *made = _together([variants(*pair, kept, by_shape, zeros) for pair in pairs])
     rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
-    early, late = ([_sized(pairs, size, kept) for size in others if size.late is late] for late in (False, True))
+    sized = [(size, _sized(pairs, size, kept)) for size in others]
+    early, late = ([some for size, some in sized if size.late is late] for late in (False, True))
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
     early += [_also(one, v) for v in otherwise for one in _few(early)]
     early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
     seldom = [(v,) for v in nothing(pairs, kept)]
-    seldom += [(v,) for some in late for v in _at_sizes(some, kept)]
+    seldom += [(v,) for size, some in sized if size.late for v in _at_size(size, some, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
     return (first, *drawn, *early, *usual, *by_turns([*few, *seldom], late))
 
@@ -107,16 +108,15 @@ def _few(sized: Sequence[tuple[Variant, ...]]) -> list[tuple[Variant, ...]]:
     return [*(s for s in ragged if s[0].group == ragged[0][0].group), *[s for s in sized if s[0].rare][:1]]
 
 
-def _at_sizes(sized: tuple[Variant, ...], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
+def _at_size(size: Size, sized: tuple[Variant, ...], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
     """What errs at a size alone: far from 0 where there are few rows, and all numbers alike where there are many."""
-    first, name = sized[0], sized[0].name
-    to = int(name.rpartition(" ")[2]) if name.rpartition(" ")[2].isdigit() else 0
-    if " and " in name or not first.asked or first.apart:
+    news = set(size.new.values())
+    if len(news) != 1 or size.apart or not sized[0].asked:
         return
-    if to in (1, *FEW):
-        yield from filled_otherwise(first, kept, ("negative",))
-    if to in _MANY:
-        yield from all_alike([(v.asked, v.other) for v in sized], name)
+    if news <= {1, *FEW}:
+        yield from filled_otherwise(sized[0], kept, ("negative",))
+    if news <= _MANY:
+        yield from all_alike([(v.asked, v.other) for v in sized], size.name)
 
 
 def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:

@@ -63,7 +63,7 @@ class Variant:
     rest: tuple[Any, ...] | None = None  # what is given beside tensors, where it is not as given
     rare: bool = False  # where it tells nothing, nothing is said of it
     excused: Excused = Excused.NOTHING
-    one: tuple[int, ...] = ()  # positions of tensors that are one object; no gradient is asked for
+    one: tuple[int, ...] = ()  # positions of tensors that are one object
     apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
     stretched: bool = False  # an axis of size 1, that the reference is to stretch
 

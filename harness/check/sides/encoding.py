@@ -90,12 +90,11 @@ def _enum_from_json(of: list[Any], own: Mapping[str, Any]) -> Any:
     for kind in (own.get(name), importable(module, name)):
         if isinstance(kind, enum.EnumMeta) and member in kind.__members__:
             return kind[member]
-    return _made(name, base, tuple((key, repr(v)) for key, v in members), tuple(v for _, v in members))[member]
+    return _made(name, base, tuple((key, from_json(v, own)) for key, v in members))[member]
 
 
 @functools.cache
-def _made(name: str, base: str, told: tuple[tuple[str, str], ...], values: tuple[Any, ...]) -> Any:
+def _made(name: str, base: str, members: tuple[tuple[str, Any], ...]) -> Any:
     """One class for all members that come: they are compared by what they are."""
     mixed = {"int": int, "str": str}.get(base)
-    pairs = [(key, value) for (key, _), value in zip(told, values, strict=True)]
-    return enum.Enum(name, pairs, type=mixed) if mixed else enum.Enum(name, pairs)
+    return enum.Enum(name, members, type=mixed) if mixed else enum.Enum(name, members)

@@ -54,7 +54,9 @@ _BRIEF = 10.0
 def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Tried:
     """Try one variant. Raises OpError where the reference uses what has no rule under noise."""
     start = time.process_time()
-    gradients, manner = manner.gradients, replace(manner, gradients=manner.gradients and not variant.one)
+    usual = manner
+    if variant.one:  # of values; the gradients of what is one are asked for by themselves
+        manner = replace(manner, gradients=False)
     asked = once.asked(reference, variant, variant.asked, manner)
     other = once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
@@ -103,7 +105,7 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     )
     if part is not None:
         return Tried(variant, asked, known, part[0].reply, {**judgements, part[0].mode: part[1]})
-    if variant.one and gradients and (wrong := _wrong_as_one(reference, ask, variant, manner, once)) is not None:
+    if variant.one and (wrong := _wrong_as_one(reference, ask, variant, usual, once)) is not None:
         return Tried(variant, asked, known, reply, {**judgements, Mode.GRADIENT: wrong})
     if first and all(y.differentiable for y in reply.outputs):
         alone = lost(reference, ask, asked)
@@ -115,7 +117,6 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
 
 def _wrong_as_one(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once: Once) -> Judgement | None:
     """What is wrong with the gradients of tensors that are one."""
-    manner = replace(manner, gradients=True)
     asked = once.asked(reference, variant, variant.asked, manner)
     if isinstance(asked, str) or not asked.request.cotangents:
         return None

@@ -91,11 +91,11 @@ class Count(enum.IntEnum):
     ONE = 1
 
 
-class Rows:
-    pass
+class Kind(enum.Enum):
+    HALF = torch.float16
 
 
-@pytest.mark.parametrize("value", [Mode.HIGH, Count.ONE])
+@pytest.mark.parametrize("value", [Mode.HIGH, Count.ONE, Kind.HALF])
 @pytest.mark.parametrize("has_it", [True, False])
 def test_a_member_of_an_enum_comes_back(value, has_it):
     written = json.loads(json.dumps(encoding.to_json(value)))
