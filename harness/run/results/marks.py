@@ -6,6 +6,7 @@ the run sees and mends; what it puts there once the run was killed nobody sees. 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
@@ -31,10 +32,14 @@ class Marker:
     key: bytes = field(repr=False)
     header: bytes  # its line
 
+    @functools.cached_property
+    def _begun(self) -> hashlib.blake2b:
+        """With the header in it, which may name thousands of cases: read once, and not for every record."""
+        return hashlib.blake2b(self.header, key=self.key, digest_size=_MARK_BYTES)
+
     def mark(self, line: bytes) -> bytes:
         """The mark of a record's line, a line too."""
-        digest = hashlib.blake2b(key=self.key, digest_size=_MARK_BYTES)
-        digest.update(self.header)
+        digest = self._begun.copy()
         digest.update(line)
         return digest.hexdigest().encode() + b"\n"
 
