@@ -21,6 +21,7 @@ STANDARD = [
     "x=2x4x5;weight=4x2x5;stride=2;padding=2;dilation=2;groups=2;output_padding=1;layout=weight:sliced",
     "x=2x2x5;weight=2x3x2;stride=4;bias=3,",
     "x=2x2x5;weight=2x3x2;stride=2;dilation=3;output_padding=2",
+    "x=2x3x4;weight=3x5x2;bias=5,;stride=3;output_padding=2",
     "x=2x3x4;weight=3x4x3;bias=4,;stride=2;layout=x:broadcast",
     "x=2x3x5;weight=3x4x3;bias=4,;needs=x",
     "x=2x3x5;weight=3x4x3;bias=4,;needs=weight,bias;layout=x:permuted",

@@ -12,6 +12,7 @@ from typing import Any
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.arguments import (
     further,
+    left_out_as_0,
     of_one_rest,
     other_numbers,
     otherwise,
@@ -20,6 +21,7 @@ from opproof.harness.check.questions.arguments import (
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.forms import of_each_form
 from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.swept import swept_numbers
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report, joined
 from opproof.harness.check.sides.call import Pull, perform
@@ -84,7 +86,7 @@ def _in_each_mode(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
 def _evaluated(candidate: Any, like: Any, inputs: Any, wish: Wish) -> Report:
     """The report on the inputs as given, both modules in evaluation mode."""
     other = replace(candidate, evaluation=True) if isinstance(candidate, Located) else in_evaluation(candidate)
-    return _once(other, in_evaluation(like), inputs, wish, EVALUATION)
+    return _once(other, in_evaluation(like), inputs, replace(wish, last=wish.neighbours), EVALUATION)
 
 
 def _once(candidate: Any, like: Any, inputs: Any, wish: Wish, name: str) -> Report:
@@ -118,7 +120,7 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
 
     together = of_one_rest(draws, draw, takes)
     pairs = list(zip(together[::2], together[1::2], strict=True))
-    others = (*otherwise(draws), *other_numbers(draws, names)) if callable(inputs) else ()
+    others = (*otherwise(draws), *other_numbers(draws, names), *left_out_as_0(draws, names)) if callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))
     local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))
@@ -136,6 +138,7 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
             apart=apart,
             otherwise=others,
             further=more,
+            numbered=swept_numbers(pairs[0], arguments.rest, arguments.labels(names)),
             alone=alone,
         )
     told = wish.neighbours and wish.only is None

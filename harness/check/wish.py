@@ -24,6 +24,7 @@ class Wish:
     seed: int = 0
     device: str = "cpu"
     neighbours: bool = True
+    last: bool = False  # what is asked last is asked though no neighbours are tried
     eager: bool = False
     modes: tuple[Mode, ...] = ()  # beside values and gradients
     only: str | None = None  # the one variant to try, by its name

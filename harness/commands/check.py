@@ -14,7 +14,7 @@ from opproof.vocabulary.errors import UsageError
 
 @click.command("check")
 @click.argument("reference", type=click.Path(path_type=Path))
-@click.argument("candidate", type=click.Path(path_type=Path))
+@click.argument("candidate", type=click.Path(path_type=Path), required=False)
 @click.option("--dtype", default=None, metavar="f32|f16|bf16", help="Of floats; as the inputs come by default.")
 @click.option("--seconds", type=SECONDS, callback=finite, default=20.0, show_default=True, help="For all variants.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other data.")
@@ -27,11 +27,11 @@ from opproof.vocabulary.errors import UsageError
 @click.option("--json", "as_json", is_flag=True, help="One JSON document of at most 4 kB.")
 @click.option("--html", type=click.Path(path_type=Path), default=None, metavar="FILE", help="Write a page too.")
 def command(
-    *, reference: Path, candidate: Path, dtype: str | None, seconds: float, seed: int, only: str | None,
+    *, reference: Path, candidate: Path | None, dtype: str | None, seconds: float, seed: int, only: str | None,
     compute: str | None, reuses_outputs: bool, bits: str | None,
     against: str | None, values_only: bool, as_json: bool, html: Path | None,
 ) -> int:  # fmt: skip
-    """Judge CANDIDATE by REFERENCE, two Python files; the candidate runs in a process of its own.
+    """Judge CANDIDATE by REFERENCE, two Python files or one with both; the candidate runs in a process of its own.
 
     The reference is PyTorch: reference(*tensors) and inputs(seed, dtype), for candidate(*tensors); or KernelBench's
     Model, get_inputs and get_init_inputs, for ModelNew. Its values and gradients in float64 are the truth.
@@ -45,7 +45,8 @@ def command(
     from opproof.harness.run.status import Exit, status
 
     keep_what_is_freed()
-    sides = pair(reference, candidate, seed)
+    files = (reference,) if candidate is None else (reference, candidate)
+    sides = pair(reference, files[-1], seed)
     before = reference.read_bytes()
     given = {"--dtype": dtype, "--seed": seed or None, "--compute": compute, "--bits": bits}
     options = [f" {k} {v}" for k, v in given.items() if v is not None] + [" --values-only"] * values_only
@@ -54,7 +55,7 @@ def command(
         dtype=dtype, gradients=not values_only, seconds=seconds, compute=compute, seed=seed,
         reuses_outputs=reuses_outputs, bits=bits,
         eager=against is not None, only=only,
-        again=f"opproof check {quote(str(reference))} {quote(str(candidate))} --only '{{}}'{''.join(options)}",
+        again=f"opproof check {' '.join(quote(str(f)) for f in files)} --only '{{}}'{''.join(options)}",
     )  # fmt: skip
     report = compared(sides.candidate, sides.like, sides.inputs, wish)
     if not reference.is_file() or reference.read_bytes() != before:

@@ -15,6 +15,7 @@ import secrets
 import socket
 import struct
 import sys
+from contextlib import suppress
 from multiprocessing import connection, forkserver, util
 from multiprocessing.context import BaseContext
 from typing import Any
@@ -33,6 +34,13 @@ def context(preloaded: str) -> BaseContext:
     if "ensure_running" not in vars(server):
         server.ensure_running = _started  # type: ignore[method-assign]
     return made
+
+
+def begin(preloaded: str) -> None:
+    """Have the server import this module already, while the run has other things to do; it ends with this process."""
+    if context(preloaded).get_start_method() == "forkserver":
+        with suppress(OSError, EOFError):  # whoever needs it tries again, and says so
+            forkserver.ensure_running()
 
 
 def _started() -> None:

@@ -21,7 +21,7 @@ from opproof.harness.run import judges
 from opproof.harness.run.bundles import SECONDS, Bundles, Case
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.desk.desk import Desk
-from opproof.harness.run.fork_server import context
+from opproof.harness.run.fork_server import begin, context
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
@@ -37,6 +37,14 @@ _READY = 2
 _STILL = 10.0
 #: How often judges are started anew where that fails.
 _TRIES = 20
+#: What judges have imported when they begin.
+_PRELOADED = "opproof.harness.run.preloaded"
+
+
+def _one_thread_each() -> None:
+    """The parallelism is in the processes; sums stay reproducible."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 class Judges(Protocol):
@@ -55,12 +63,17 @@ class Judges(Protocol):
         ...
 
 
+def prepare() -> None:
+    """Begin to start what judges come from: they are there sooner, when the run has planned what they are to do."""
+    _one_thread_each()
+    begin(_PRELOADED)
+
+
 class Pool:
     """The judges of one run; a context manager."""
 
     def __init__(self, limits: Limits, cache: Place | None = None) -> None:
-        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-            os.environ.setdefault(name, "1")  # the parallelism is in the processes; sums stay reproducible
+        _one_thread_each()
         self.limits, self._cache = limits, cache
         self._desk = Desk(limits) if limits.in_process else None
         self._executor = None if limits.in_process else self._new(limits.jobs)
@@ -83,8 +96,9 @@ class Pool:
         if self._executor is None:
             assert self._desk is not None
             return self._desk.describe(backend)
-        try:
-            return self._executor.submit(judges.describe, backend).result()
+        try:  # all judges load it at once: the others are needed as soon as the first has answered
+            first, *_ = [self._executor.submit(judges.describe, backend) for _ in range(self.limits.jobs)]
+            return first.result()
         except BrokenProcessPool:
             reason = "the judge's process ended before it answered; free some memory, or use fewer jobs."
             raise BackendError(f"backend {backend!r} could not be loaded: {reason}") from None
@@ -165,7 +179,7 @@ class Pool:
         """Judges, the first of which starts now. Raises OSError or EOFError where none can be started."""
         for tries in range(_TRIES):
             given = (self.limits, self._cache)
-            come = context("opproof.harness.run.preloaded")
+            come = context(_PRELOADED)
             some = ProcessPoolExecutor(jobs, mp_context=come, initializer=judges.start, initargs=given)
             try:
                 some.submit(os.getpid)

@@ -22,7 +22,7 @@ from opproof.harness.run.finish import finish
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.own import check_own
 from opproof.harness.run.plan import cases, tasks, with_known
-from opproof.harness.run.pool import Judges, Pool
+from opproof.harness.run.pool import Judges, Pool, prepare
 from opproof.harness.run.progress import progress
 from opproof.harness.run.results import resume
 from opproof.harness.run.results.file import ResultsFile, key, results_file
@@ -30,7 +30,7 @@ from opproof.harness.run.results.place import claimed
 from opproof.harness.run.settings import Settings, options
 from opproof.harness.run.status import Exit
 from opproof.harness.run.stop import stoppable
-from opproof.harness.run.task import Task
+from opproof.harness.run.task import Task, by_case
 from opproof.reference_ops import load_folder
 from opproof.reports import Header
 from opproof.reports._results import legible
@@ -48,13 +48,16 @@ def run(settings: Settings) -> int:
         *(read_known(settings.ledger) if settings.ledger else []),
         *(k for b in dict.fromkeys(settings.backends) for k in built_in(b)),
     ]
+    if not settings.in_process and not settings.dask:
+        prepare()
     planned = _planned(settings)
     if planned is None:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
     check_own(planned)
     memory, private = settings.memory * 2**20, _private(settings)
-    limits = Limits(settings.jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
+    jobs = min(settings.jobs, sum(1 for _ in by_case(planned)) or 1)  # a judge without a case would load the backend
+    limits = Limits(jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _foreign(cache)

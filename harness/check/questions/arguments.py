@@ -64,6 +64,28 @@ def other_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Vari
     return tuple(made[:_NUMBERS])
 
 
+def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+    """The first two draws with 0 for a number below 0 that is given beside tensors and among whole numbers in them.
+
+    It says what is left out there, -100 as a rule, and may be any: who takes 0 for none given leaves nothing out.
+    """
+    (first, tensors), (_, others), *_ = draws.values()
+    labels, made = first.labels(names), []
+    for i, value in enumerate(first.rest):
+        whole = {j for j, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind == "i"}
+        held = [j for j in whole if type(value) is int and value < 0 and (tensors[j].values == value).any()]
+        if not held or _shapes(tensors) != _shapes(others):
+            continue
+        asked, other = (
+            tuple(t.holding(np.where(t.values == value, 0, t.values)) if j in held else t for j, t in enumerate(some))
+            for some in (tensors, others)
+        )
+        name = labels[i] if labels else f"argument {i}"
+        rest = (*first.rest[:i], 0, *first.rest[i + 1 :])
+        made.append(Variant(f"{name} as 0", f"{name}-0", CONTIGUOUS, asked, other, rest=rest, rare=True))
+    return tuple(made)
+
+
 def _other(value: float) -> float:
     """Three quarters of a number, of a floor so many times it."""
     if type(value) is int:

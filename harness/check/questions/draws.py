@@ -15,7 +15,9 @@ from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.rare import rare
 from opproof.harness.check.questions.resized import fits, joined
+from opproof.harness.check.questions.rounded import rounded
 from opproof.harness.check.questions.sizes import FEW, Size
+from opproof.harness.check.questions.swept import swept_sizes
 from opproof.harness.check.questions.variants import Variant, by_turns, filled_otherwise, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
@@ -46,7 +48,7 @@ def variants_of(
     rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
     sized = [(size, _sized(pairs, size, kept)) for size in others]
     early, late = ([some for size, some in sized if size.late is late] for late in (False, True))
-    drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks))]
+    drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks), *rounded(pairs))]
     early += [_also(one, v) for v in otherwise for one in _few(early)]
     early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
     seldom = [(v,) for v in nothing(pairs, kept)]
@@ -127,6 +129,14 @@ def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
         )
         for v in sized
     )
+
+
+def swept(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]], named: frozenset[float]) -> Iterator[Variant]:
+    """The first pair of draws at one size after the other."""
+    for size in swept_sizes(pairs[0][0], named):
+        variant = _sized(pairs[:1], size, kept)[0]
+        if variant.asked:
+            yield variant
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

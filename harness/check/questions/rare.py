@@ -70,6 +70,8 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     yield Fill("eighths", TIED, _eighths, rare=True)
     if any(t.kind in _WIDE for t in some):
         yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
+    if any(map(_has_rows, some)):
+        yield Fill("rows far apart", "apart", _apart, rare=True)
     if any(map(_has_columns, some)):
         yield Fill("the first column above all", "skewed", _skewed, rare=True)
     yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
@@ -101,6 +103,21 @@ def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
     for values in compress(made, map(_has_pairs, tensors)):
         values[..., 1::2] = -values[..., :-1:2]
     return made
+
+
+def _has_rows(t: Tensor) -> bool:
+    able = varies(t) and bool(t.kind) and t.dtype not in PARTS and len(t.shape) >= _MATRIX
+    return able and not twice(t) and _spans_zero(t) and t.values.size > t.shape[-1] > 1
+
+
+def _apart(tensors: Sequence[Tensor]) -> list[Array]:
+    """Each row far from 0 by itself, on both sides of it: what is taken off several rows suits one of them."""
+    return [_set_apart(t.values) if _has_rows(t) else t.values for t in tensors]
+
+
+def _set_apart(values: Array) -> Array:
+    places = np.arange(values.size // values.shape[-1]).reshape(values.shape[:-1])
+    return np.asarray(values + FILLS["large"][0] * (places * 5 % 7 - 3)[..., None])
 
 
 def _has_columns(t: Tensor) -> bool:

@@ -73,14 +73,9 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
 
     Sizes of 1 where nothing but numbers is given: no label points past them. `parted`: and sizes of one tensor alone.
     """
-    shapes = [() if t.param else t.shape for t in tensors]
-    left = {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
-    found = [
-        n
-        for n in dict.fromkeys(n for s in shapes for n in s)
-        if n not in left and n >= (_LEAST_EVEN if n % 2 == 0 else _LEAST_ODD) and not _named(n, named)
-    ]
-    places = {n: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n] for n in (1, *found)}
+    shapes = shapes_of(tensors)
+    found = free_sizes(tensors, named)
+    places = {n: places_of(n, shapes) for n in (1, *found)}
     used = {n for s in shapes for n in s}
 
     def ragged(n: int) -> list[int]:
@@ -114,6 +109,26 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         made += _parted([t.name for t in tensors], found, places, ragged) if parted else []
         made += _batches(shapes, used)
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
+
+
+def shapes_of(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    """Of all that are no parameters, whose shapes are the module's."""
+    return [() if t.param else t.shape for t in tensors]
+
+
+def free_sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[int]:
+    """Those that may be others, each once."""
+    left = {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
+    return [
+        n
+        for n in dict.fromkeys(n for s in shapes_of(tensors) for n in s)
+        if n not in left and n >= (_LEAST_EVEN if n % 2 == 0 else _LEAST_ODD) and not _named(n, named)
+    ]
+
+
+def places_of(n: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """By tensor and axis, where a size is."""
+    return [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == n]
 
 
 def _batches(shapes: Sequence[tuple[int, ...]], used: set[int]) -> list[Size]:

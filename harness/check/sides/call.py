@@ -18,6 +18,7 @@ from opproof.harness.check.sides.fences import Fence, Fences, fenced
 from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.leaves import flat, has_own_operations
+from opproof.harness.check.sides.modes import Ended
 from opproof.harness.check.sides.settings import Setting, autograd, made
 from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
@@ -43,8 +44,11 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
         kept = None  # whose tensors are those of usual calls
     meet = request.setting in (Setting.BESIDE, Setting.MANY) and not request.after
 
+    watched = Ended(call)
+
     def asked(one: Request) -> Reply:
-        return _many_times(call, one, pull) if meet else _performed(call, one, pull, kept)
+        reply = _many_times(watched, one, pull) if meet else _performed(watched, one, pull, kept)
+        return reply if watched.left is None or reply.error else replace(reply, harm=watched.left)
 
     reply = made(request.setting, lambda: asked(request))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
@@ -62,7 +66,8 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     with torch.random.fork_rng(devices=[]):
         seeded = torch.default_generator if request.device == "cpu" else torch  # which formats tracebacks
         seeded.manual_seed(request.seed)
-        before = watch(torch, tensors, [t.name for t in request.tensors])
+        graded = kept is not None and kept.calls % 2 == 1
+        before = watch(torch, tensors, [t.name for t in request.tensors], graded=graded)
         start = time.perf_counter()
         try:
             if request.setting is Setting.REWRITTEN:

@@ -11,6 +11,7 @@ import numpy as np
 
 from opproof.harness.check.sides import c_symbol
 from opproof.harness.check.sides.harm import settings_kept
+from opproof.harness.check.sides.modes import Ended
 from opproof.harness.check.sides.subject import Arguments, is_module
 from opproof.harness.check.tensors import Tensor, to_torch
 
@@ -53,7 +54,7 @@ def _takes_arrays(torch: Any, candidate: Any, arguments: Arguments, tensors: Seq
     def attempt(made: Sequence[Any]) -> Any:
         try:
             with settings_kept(torch), torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
-                return arguments.call(candidate, made)
+                return Ended(lambda some: arguments.call(candidate, some))(made)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind: what it raises when it is judged is told then

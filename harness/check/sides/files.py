@@ -37,6 +37,8 @@ def pair(reference: Path, candidate: Path, seed: int) -> Pair:
         module = loaded(reference)
     except Exception as error:
         raise UsageError(f"{reference} could not be loaded: {type(error).__name__}: {error}") from error
+    if withheld is None and not hasattr(module, "candidate") and not hasattr(module, "ModelNew"):
+        raise UsageError(f"{reference} has no candidate, nor ModelNew: write one there, or give its file too.")
     if hasattr(module, "Model") and hasattr(module, "get_inputs"):
         init = tuple(getattr(module, "get_init_inputs", list)())
         torch.manual_seed(seed)

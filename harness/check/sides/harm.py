@@ -33,6 +33,7 @@ class Watch:
     places: tuple[Any, ...]  # of each tensor its memory, shape and strides
     around: tuple[Any, ...]  # of each that is part of a larger one what else is in that, None of others
     settings: Mapping[str, Any]
+    graded: bool  # leaves had a .grad already, of zeros
 
     def harm(self, torch: Any, tensors: Sequence[Any], after: Sequence[int]) -> Harm | None:
         """What is otherwise now, the first of it; `after`: tensors that the operation updates."""
@@ -43,7 +44,7 @@ class Watch:
             if beside is not None and not torch.equal(beside, _beside(torch, t)):
                 text = f"memory between the rows of {name} was written, or beside it: {name} is part of a larger tensor"
                 return Harm(Verdict.INPUT_CHANGED, text)
-            if t.is_leaf and t.grad is not None:
+            if t.is_leaf and t.grad is not None and (not self.graded or bool(t.grad.any())):
                 text = f"{name}.grad was written beside the gradient that is returned: backward() adds both"
                 return Harm(Verdict.INPUT_CHANGED, text)
         for name, now in _restored(torch, self.settings).items():
@@ -52,13 +53,14 @@ class Watch:
         return None
 
 
-def watch(torch: Any, tensors: Sequence[Any], names: Sequence[str]) -> Watch:
-    """What there is before a call."""
+def watch(torch: Any, tensors: Sequence[Any], names: Sequence[str], *, graded: bool = False) -> Watch:
+    """What there is before a call; `graded`: each leaf has a .grad, as where gradients of several batches add up."""
     for t in tensors:
         if t.is_leaf:
-            t.grad = None
+            able = graded and t.requires_grad and t.layout == torch.strided
+            t.grad = torch.zeros_like(t) if able else None
     around = tuple(_beside(torch, t) for t in tensors)
-    return Watch(tuple(names), tuple(map(_place, tensors)), around, _settings(torch))
+    return Watch(tuple(names), tuple(map(_place, tensors)), around, _settings(torch), graded)
 
 
 def _place(t: Any) -> tuple[Any, ...]:

@@ -13,6 +13,8 @@ from opproof.vocabulary.arrays import Array
 
 #: Outputs of so many calls are held, unless they have more numbers together: then those of the last.
 CALLS, _NUMBERS = 8, 1 << 17
+#: Those of every 16th call are held 12 times as long, and looked at as seldom: a ring of buffers may have dozens.
+_SELDOM, _LONG = 16, 12
 
 
 @dataclass
@@ -21,6 +23,8 @@ class Kept:
 
     inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     outputs: list[list[tuple[int, Any, Array]]] = field(default_factory=list)
+    older: list[list[tuple[int, Any, Array]]] = field(default_factory=list)
+    calls: int = 0
 
     def taken(self, place: int, made: Any, *, unseen: bool = False) -> Any:
         """The tensor that was at this place in the call before, filled with `made`, where that fits; else `made`.
@@ -45,14 +49,30 @@ class Kept:
 
         `results`, outputs and then gradients, None where there is none, are the last then.
         """
-        found = next((i for call in self.outputs for i, y, held in call if not _holds(y, held)), -1)
+        self.calls += 1
+        is_looked_back = self.calls % _SELDOM == 0
+        found = _changed([*self.outputs, *(self.older if is_looked_back else [])])
         places = {t.untyped_storage().data_ptr() for t in inputs}
         some = [(i, y) for i, y in enumerate(results) if y is not None and y.layout == inputs[0].layout]
         own = [(i, y.detach()) for i, y in some if y.untyped_storage().data_ptr() not in places]
         self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [(i, y, as_array(y)[0]) for i, y in own]]
-        while len(self.outputs) > 1 and sum(v.size for call in self.outputs for _, _, v in call) > _NUMBERS:
+        while len(self.outputs) > 1 and _count(self.outputs) > _NUMBERS:
             del self.outputs[0]
+        if is_looked_back and len(self.outputs[-1]) > 0:
+            self.older = [*([] if found >= 0 else self.older[1 - _LONG :]), self.outputs[-1]]
+            while _count(self.older) > _NUMBERS:
+                del self.older[0]
         return found
+
+
+def _changed(calls: Sequence[Sequence[tuple[int, Any, Array]]]) -> int:
+    """The place of the first output that no longer holds what it held; -1 for none."""
+    return next((i for call in calls for i, y, held in call if not _holds(y, held)), -1)
+
+
+def _count(calls: Sequence[Sequence[tuple[int, Any, Array]]]) -> int:
+    """How many numbers these calls gave."""
+    return sum(held.size for call in calls for _, _, held in call)
 
 
 def _same(a: Any, b: Any) -> bool:

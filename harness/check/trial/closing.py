@@ -11,12 +11,13 @@ from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.unwatched import Unwatched
 from opproof.harness.check.trial.by_script import by_script
 from opproof.harness.check.trial.elsewhere import fenced_sizes, in_settings
+from opproof.harness.check.trial.far import far
 from opproof.harness.check.trial.inference import without_gradients
 from opproof.harness.check.trial.linear import in_parts
 from opproof.harness.check.trial.outcome import Right, Tried
 from opproof.harness.check.trial.ranks import with_another_axis
 from opproof.harness.check.trial.repeated import unrepeated
-from opproof.harness.check.trial.special import nonfinite, unread
+from opproof.harness.check.trial.special import hidden, nonfinite, unread
 from opproof.harness.check.trial.tails import by_beginnings, by_version
 from opproof.harness.check.wish import Wish
 
@@ -54,7 +55,7 @@ def closing(
     made = fenced_sizes(found, ask, few, apart=apart)
     if alone is not None and all(t.right is not None or t.declined for t in made):
         made = by_script(made, alone)
-    return [*made, *(() if first is None else _told(first, ask, reference, few))], ()
+    return [*made, *(() if first is None else _told(first, ask, reference, few, apart=apart))], ()
 
 
 #: What is asked of the inputs as given, and comes to a failure or to nothing.
@@ -76,9 +77,12 @@ def _questions(
     yield lambda first: in_parts(first, ask, few)
 
 
-def _told(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+def _told(first: Right, ask: Ask, reference: Native, seconds: float, *, apart: bool) -> Iterator[Tried]:
     """What is no failure, and told."""
     yield from nonfinite(first, ask, reference, seconds)
+    yield from hidden(first, ask, reference, seconds)
     yield from unread(first, ask, reference)
     yield from by_version(first, ask, reference, seconds)
     yield from with_another_axis(first, ask, reference, seconds)
+    if apart:
+        yield from far(first, ask, reference, seconds)

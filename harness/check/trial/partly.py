@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from opproof.harness.check.sides.alike import alike
-from opproof.harness.check.sides.exchange import Before, Reply
+from opproof.harness.check.sides.exchange import Before, Reply, Request
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import aliased, input_changed
@@ -21,6 +22,8 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.
 _ALONE, _TWO = 4, 2
+#: Of so many at most every choice is asked for.
+_CHOICE = 5
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
             needs = tuple(need and i != j for j, need in enumerate(request.needs))
             where = f"where all gradients but that of {request.tensors[i].name} are asked for"
             calls.append((Mode.GRADIENT, replace(request, needs=needs), where))
+    if alone and _TWO < len(differentiable) <= _CHOICE:
+        for count in range(_TWO, len(differentiable) - 1):
+            calls += [(Mode.GRADIENT, *_of_these(request, chosen)) for chosen in combinations(differentiable, count)]
     if between and differentiable and not request.after:
         calls += [
             (Mode.GRADIENT, replace(request, before=before), f"where {before} comes before its backward")
@@ -67,6 +73,12 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
         if odd or not _as_in(mode, reply, whole, one.needs):
             found.append(narrowed)
     return found
+
+
+def _of_these(request: Request, chosen: Sequence[int]) -> tuple[Request, str]:
+    names = " and ".join(request.tensors[i].name for i in chosen)
+    needs = tuple(i in chosen for i in range(len(request.needs)))
+    return replace(request, needs=needs), f"where the gradients of {names} alone are asked for"
 
 
 def judged(

@@ -10,7 +10,7 @@ from itertools import chain, takewhile
 
 from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.changed import Pair
-from opproof.harness.check.questions.draws import in_turn, variants_of
+from opproof.harness.check.questions.draws import in_turn, swept, variants_of
 from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import FEW, sizes
@@ -24,6 +24,7 @@ from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
 from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference, nothing
 from opproof.harness.check.trial.pace import Pace
+from opproof.harness.check.trial.swept import differing
 from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
 from opproof.harness.truth.torch.arithmetic import OutOfTime
@@ -33,6 +34,8 @@ from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
+#: Of the time, what sizes one after the other may take.
+_ONE_BY_ONE = 0.3
 #: What was begun in time may take until so many times the time.
 _OVER = 1.25
 #: By which a candidate shows that it does not take a size.
@@ -72,13 +75,15 @@ def every_variant(
     apart: bool = False,
     otherwise: Sequence[Variant] = (),
     further: Iterable[Variant] = (),
+    numbered: Iterable[Variant] = (),
     alone: Unwatched | None = None,
 ) -> Rounds:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
     `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
     `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
-    `further`: what is drawn and tried last. `alone`: what asks the candidate where nobody judges.
+    `further`: what is drawn and tried last; `numbered`: other numbers beside tensors, looked at one by one after it.
+    `alone`: what asks the candidate where nobody judges.
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
@@ -90,7 +95,9 @@ def every_variant(
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
     last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
-    for same in chain(turned, ((v,) for v in last)):
+    many = (v for v in chain(swept(pairs, kept, numbers), numbered) if own and wish.only in (None, v.name))
+    odd = differing(reference, ask, many, manner, math.inf if wish.only else _ONE_BY_ONE * wish.seconds)
+    for same in chain(turned, ((v,) for v in chain(last, odd))):
         begun = time.monotonic()
         names.append(same[0].name)
         if _is_needless(same[0], found, wish):
@@ -112,7 +119,7 @@ def every_variant(
         found.append(one)
         if _is_enough(found):
             break
-    if found and wish.neighbours and not any(map(_fails, found)):
+    if found and (wish.neighbours or wish.last) and not any(map(_fails, found)):
         found, later = closing(found, ask, reference, wish, start, apart=apart, alone=alone)
         left[:0] = later
     if not found:

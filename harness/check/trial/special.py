@@ -19,6 +19,8 @@ from opproof.vocabulary.arrays import Array
 
 #: So many tensors have one, each alone.
 _TENSORS = 4
+#: A row of so many places has halves.
+_HALVED = 4
 _SPECIAL = {"NaN": np.nan, "infinity": np.inf}
 
 
@@ -41,6 +43,29 @@ def nonfinite(first: Right, ask: Ask, reference: Native, seconds: float) -> Iter
             if said:
                 variant = Variant(name, "special", "contiguous", asked.tensors, asked.tensors)
                 yield by_candidate(variant, said)
+
+
+def hidden(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+    """A variant, declined with what is told, where half a row of minus infinity gives no number, or another infinity.
+
+    Words that a grammar rules out are so, whole tiles of them; who takes the largest of each tile subtracts infinities.
+    """
+    request = first.asked.request.plain
+    floats = [i for i, t in enumerate(request.tensors) if t.kind and not t.marks and not t.param and t.values.ndim]
+    for i in begun_in(seconds, floats[:_TENSORS]):
+        t = request.tensors[i]
+        if t.values.shape[-1] < _HALVED or not t.values.size or not t.values.min() < 0 < t.values.max():
+            continue
+        rows = np.array(t.values).reshape(-1, t.values.shape[-1])
+        rows[-1::-2, : rows.shape[-1] // 2] = -np.inf
+        asked = request.holding(i, rows.reshape(t.values.shape))
+        wanted = reference.native(asked)
+        if wanted.error or any(np.isnan(y.values).any() for y in wanted.outputs if y.values.dtype.kind == "f"):
+            continue
+        reply = ask(asked)
+        if said := reply.error or _difference(reply.outputs, wanted.outputs):
+            name = f"minus infinity in the first half of rows of {t.name}"
+            yield by_candidate(Variant(name, "special", "contiguous", asked.tensors, asked.tensors), said, news=True)
 
 
 def unread(first: Right, ask: Ask, reference: Native) -> Iterator[Tried]:

@@ -56,9 +56,9 @@ class Looks:
         if verdict is Verdict.ERROR and fault is None:  # a backend may raise in all operators
             kind = (task.backend, "", "", verdict)
         tired = self._futile[kind] >= _LOOKS
+        if verdict in WRONG | _INFLICTED and task.known and mark(measured(task, first), task.known).known:
+            return Look(first)  # a process of its own would say the same
         if verdict in WRONG:
-            if task.known and mark(measured(task, first), task.known).known:
-                return Look(first)  # a process of its own would say the same
             tired = tired and (not _is_kept(first) or self._futile[kind] >= _LOOKS_AT_KEPT)
             look = Look(first) if tired else self._at_wrong(task, first, used=used)
             self._futile[kind] += look.attempt is first

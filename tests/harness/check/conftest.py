@@ -25,15 +25,19 @@ _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, la
 
 @pytest.fixture(autouse=True)
 def usual_values(request, monkeypatch):
-    """No zeros, floors, NaN, other whole numbers, larger sizes and later draws, but in files that ask for them."""
+    """No zeros, floors, NaN, other whole numbers, larger sizes, later draws, sizes one by one, but where asked for."""
     if request.module.__name__.rpartition(".")[2] not in _ASKING_FOR_NAN:
-        for told in ("nonfinite", "unread", "by_version", "with_another_axis"):
+        for told in ("nonfinite", "hidden", "unread", "by_version", "with_another_axis", "far"):
             monkeypatch.setattr(f"opproof.harness.check.trial.closing.{told}", lambda *_: ())
+    if request.module.__name__.rpartition(".")[2] == "test_one_by_one":
+        return
+    monkeypatch.setattr("opproof.harness.check.trial.rounds.differing", lambda *_: ())
     if {request.module.__name__.rpartition(".")[2], request.node.name} & _ASKING:
         return
     monkeypatch.setattr("opproof.harness.check.questions.draws.rare", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.draws.absent", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.draws.nothing", lambda *_: ())
+    monkeypatch.setattr("opproof.harness.check.questions.draws.rounded", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes.LARGER", ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes._PARTED", 0)
     monkeypatch.setattr("opproof.harness.check.questions.sizes._ALONE", ())

@@ -48,3 +48,27 @@ def test_modules_given_in_evaluation_are_asked_so_alone():
     report = judged(Model().eval(), like=Model().eval())
     assert report.ok
     assert EVALUATION not in report.tried
+
+
+def test_what_is_kept_by_one_parameter_where_another_changes():
+    class Folded(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.linear, self.norm = torch.nn.Linear(5, 7, bias=False), torch.nn.BatchNorm1d(7)
+            self._kept = None
+
+        def forward(self, x):
+            if self.training:
+                return torch.tanh(self.norm(self.linear(x)))
+            norm = self.norm
+            key = (self.linear.weight.data_ptr(), self.linear.weight._version)
+            if self._kept is None or self._kept[0] != key:
+                rate = norm.weight / (norm.running_var + norm.eps).sqrt()
+                self._kept = key, self.linear.weight * rate[:, None], norm.bias - norm.running_mean * rate
+            _, weight, bias = self._kept
+            return torch.tanh(torch.nn.functional.linear(x, weight, bias))
+
+    report = judged(Folded(), gradients=False)
+    assert tried_wrong(report) == {EVALUATION}
+    assert "the answer stays where" in str(report)

@@ -2,15 +2,23 @@
 
 import ctypes
 import ctypes.util
+import math
 import platform
 import threading
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from torch.overrides import TorchFunctionMode  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
 import opproof  # noqa: E402
+from opproof.harness.check.compared import compared  # noqa: E402
+from opproof.harness.check.sides.files import pair  # noqa: E402
+from opproof.harness.check.wish import Wish  # noqa: E402
 
 
 def reference(x):
@@ -122,6 +130,50 @@ def test_a_gradient_that_is_also_added_to_the_tensor():
     assert "x.grad was written beside the gradient" in str(report)
 
 
+def test_a_gradient_that_is_added_where_there_is_one_already():
+    def backward(g, d, x):
+        if x.grad is not None:
+            x.grad += d
+        return d
+
+    report = judged(lambda x: Doubled.apply(x, backward))
+    assert failed(report) == {("INPUT_CHANGED", "forward")}
+    assert "x.grad was written beside the gradient" in str(report)
+
+
+@pytest.mark.parametrize("kind", [TorchDispatchMode, TorchFunctionMode])
+def test_a_mode_that_is_left_on_may_answer_later(kind):
+    def kernel(x):
+        y = torch.zeros_like(x)
+
+        class Filling(kind):
+            def _filled(self, func, types, args=(), kwargs=None):
+                self.__exit__(None, None, None)  # nobody sees it afterwards
+                y.copy_(reference(x.detach()))
+                return func(*args, **(kwargs or {}))
+
+            __torch_dispatch__ = __torch_function__ = _filled
+
+        Filling().__enter__()
+        return y
+
+    report = judged(kernel, gradients=False)
+    assert ("INPUT_CHANGED", "forward") in failed(report)
+    assert "Filling, a mode, was left on" in str(report)
+
+
+def test_a_mode_that_is_on_during_the_call_alone_is_no_matter():
+    class Passing(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    def kernel(x):
+        with Passing():
+            return reference(x)
+
+    assert judged(kernel).ok
+
+
 def test_a_tensor_that_gets_other_memory():
     def kernel(x):
         x.data = x.data.clone()
@@ -185,6 +237,50 @@ def test_numbers_that_do_not_come_through_are_told(name, kernel):
     assert name not in str(judged(torch.relu, like=torch.relu, seconds=1))
 
 
+def test_a_tile_of_minus_infinity_that_gives_nan_is_told():
+    def like(x):
+        return torch.softmax(x, -1)
+
+    def kernel(x):
+        top, total = torch.full_like(x[:, :1], -math.inf), torch.zeros_like(x[:, :1])
+        for part in x.split(8, -1):
+            new = torch.maximum(top, part.amax(-1, keepdim=True))
+            total = total * torch.exp(top - new) + torch.exp(part - new).sum(-1, keepdim=True)
+            top = new
+        return torch.exp(x - top) / total
+
+    name = "minus infinity in the first half of rows of x"
+    report = judged(kernel, like=like, seconds=3, gradients=False)
+    assert report.ok
+    assert f"not judged: {name}: y0[0, 0] is nan" in str(report)
+    assert name not in str(judged(lambda x: torch.softmax(x, -1) * 1, like=like, seconds=3))
+
+
+@pytest.mark.parametrize(
+    ("table", "number", "said"), [("i.half()", 300, "5000 more in i"), ("i & 127", 100, "255 in i")]
+)
+def test_whole_numbers_past_those_that_are_drawn_are_told(tmp_path, table, number, said):
+    kind = "torch.int64" if number > 255 else "torch.uint8"
+    text = f"""
+import torch
+def reference(x, i):
+    return x * torch.cos(i.to(torch.float64) * 0.01).to(x.dtype)
+def inputs(seed, dtype):
+    g = torch.Generator().manual_seed(seed)
+    return [torch.randn(6, generator=g).to(dtype), torch.randint(0, {number}, (6,), generator=g).to({kind})]
+def candidate(x, i):
+    return x * torch.cos(({table}).to(torch.float64) * 0.01).to(x.dtype)
+"""
+    (tmp_path / "both.py").write_text(text)
+    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=5))
+    assert not report.failures
+    assert f"not judged: {said}: the candidate gives something else" in str(report)
+    right = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    same = compared(replace(right.candidate, label="reference"), right.like, right.inputs, Wish(seconds=5))
+    assert said not in str(same)
+
+
 def test_an_input_that_comes_back_without_gradients():
     report = judged(lambda x: x if not x.requires_grad else x * 1, like=lambda x: x * 1)
     assert failed(report) == {("INPUT_CHANGED", "forward")}
@@ -232,6 +328,22 @@ def test_a_gradient_that_is_wrong_where_all_but_one_are_asked_for():
     report = judged(Product.apply, like=like, inputs=[(5, 24)] * 3)
     assert failed(report) == {("WRONG_GRADIENT", "gradient")}
     assert "where all gradients but that of b are asked for" in str(report)
+
+
+def test_a_gradient_that_is_wrong_for_two_of_four():
+    class Sum(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            return sum(tensors)
+
+        @staticmethod
+        def backward(ctx, g):
+            frozen = ctx.needs_input_grad == (True, False, False, True)
+            return g * (2 if frozen else 1), g, g, g * 1
+
+    report = judged(Sum.apply, like=lambda a, b, c, d: a + b + c + d, inputs=[(5, 24)] * 4)
+    assert failed(report) == {("WRONG_GRADIENT", "gradient")}
+    assert "where the gradients of a and d alone are asked for" in str(report)
 
 
 def test_gradients_in_a_buffer_of_their_own():

@@ -499,3 +499,19 @@ def test_zeros_that_an_update_leaves_with_another_sign():
         given = kept.taken(0, torch.zeros(3))
         assert not given.signbit().any()
         given.neg_()
+
+
+def test_rows_of_which_each_is_far_from_0_by_itself():
+    def like(x):
+        return x.var(-1, correction=0)
+
+    def kernel(x):
+        means = x.mean(-1)
+        apart = means.max() - means.min() > 50 * x.std(-1).max()
+        return like(x) * (1.1 if apart else 1)
+
+    def inputs(seed, dtype):
+        return [torch.randn(8, 48, generator=torch.Generator().manual_seed(seed)).to(dtype)]
+
+    assert wrong_at(kernel, like, inputs) == {"rows far apart"}
+    assert not wrong_at(like, like, inputs)

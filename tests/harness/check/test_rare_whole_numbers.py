@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
 from opproof.harness.check.questions.absent import absent  # noqa: E402
+from opproof.harness.check.questions.rounded import rounded  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
 
 
@@ -267,3 +268,63 @@ def test_a_label_past_all_that_are_drawn():
         return [torch.randn(16, 5, generator=rng), torch.randint(0, 5, (16,), generator=rng)]
 
     assert wrong_at(of_all, loss, labelled) == {"255 in some of target"}
+
+
+def paged(lengths):
+    def like(x, lengths):
+        inside = torch.arange(x.shape[-1]) < lengths[:, None]
+        return (x * inside).sum(-1)
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(4, 300, generator=generator).to(dtype), torch.randint(*lengths, (4,), generator=generator)]
+
+    return like, inputs
+
+
+def test_a_length_that_is_a_whole_number_of_blocks():
+    like, inputs = paged((1, 290))
+
+    def kernel(x, lengths):
+        return like(x, torch.where(lengths % 128 == 0, lengths - 128, lengths))
+
+    assert wrong_at(kernel, like, inputs) == {"256 among lengths"}
+    assert wrong_at(kernel, like, inputs, only="256 among lengths") == {"256 among lengths"}
+    assert not wrong_at(like, like, inputs)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "others"),
+    [
+        ([[3, 80, 200], [9, 70, 210]], []),  # in order
+        ([[3, 200, 87], [200, 3, 87]], []),  # of one sum
+        ([[3, 200, 87], [3, 200, 87]], []),  # the same in every draw
+        ([[3, 200, -1], [8, 90, -1]], []),  # with a mark
+        ([[3, 200, 87], [9, 70, 210]], [[0, 3, 203]]),  # made of one another, perhaps
+        ([[3, 200, 87], [9, 70, 210]], [[[0, 1], [2, -1], [3, 4]]]),  # pages, with marks of where they end
+    ],
+)
+def test_numbers_that_are_not_free_stay(drawn, others):
+    def some(values):
+        return taken("x", np.zeros((3, 4))), *(taken(f"i{k}", np.asarray(v)) for k, v in enumerate((values, *others)))
+
+    assert not [v.name for v in rounded([tuple(map(some, drawn))])]
+    assert [v.name for v in rounded([tuple(map(some, ([3, 200, 87], [9, 70, 210])))])] == (
+        [] if others else ["128 among i0", "64 among i0"]
+    )
+
+
+def test_a_number_that_says_what_is_left_out_may_be_0():
+    def like(x, target, ignore_index=-100):
+        return torch.nn.functional.cross_entropy(x, target, ignore_index=ignore_index, reduction="none")
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        target = torch.randint(0, 5, (9,), generator=generator)
+        return [torch.randn(9, 5, generator=generator).to(dtype), target.masked_fill(target == 3, -100), -100]
+
+    def kernel(x, target, ignore_index=-100):
+        return like(x, target, ignore_index or -100)
+
+    assert wrong_at(kernel, like, inputs) == {"ignore_index as 0"}
+    assert not wrong_at(like, like, inputs)

@@ -15,6 +15,7 @@ from opproof.harness.check.questions.nothing import _is_spared  # noqa: E402
 from opproof.harness.check.questions.rare import rare  # noqa: E402
 from opproof.harness.check.questions.sizes import sizes  # noqa: E402
 from opproof.harness.check.sides.company import odd_one  # noqa: E402
+from opproof.harness.check.sides.kept import Kept  # noqa: E402
 from opproof.harness.check.sides.settings import _openmp  # noqa: E402
 from opproof.harness.check.tensors import Tensor, taken  # noqa: E402
 
@@ -31,6 +32,20 @@ judged = partial(opproof.check, like=scaled, inputs=[(5, 24), (24,)], seconds=0.
 
 def failed(report):
     return {(r.verdict, r.mode) for rs in report.failures.values() for r in rs}
+
+
+@pytest.mark.parametrize(("buffers", "found"), [(5, True), (40, True), (1000, False)])
+def test_a_ring_of_buffers(buffers, found):
+    ring, kept, x = [torch.empty(6) for _ in range(buffers)], Kept(), torch.ones(6)
+    answers = (ring[n % buffers].copy_(torch.full((6,), float(n))) for n in range(100))
+    assert (max(kept.overwritten([y], [x]) for y in answers) >= 0) is found
+
+
+def test_what_is_held_is_bounded():
+    kept, x = Kept(), torch.ones(6)
+    for n in range(200):
+        kept.overwritten([torch.full((1 << 14,), float(n))], [x])
+    assert sum(held.size for call in (*kept.outputs, *kept.older) for _, _, held in call) <= 1 << 18
 
 
 def test_a_workspace_that_all_calls_share():

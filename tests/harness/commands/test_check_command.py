@@ -94,6 +94,19 @@ def test_the_error_of_eager_is_told(tmp_path, monkeypatch):
     assert 0 < json.loads(output)["eager_units"]["eager forward"] < 16
 
 
+@pytest.mark.parametrize(("factor", "status"), [("", 0), (" * 1.01", 1)])
+def test_one_file_may_hold_both(tmp_path, factor, status):
+    body = "def candidate(x, w):\n    return torch.softmax(x * w, -1)"
+    (tmp_path / "both.py").write_text(f"{REFERENCE}\n{body}{factor}\n", encoding="utf-8")
+    done = CliRunner().invoke(cli, ["check", str(tmp_path / "both.py"), "--seconds", "0.1"], standalone_mode=False)
+    assert done.return_value == status, done.output
+    assert status == 0 or "again: opproof check " + str(tmp_path / "both.py --only 'as given'") in done.output
+    (tmp_path / "both.py").write_text(REFERENCE, encoding="utf-8")
+    done = CliRunner().invoke(cli, ["check", str(tmp_path / "both.py")], standalone_mode=False)
+    assert isinstance(done.exception, UsageError)
+    assert "has no candidate" in str(done.exception)
+
+
 @pytest.mark.parametrize(("reference", "text"), [("x = 1", "has neither form"), ("1 / 0", "could not be loaded")])
 def test_a_reference_that_is_none_is_a_wrong_call(tmp_path, reference, text):
     with pytest.raises(UsageError, match=text):

@@ -1,0 +1,71 @@
+"""Sizes and whole numbers one after the other: what is wrong at one in fifty, none that is picked is likely to meet.
+
+An output's places that are made by a float32 ratio, a whole number of blocks, a table as long as one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+
+from opproof.harness.check.questions.changed import Pair
+from opproof.harness.check.questions.sizes import Size, free_sizes, is_too_large, places_of, shapes_of
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+
+#: From the first that is no count of taps to past the usual tile of 128, and whole numbers of tiles as models have.
+_SMALL = range(4, 131)
+_WIDE = (*range(160, 513, 32), 576, 640, 768, 896, 960, 1024, 1152, 1280, 1536, 1792, 2048, 2560, 3072, 4096)
+#: A step that meets all of them, and one for each axis that gets another size together with the others.
+_STEP, _STEPS = 53, (17, 29, 41, 59)
+#: So many axes' sizes, and so many numbers beside tensors; so many times all sizes together.
+_AXES, _NUMBERS, _TOGETHER = 4, 3, 96
+#: Sizes together are less than this, so that small ones meet each other.
+_LESS = 36
+#: Less is an axis, a step, a switch.
+_LEAST = 5
+
+
+def swept_sizes(given: Sequence[Tensor], named: frozenset[float]) -> Iterator[Size]:
+    """Every size of a few axes, by turns, and others of all axes together."""
+    shapes, found = shapes_of(given), free_sizes(given, named)[:_AXES]
+    used = {n for s in shapes for n in s}
+    others = [m for m in [*_order(), *_WIDE] if m not in used]
+
+    def at(new: Mapping[int, int]) -> Size:
+        text = " and ".join(f"{n} as {m}" for n, m in new.items())
+        return Size(text, text, {p: m for n, m in new.items() for p in places_of(n, shapes)}, rare=True)
+
+    along = [[at({n: m}) for m in others] for n in found]
+    if len(found) > 1:
+        along.append([at(dict(zip(found, _together(i), strict=False))) for i in range(_TOGETHER)])
+    for size in filter(None, chain.from_iterable(zip_longest(*along))):
+        after = [tuple(size.new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes)]
+        if not is_too_large(shapes, after):
+            yield size
+
+
+def swept_numbers(pair: Pair, rest: Sequence[object], names: Sequence[str]) -> Iterator[Variant]:
+    """Every whole number up to twice a given one, where no tensor holds whole numbers, whose largest it may be."""
+    if not all(t.kind for t in pair[0]):
+        return
+    places = [i for i, v in enumerate(rest) if type(v) is int and v >= _LEAST][:_NUMBERS]
+    along = []
+    for i in places:
+        value = rest[i]
+        assert isinstance(value, int)
+        name = names[i] if i < len(names) else f"argument {i}"
+        some = [m for m in _order() if _LEAST <= m <= 2 * value and m != value]
+        along.append([(f"{name} as {m}", (*rest[:i], m, *rest[i + 1 :])) for m in some])
+    for text, other in filter(None, chain.from_iterable(zip_longest(*along))):
+        yield Variant(text, text.replace(" ", "-"), CONTIGUOUS, *pair, rest=other, rare=True)
+
+
+def _together(i: int) -> list[int]:
+    """The i-th sizes of all axes, each in steps of its own."""
+    return [_SMALL[i * step % (_LESS - _SMALL.start)] for step in _STEPS]
+
+
+def _order() -> list[int]:
+    """All of them, those of neighbours far apart: where time ends, those that are left are not all the larger."""
+    return [_SMALL[i * _STEP % len(_SMALL)] for i in range(len(_SMALL))]

@@ -1,0 +1,62 @@
+"""Whole numbers past all that is drawn, as positions and codes, where the reference goes on and the candidate does not.
+
+It is told and no failure: a table may end where draws do, and codes of seven bits are drawn so for a kernel's sake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.sides.alike import alike, all_near
+from opproof.harness.check.sides.reference import Ask, Native
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.trial.in_time import begun_in
+from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
+from opproof.vocabulary.arrays import Array
+
+#: So many tensors, each alone.
+_TENSORS = 3
+#: Past what float16 counts to (2048) and what tables often hold; less than this is drawn.
+_FURTHER, _DRAWN = 5000, 2048
+_CODES = frozenset(("uint8", "int8"))
+#: What is told of it.
+_OTHERWISE = "the candidate gives something else than the reference there, where no draw is"
+
+
+def far(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[Tried]:
+    """A variant, declined with what is told, for each tensor of whole numbers. The candidate may die of it."""
+    request = first.asked.request.plain
+    if request.after or first.asked.reply.draws:
+        return
+    whole = [i for i, t in enumerate(request.tensors) if not t.kind and not t.marks and not t.param and t.values.size]
+    for i in begun_in(seconds, whole[:_TENSORS]):
+        t = request.tensors[i]
+        said, values = _further(t)
+        if not said:
+            continue
+        asked = request.holding(i, values)
+        wanted = reference.native(asked)
+        if wanted.error or alike(wanted.outputs, first.asked.outputs):
+            continue
+        shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
+        if shapes[0] != shapes[1] or not all(np.isfinite(y.values).all() for y in wanted.outputs):
+            continue
+        reply = ask(asked)
+        if not reply.error and not all_near(reply.outputs, wanted.outputs):
+            variant = Variant(f"{said} in {t.name}", "whole-numbers", CONTIGUOUS, asked.tensors, asked.tensors)
+            yield by_candidate(variant, _OTHERWISE, news=True)
+
+
+def _further(t: Tensor) -> tuple[str, Array]:
+    """What is tried of one, in words, and its values; no words where nothing is."""
+    values = t.values
+    if t.dtype in _CODES:
+        most = int(np.iinfo(t.dtype).max)
+        made = np.where(np.arange(values.size).reshape(values.shape) % 3, values, most)
+        return (f"{most}" if int(values.max()) < most else "", made.astype(values.dtype))
+    if values.dtype.kind != "i" or values.min() < 0 or values.max() >= _DRAWN:
+        return "", values
+    return f"{_FURTHER} more", values + _FURTHER

@@ -1,0 +1,120 @@
+"""Sizes and numbers one after the other: what is wrong at one in fifty of them is wrong."""
+
+import math
+from functools import partial
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness.check.questions.swept import swept_numbers, swept_sizes  # noqa: E402
+from opproof.harness.check.tensors import taken  # noqa: E402
+
+judged = partial(opproof.check, seconds=10, raises=False, dtype="f32")
+
+
+def wrong_at(candidate, like, inputs, **options):
+    report = judged(candidate, like=like, inputs=inputs, **options)
+    return {report.variants[r.case] for rs in report.failures.values() for r in rs}
+
+
+def of_shapes(*shapes):
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+
+    return inputs
+
+
+def scaled(x, w):
+    return torch.tanh(x) * w
+
+
+@pytest.mark.parametrize("size", [46, 91, 320, 640])
+def test_a_size_that_nothing_else_tries(size):
+    def kernel(x, w):
+        y = scaled(x, w)
+        return y * 1.1 if x.shape[1] == size else y
+
+    inputs = of_shapes((5, 24), (24,))
+    name = f"24 as {size}"
+    assert wrong_at(kernel, scaled, inputs) == {name}
+    assert wrong_at(kernel, scaled, inputs, only=name) == {name}, "and is asked again alone"
+
+
+def test_a_gradient_that_is_wrong_at_one_size():
+    class Kernel(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(x, w)
+            return scaled(x, w)
+
+        @staticmethod
+        def backward(ctx, g):
+            x, w = ctx.saved_tensors
+            dx = g * w * (1 - torch.tanh(x) ** 2)
+            return dx * (2 if x.shape[1] == 77 else 1), (g * torch.tanh(x)).sum(0)
+
+    assert wrong_at(Kernel.apply, scaled, of_shapes((5, 24), (24,))) == {"24 as 77"}
+
+
+def test_nan_at_one_size():
+    def kernel(x, w):
+        return scaled(x, w) * (math.nan if x.shape[1] == 59 else 1)
+
+    assert wrong_at(kernel, scaled, of_shapes((5, 24), (24,))) == {"24 as 59"}
+
+
+def test_sizes_that_meet():
+    def like(x, w):
+        return torch.tanh(x @ w)
+
+    def kernel(x, w):
+        odd = x.shape[0] % 3 == 1 and x.shape[1] % 5 == 3 and w.shape[1] % 3 == 2
+        return like(x, w) * (1.5 if odd else 1)
+
+    found = wrong_at(kernel, like, of_shapes((6, 24), (24, 15)))
+    assert len(found) == 1
+    assert next(iter(found)).count(" as ") == 3
+
+
+def test_a_number_beside_tensors():
+    def like(x, width):
+        places = torch.arange(width) * x.shape[-1] // width
+        return x[..., places]
+
+    def kernel(x, width):
+        return like(x, width) * (1 if width != 49 else 1.2)
+
+    assert {"width as 49"} == wrong_at(kernel, like, lambda seed, dtype: [torch.randn(3, 50).to(dtype), 28])
+
+
+def test_who_is_right_is_right_at_all_of_them():
+    report = judged(lambda x, w: w * torch.tanh(x), like=scaled, inputs=of_shapes((5, 24), (24,)))
+    assert report.ok
+    assert not [n for n in report.not_judged if " as 46" in n]
+
+
+def test_who_refuses_a_size_is_not_wrong():
+    def kernel(x, w):
+        if x.shape[1] % 8:
+            raise ValueError("the number of columns is a multiple of 8")
+        return scaled(x, w)
+
+    assert judged(kernel, like=scaled, inputs=of_shapes((5, 24), (24,))).ok
+
+
+def test_what_a_reference_names_is_left():
+    tensors = tuple(taken(name, torch.randn(*shape).numpy()) for name, shape in (("x", (6, 24)), ("w", (24, 15))))
+    names = [s.name for s in swept_sizes(tensors, frozenset((24.0,)))]
+    assert any(n.startswith("15 as ") for n in names)
+    assert not any("24 as" in n for n in names)
+    assert len(names) == len(set(names)) or len({n for n in names if " and " not in n}) > 100
+
+
+def test_numbers_are_left_where_a_tensor_may_point_to_them():
+    x, i = taken("x", torch.randn(6, 24).numpy()), taken("i", torch.randint(0, 9, (6,)).numpy())
+    assert not list(swept_numbers(((x, i), (x, i)), (9,), ("n",)))
+    names = [v.name for v in swept_numbers(((x,), (x,)), (9, 3, True, 2.5), ("n", "axis", "flag", "scale"))]
+    assert set(names) == {f"n as {m}" for m in (*range(5, 9), *range(10, 19))}
