@@ -81,7 +81,12 @@ def _changes(
     if divides and not counted:
         told = any(int(np.diff(v).max()) in named for v in drawn)  # an argument says how long the longest is
         tiles = {f"a piece in {{}} that begins at {m}": partial(_begun_at, tile=m) for m in _TILES}
-        return {"an empty piece in {}": _emptied, **({} if told else {"one long piece in {}": _gathered, **tiles})}
+        run = {"several empty pieces in {}": _emptied_in_a_row}
+        return {
+            "an empty piece in {}": _emptied,
+            **run,
+            **({} if told else {"one long piece in {}": _gathered, **tiles}),
+        }
     varies = any(not np.array_equal(drawn[0], v) for v in drawn)
     some: dict[str, _Change] = {}
     if varies and not others:
@@ -132,8 +137,10 @@ def _changed(t: Tensor, change: _Change) -> Tensor | None:
 
 
 def _divides(values: Array, longest: int) -> bool:
-    """Whether they say where pieces of an axis begin, the `longest` there is: from 0 upwards, with its size or not."""
-    some = values.ndim == 1 and values.size > _DIFFERENT and values[0] == 0
+    """Whether they say where pieces of an axis begin, the `longest` there is, from 0 upwards, or where they end."""
+    some = values.ndim == 1 and values.size > _DIFFERENT
+    if some and values[0] > 0:  # where they end, up to its size; a piece of nothing is one too
+        return bool((np.diff(values) >= 0).all() and int(values[-1]) == longest)
     return bool(some and (np.diff(values) > 0).all() and int(values[-1]) <= longest)
 
 
@@ -148,9 +155,19 @@ def _emptied(values: Array) -> Array:
     return made
 
 
+def _emptied_in_a_row(values: Array) -> Array | None:
+    """Those in the middle: who looks for the next piece by one step, or by two, finds none. None of few pieces."""
+    if values.size <= 2 * _DIFFERENT:
+        return None
+    made = np.array(values)
+    made[1:-2] = made[1]
+    return made
+
+
 def _gathered(values: Array) -> Array:
     """All pieces but the last of one place each: longer than any that was drawn, past the first tile."""
-    return np.asarray([*range(values.size - 1), values[-1]], values.dtype)
+    begin = min(int(values[0]), 1)
+    return np.asarray([*range(begin, begin + values.size - 1), values[-1]], values.dtype)
 
 
 def _begun_at(values: Array, tile: int) -> Array | None:

@@ -19,19 +19,19 @@ _MOST, _SEEDS, _LONGEST = 6, 6, 24
 
 @dataclass(frozen=True)
 class Crossed:
-    """A factory of draws whose options are those of `base`, with one argument as it is drawn for another seed."""
+    """A factory of draws with the options of one seed, but some arguments as they are drawn for others."""
 
     name: str  # what the meeting is called
     draw: Callable[[int], Any]
     seeds: tuple[int, ...]  # of draws with the same options
-    key: Any
-    value: Any
+    instead: Mapping[Any, Any]
     first: int  # the seed that counts as the first
 
     def __call__(self, seed: int) -> Any:
         made = self.draw(self.seeds[(seed - self.first) % len(self.seeds)])
         given: Any = dict(made) if isinstance(made, Mapping) else list(made)
-        given[self.key] = self.value
+        for key, value in self.instead.items():
+            given[key] = value
         return given
 
 
@@ -47,6 +47,28 @@ def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> It
     options = {seed: _options(made) for seed, made in some.items()}
     later = functools.cache(lambda seed: _options(draw(seed)))  # each seed is drawn once
     seen = {tuple(of.values()) for of in options.values()}
+
+    def meeting(a: int, instead: Mapping[Any, int]) -> Crossed:
+        """The draws of seed `a`, with some arguments of other seeds."""
+        others = (s for s in range(first, first + _LONGEST) if s != a)
+        alike = [a, *(s for s in others if (options[s] if s in options else later(s)) == options[a])]
+        labels = {
+            key: key if isinstance(key, str) else names[key] if key < len(names) else f"argument {key}"
+            for key in instead
+        }
+        text = " and ".join(f"{labels[key]} of seed {b}" for key, b in instead.items())
+        values = {key: some[b][key] for key, b in instead.items()}
+        return Crossed(f"seed {a} with {text}", draw, tuple(alike), values, first)
+
+    every = {
+        key: next(b for b in some if options[b][key] != option)
+        for key, option in options[first].items()
+        if any(options[b][key] != option for b in some)
+    }
+    together = tuple({**options[first], **{key: options[b][key] for key, b in every.items()}}.values())
+    if len(set(every.values())) > 1 and together not in seen:
+        seen.add(together)
+        yield meeting(first, every)
     for a, b in product(some, repeat=2):
         differing = [key for key, option in options[a].items() if option != options[b][key]]
         for key in differing if len(differing) > 1 else ():
@@ -54,10 +76,7 @@ def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> It
             if met in seen:
                 continue
             seen.add(met)
-            others = (s for s in range(first, first + _LONGEST) if s != a)
-            alike = [a, *(s for s in others if (options[s] if s in options else later(s)) == options[a])]
-            name = key if isinstance(key, str) else names[key] if key < len(names) else f"argument {key}"
-            yield Crossed(f"seed {a} with {name} of seed {b}", draw, tuple(alike), key, some[b][key], first)
+            yield meeting(a, {key: b})
 
 
 def _keys(made: Any) -> list[Any]:

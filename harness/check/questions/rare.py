@@ -70,6 +70,12 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     yield Fill("eighths", TIED, _eighths, rare=True)
     if any(t.kind in _WIDE for t in some):
         yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
+    if any(map(_is_square, some)):
+        yield Fill("diagonal matrices", "diagonal", _diagonal, rare=True)
+        yield Fill("diagonal matrices, their rows turned round", "diagonal", _turned_round, rare=True)
+    for factor, word in ((1.0, ""), (-1.0, "minus ")) if _alike_pair(asked) else ():
+        first, second = (asked[i].name for i in _alike_pair(asked))
+        yield Fill(f"{second} near {word}{first}", "near", partial(_near_another, factor=factor), rare=True)
     if any(map(_has_rows, some)):
         yield Fill("rows far apart", "apart", _apart, rare=True)
     if any(map(_has_columns, some)):
@@ -102,6 +108,43 @@ def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
     made = [np.array(t.values) for t in tensors]
     for values in compress(made, map(_has_pairs, tensors)):
         values[..., 1::2] = -values[..., :-1:2]
+    return made
+
+
+def _is_square(t: Tensor) -> bool:
+    return _is_signed(t) and not t.param and len(t.shape) >= _MATRIX and t.shape[-1] == t.shape[-2] > 1
+
+
+def _is_signed(t: Tensor) -> bool:
+    return varies(t) and bool(t.kind) and t.dtype not in PARTS and _spans_zero(t)
+
+
+def _diagonal(tensors: Sequence[Tensor]) -> list[Array]:
+    """What is off the diagonal 0, that turned round: what is right for any matrix may divide by it, or sort nothing."""
+    return [
+        np.where(np.eye(t.shape[-1], dtype=bool), t.values[..., ::-1, ::-1], 0.0) if _is_square(t) else t.values
+        for t in tensors
+    ]
+
+
+def _turned_round(tensors: Sequence[Tensor]) -> list[Array]:
+    """And with the last row first, so that the first block of a matrix is 0, and the matrix is not singular."""
+    made = _diagonal(tensors)
+    return [v[..., ::-1, :].copy() if _is_square(t) else v for t, v in zip(tensors, made, strict=True)]
+
+
+def _alike_pair(tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    """The first two that are of one shape and dtype, and may be near each other; none where there are no two."""
+    able = [i for i, t in enumerate(tensors) if _is_signed(t) and not t.param and t.values.size > _FEW]
+    pairs = ((i, j) for i in able for j in able if i < j)
+    return next((p for p in pairs if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1), ())
+
+
+def _near_another(tensors: Sequence[Tensor], factor: float) -> list[Array]:
+    """One tensor near another, or near its negative: from one to the other is next to nothing, or half a turn."""
+    first, second = _alike_pair(tensors)
+    made = [t.values for t in tensors]
+    made[second] = factor * made[first] + FILLS["small"][0] * made[second]
     return made
 
 

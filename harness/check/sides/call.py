@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
 
+#: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
+_FORWARDS, _FEW_SECONDS = 40, 0.1
 #: What PyTorch says where an array is made of a tensor that requires grad.
 _OF_NUMPY = "Can't call numpy() on Tensor that requires grad"
 
@@ -77,8 +79,11 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
             raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
             outputs = tuple(_answered(y, tensors, request.after) for y in (*raw, *(tensors[i] for i in request.after)))
             if request.before is Before.CALL:
+                others, until = [with_other_numbers(t) for t in tensors], time.perf_counter() + _FEW_SECONDS
                 with torch.set_grad_enabled(wanted):
-                    call([with_other_numbers(t) for t in tensors])
+                    call(others)
+                    for _ in takewhile(lambda _: time.perf_counter() < until, range(_FORWARDS)):
+                        call(others)
             reply, found = _pulled(torch, raw, tensors, request, pull, fences)
         except KeyboardInterrupt:
             raise

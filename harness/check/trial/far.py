@@ -21,6 +21,8 @@ from opproof.vocabulary.arrays import Array
 _TENSORS = 3
 #: Past what float16 counts to (2048) and what tables often hold; less than this is drawn.
 _FURTHER, _DRAWN = 5000, 2048
+#: Of so few numbers that each is there once says little.
+_FEW = 7
 _CODES = frozenset(("uint8", "int8"))
 #: What is told of it.
 _OTHERWISE = "the candidate gives something else than the reference there, where no draw is"
@@ -34,20 +36,30 @@ def far(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[T
     whole = [i for i, t in enumerate(request.tensors) if not t.kind and not t.marks and not t.param and t.values.size]
     for i in begun_in(seconds, whole[:_TENSORS]):
         t = request.tensors[i]
-        said, values = _further(t)
-        if not said:
-            continue
-        asked = request.holding(i, values)
-        wanted = reference.native(asked)
-        if wanted.error or alike(wanted.outputs, first.asked.outputs):
-            continue
-        shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
-        if shapes[0] != shapes[1] or not all(np.isfinite(y.values).all() for y in wanted.outputs):
-            continue
-        reply = ask(asked)
-        if not reply.error and not all_near(reply.outputs, wanted.outputs):
-            variant = Variant(f"{said} in {t.name}", "whole-numbers", CONTIGUOUS, asked.tensors, asked.tensors)
-            yield by_candidate(variant, _OTHERWISE, news=True)
+        for said, values in (_further(t), _twice(t)):
+            if not said:
+                continue
+            asked = request.holding(i, values)
+            wanted = reference.native(asked)
+            if wanted.error or alike(wanted.outputs, first.asked.outputs):
+                continue
+            shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
+            if shapes[0] != shapes[1] or not all(np.isfinite(y.values).all() for y in wanted.outputs):
+                continue
+            reply = ask(asked)
+            if not reply.error and not all_near(reply.outputs, wanted.outputs):
+                variant = Variant(f"{said} in {t.name}", "whole-numbers", CONTIGUOUS, asked.tensors, asked.tensors)
+                yield by_candidate(variant, _OTHERWISE, news=True)
+
+
+def _twice(t: Tensor) -> tuple[str, Array]:
+    """The numbers of one of which each is there once, as of pages, with the first in the place of a later one too."""
+    values = t.values
+    if values.size <= _FEW or np.unique(values).size < values.size or np.all(np.diff(values.ravel()) > 0):
+        return "", values
+    rows = np.array(values).reshape(-1, values.shape[-1])
+    rows[len(rows) // 2, 0 if len(rows) > 1 else values.size // 2] = rows[0, 0]
+    return "a number twice", rows.reshape(values.shape)
 
 
 def _further(t: Tensor) -> tuple[str, Array]:

@@ -108,7 +108,7 @@ def every_variant(
             left.append(same[0].name)
             continue
         try:
-            one = _of_some(reference, ask, same, first, manner, once, alone=not found)
+            one = _of_some(reference, ask, same, first, manner, once, found[0] if found else None)
         except OutOfTime:
             left.append(same[0].name)
             continue
@@ -149,13 +149,12 @@ def _of_some(
     given: Sequence[Tensor],
     manner: Manner,
     once: Once,
-    *,
-    alone: bool,
+    usual: Tried | None,
 ) -> Tried:
     """One variant tried, with other data where rounding may lead the reference other ways, so that nothing is known."""
     for variant in same:
         said = _of_sizes(reference, given, variant, manner)
-        one = said or _made_for(tried(reference, ask, variant, manner, once), given, alone=alone)
+        one = said or _made_for(tried(reference, ask, variant, manner, once), given, usual)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not _fails(one)
@@ -164,10 +163,11 @@ def _of_some(
     return one
 
 
-def _made_for(one: Tried, given: Sequence[Tensor], *, alone: bool) -> Tried:
+def _made_for(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tried:
     """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
 
-    `alone`: nothing was judged before, so that an error is the candidate's whole answer and no refusal of a neighbour.
+    `usual`: what became of the inputs as given; None of these themselves, as an error is the candidate's whole answer
+    then and no refusal of a neighbour.
     """
     forward = one.judgements.get(Mode.FORWARD)
     if forward is None:
@@ -181,15 +181,28 @@ def _made_for(one: Tried, given: Sequence[Tensor], *, alone: bool) -> Tried:
     if one.variant.apart and raised is not None:
         return by_candidate(one.variant, f"the candidate declines: {raised.message}", news=raised is not forward)
     why, dies, laid = "", forward.verdict is Verdict.CRASH, one.variant.layout != CONTIGUOUS
-    if one.variant.group and ((dies and one.variant.apart) or forward.verdict is Verdict.WRONG_SHAPE):
+    if one.variant.group and ((dies and one.variant.apart) or _is_of_given_sizes(one, forward.verdict, usual)):
         why = f"the candidate is made for the sizes given: {forward.message}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and _is_accident(forward.message, one.variant, given):
         return one
-    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else not alone):
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else usual is not None):
         why = f"the candidate declines: {forward.message}"
     return by_candidate(one.variant, why, news=dies) if why else one
+
+
+def _is_of_given_sizes(one: Tried, verdict: Verdict, usual: Tried | None) -> bool:
+    """Whether a result has another shape, and along each axis the size that it has as given, or that it is to have."""
+    if verdict is not Verdict.WRONG_SHAPE or one.facts is None or usual is None or usual.facts is None:
+        return verdict is Verdict.WRONG_SHAPE
+    shapes = [[y.values.shape for y in some] for some in (one.reply.outputs, one.facts.outputs, usual.facts.outputs)]
+    if len({len(some) for some in shapes}) > 1:
+        return True
+    return all(
+        any(len(got) != len(one) for one in others) or all(n in pair for n, *pair in zip(got, *others, strict=True))
+        for got, *others in zip(*shapes, strict=True)
+    )
 
 
 def _is_of_nothing(one: Tried) -> bool:

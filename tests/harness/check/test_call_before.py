@@ -49,3 +49,26 @@ def test_who_gives_no_answer_is_not_asked_again(cause, calls):
     replies = _three(ask, SimpleNamespace(request="a"), SimpleNamespace(request="b"))
     assert [r.error for r in replies] == ["gone"] * 3
     assert len(asked) == calls
+
+
+def test_statistics_in_a_ring_that_holds_a_few_forwards():
+    """A network calls one kernel for each of its layers before the first backward."""
+    torch = pytest.importorskip("torch")
+
+    class Scaled(torch.autograd.Function):
+        ring, turn = {}, 0
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.place = (x.shape, Scaled.turn % 24)
+            Scaled.turn += 1
+            Scaled.ring[ctx.place] = torch.cos(x)
+            return torch.sin(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * Scaled.ring[ctx.place]
+
+    report = opproof.check(Scaled.apply, like=torch.sin, inputs=[(5, 24)], seconds=0.1, raises=False)
+    assert {(r.verdict, r.mode) for rs in report.failures.values() for r in rs} == {("WRONG_GRADIENT", "gradient")}
+    assert "another call comes before its backward" in str(report)

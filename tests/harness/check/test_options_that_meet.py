@@ -72,3 +72,30 @@ def test_meetings():
         "seed 0 with x of seed 1",
         "seed 0 with n of seed 1",
     ]
+
+
+def test_what_is_wrong_where_three_options_meet():
+    def like(x, cap, window, slope):
+        y = torch.tanh(x / cap) * cap if cap else x
+        y = y - slope * torch.arange(x.shape[-1])
+        return (
+            y.cumsum(-1)
+            if not window
+            else y.cumsum(-1) - torch.nn.functional.pad(y, (window, 0))[:, :-window].cumsum(-1)
+        )
+
+    def kernel(x, cap, window, slope):
+        return like(x, cap, window, slope) * (1.1 if cap and window and slope else 1)
+
+    def inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        options = [(0.0, 0, 0.0), (5.0, 0, 0.0), (0.0, 4, 0.0), (0.0, 0, 0.25)][seed % 4]
+        return {
+            "x": torch.randn(4, 12, generator=generator),
+            **dict(zip(("cap", "window", "slope"), options, strict=True)),
+        }
+
+    report = judged(kernel, like=like, inputs=inputs)
+    wrong = {report.variants[r.case] for rs in report.failures.values() for r in rs}
+    assert wrong == {"seed 0 with cap of seed 1 and window of seed 2 and slope of seed 3"}
+    assert judged(like, like=like, inputs=inputs).ok

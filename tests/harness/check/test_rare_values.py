@@ -515,3 +515,58 @@ def test_rows_of_which_each_is_far_from_0_by_itself():
 
     assert wrong_at(kernel, like, inputs) == {"rows far apart"}
     assert not wrong_at(like, like, inputs)
+
+
+def _drawn(*shapes):
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [torch.randn(shape, generator=generator).to(dtype) for shape in shapes]
+
+    return inputs
+
+
+def test_matrices_whose_first_block_is_singular():
+    def by_blocks(m):
+        a, b, c, d = m[:, :1, :1], m[:, :1, 1:], m[:, 1:, :1], m[:, 1:, 1:]
+        rest = torch.linalg.inv(d - c @ b / a)
+        top = torch.cat([1 / a + b @ rest @ c / a / a, -b @ rest / a], -1)
+        return torch.cat([top, torch.cat([-rest @ c / a, rest], -1)], -2)
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [(4 * torch.eye(3) + torch.randn(9, 3, 3, generator=generator) / 4).to(dtype)]
+
+    turned = "diagonal matrices, their rows turned round"
+    assert wrong_at(by_blocks, torch.linalg.inv, inputs, gradients=False, only=turned)
+    assert not wrong_at(by_blocks, torch.linalg.inv, inputs, gradients=False, only="diagonal matrices")
+    assert not wrong_at(torch.linalg.inv, torch.linalg.inv, inputs, gradients=False)
+
+
+def test_eigenvalues_of_diagonal_matrices_that_nobody_sorted():
+    def like(m):
+        return torch.linalg.eigvalsh((m + m.mT) / 2)
+
+    def kernel(m):
+        s = (m + m.mT) / 2
+        plain = (s - torch.diag_embed(s.diagonal(dim1=-2, dim2=-1))).abs().sum((-1, -2)) == 0
+        return torch.where(plain[:, None], s.diagonal(dim1=-2, dim2=-1), like(m))
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        return [(torch.randn(9, 3, 3, generator=generator) + torch.diag(torch.tensor([-9.0, 0.0, 9.0]))).to(dtype)]
+
+    assert wrong_at(kernel, like, inputs, gradients=False) == {"diagonal matrices"}
+
+
+@pytest.mark.parametrize(("sign", "name"), [(1, "b near a"), (-1, "b near minus a")])
+def test_one_tensor_near_another(sign, name):
+    def like(a, b):
+        return a * b.sum(-1, keepdim=True)
+
+    def kernel(a, b):
+        near = 0 < (sign * a - b).norm() < 0.01 * a.norm()
+        return like(a, b) * (1.1 if near else 1)
+
+    inputs = _drawn((6, 12), (6, 12))
+    assert wrong_at(kernel, like, inputs) == {name}
+    assert not wrong_at(like, like, inputs)

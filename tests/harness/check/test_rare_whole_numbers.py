@@ -54,6 +54,16 @@ def test_a_piece_of_nothing():
     }
 
 
+def test_pieces_by_their_ends():
+    """The last of them is the longest axis there is, of 16 rows."""
+    made = variants((np.array([2, 5, 9, 10, 11, 12, 16]),), (np.array([1, 1, 2, 2, 3, 9, 16]),))
+    assert {name: v.tolist() for name, (v,) in made.items()} == {
+        "an empty piece in i0": [2, 5, 9, 9, 11, 12, 16],
+        "several empty pieces in i0": [2, 5, 5, 5, 5, 12, 16],
+        "one long piece in i0": [1, 2, 3, 4, 5, 6, 16],
+    }
+
+
 @pytest.mark.parametrize(
     "draws",
     [

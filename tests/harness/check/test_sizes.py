@@ -379,3 +379,21 @@ def test_a_last_tile_of_classes_is_found_beside_labels():
 
     report = opproof.check(in_twos, like=like, inputs=with_labels, raises=False, seconds=1e9)
     assert {report.variants[r.case] for rs in report.failures.values() for r in rs} == {"6 as 7 and 10 as 11"}
+
+
+def test_a_result_of_a_size_that_nobody_gave_is_wrong():
+    """Of another size than the given one it would be made for that; one window too many is none of them."""
+
+    def like(x):
+        return torch.nn.functional.avg_pool1d(x, 2, ceil_mode=True)
+
+    def kernel(x):
+        y = like(x)
+        return y if x.shape[-1] % 2 == 0 else torch.cat([y, y[..., :1]], -1)
+
+    def inputs(seed, dtype):
+        return [torch.randn(2, 3, 12, generator=torch.Generator().manual_seed(seed)).to(dtype)]
+
+    report = opproof.check(kernel, like=like, inputs=inputs, seconds=5, raises=False)
+    assert set(report.failures) == {"WRONG_SHAPE"}
+    assert opproof.check(like, like=like, inputs=inputs, seconds=5).ok
