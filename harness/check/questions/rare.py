@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import compress
+from itertools import compress, product
 
 import numpy as np
 
@@ -73,9 +73,9 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     if any(map(_is_square, some)):
         yield Fill("diagonal matrices", "diagonal", _diagonal, rare=True)
         yield Fill("diagonal matrices, their rows turned round", "diagonal", _turned_round, rare=True)
-    for factor, word in ((1.0, ""), (-1.0, "minus ")) if _alike_pair(asked) else ():
-        first, second = (asked[i].name for i in _alike_pair(asked))
-        yield Fill(f"{second} near {word}{first}", "near", partial(_near_another, factor=factor), rare=True)
+    for (i, j), (factor, word) in product(_alike_pairs(asked)[:1], ((1.0, ""), (-1.0, "minus "))):
+        near = partial(_near_another, pair=(i, j), factor=factor)
+        yield Fill(f"{asked[j].name} near {word}{asked[i].name}", "near", near, rare=True)
     if any(map(_has_rows, some)):
         yield Fill("rows far apart", "apart", _apart, rare=True)
     if any(map(_has_columns, some)):
@@ -133,18 +133,18 @@ def _turned_round(tensors: Sequence[Tensor]) -> list[Array]:
     return [v[..., ::-1, :].copy() if _is_square(t) else v for t, v in zip(tensors, made, strict=True)]
 
 
-def _alike_pair(tensors: Sequence[Tensor]) -> tuple[int, ...]:
-    """The first two that are of one shape and dtype, and may be near each other; none where there are no two."""
+def _alike_pairs(tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
+    """Those that are of one shape and dtype, and may be near each other."""
     able = [i for i, t in enumerate(tensors) if _is_signed(t) and not t.param and t.values.size > _FEW]
     pairs = ((i, j) for i in able for j in able if i < j)
-    return next((p for p in pairs if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1), ())
+    return [p for p in pairs if len({(tensors[i].shape, tensors[i].dtype) for i in p}) == 1]
 
 
-def _near_another(tensors: Sequence[Tensor], factor: float) -> list[Array]:
+def _near_another(tensors: Sequence[Tensor], pair: tuple[int, int], factor: float) -> list[Array]:
     """One tensor near another, or near its negative: from one to the other is next to nothing, or half a turn."""
-    first, second = _alike_pair(tensors)
-    made = [t.values for t in tensors]
-    made[second] = factor * made[first] + FILLS["small"][0] * made[second]
+    made, (first, second) = [t.values for t in tensors], pair
+    if made[first].shape == made[second].shape:
+        made[second] = factor * made[first] + FILLS["small"][0] * made[second]
     return made
 
 

@@ -7,6 +7,7 @@ matrices, and who refuses more axes says so.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import all_near
-from opproof.harness.check.sides.exchange import Answered
+from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
@@ -41,13 +42,20 @@ def with_another_axis(first: Right, ask: Ask, reference: Native, seconds: float)
             replace(t, values=np.stack([t.values, o.values])) if i in places else t
             for i, (t, o) in enumerate(zip(request.tensors, other, strict=True))
         )
-        wanted = reference.native(replace(request, tensors=both))
+        wanted = _quietly(reference, replace(request, tensors=both))
         each = [reference.native(replace(request, tensors=some)) for some in (request.tensors, tuple(other))]
         if wanted.error or not _is_of_each(wanted.outputs, [r.outputs for r in each]):
             continue
         reply = ask(replace(request, tensors=both))
         if not reply.error and not all_near(reply.outputs, wanted.outputs):
             yield by_candidate(Variant(name, "normal", CONTIGUOUS, both, both), _OTHERWISE, news=True)
+
+
+def _quietly(reference: Native, request: Request) -> Reply:
+    """What the reference gives, without what PyTorch warns of: nobody asked for more axes but this question."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return reference.native(request)
 
 
 def _batched(tensors: Sequence[Tensor]) -> Iterator[tuple[str, frozenset[int]]]:

@@ -13,7 +13,7 @@ from opproof.harness.check.questions.changed import Pair
 from opproof.harness.check.questions.draws import in_turn, swept, variants_of
 from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.sizes import FEW, sizes
+from opproof.harness.check.questions.sizes import sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.reference import Ask, Reference
@@ -235,9 +235,7 @@ def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, m
     if not pairs or variant.rest is not None or variant.stretched:
         return None
     before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
-    news = [n for a, b in pairs for m, n in zip(a.shape, b.shape, strict=False) if m != n]
-    few = min(news, default=0) <= max(FEW)  # of 3 a half is 1, and stretches as 1 does
-    name = stretched(before, after) if few else ""
+    name = stretched(before, after)  # of 3 a half is 1, as what is left of 8 and 3 beside eleven taps
     why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
     if uneven(before, after):
         why = "it joins pieces of several sizes, which are alike as given"

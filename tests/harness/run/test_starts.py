@@ -11,6 +11,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
 
 BACKEND = """
+import os
 from pathlib import Path
 
 (Path(__file__).parent / f"loaded-{os.getpid()}").touch()
