@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from opproof.harness.check.questions.changed import Pair, of_both
-from opproof.harness.check.questions.structure import ordered
+from opproof.harness.check.questions.structure import ordered, whole
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.vocabulary.arrays import Array
@@ -44,13 +44,13 @@ def absent(
     `only`: the one change that is tried.
     """
     given, _ = pairs[0]
-    whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
-    for at in whole:
+    places = whole(given)
+    for at in places:
         draws = [draw for pair in pairs for draw in pair]
         longest = [max((n for i, t in enumerate(d) if i != at for n in t.shape), default=0) for d in draws]
         drawn = [d[at].values for d in draws]
         divides = all(_divides(v, most) for v, most in zip(drawn, longest, strict=True))
-        others = [given[i].values for i in whole if i != at]
+        others = [given[i].values for i in places if i != at]
         counts = _counts(drawn, {n for d in draws for i, t in enumerate(d) if i != at for n in t.shape})
         changes = _changes(drawn, others, named - {0} if counts else named, divides=divides)
         if given[at].dtype == "int32" and all(v.size and np.abs(v).max() >= _LARGE for v in drawn):
@@ -81,10 +81,9 @@ def _changes(
     if divides and not counted:
         told = any(int(np.diff(v).max()) in named for v in drawn)  # an argument says how long the longest is
         tiles = {f"a piece in {{}} that begins at {m}": partial(_begun_at, tile=m) for m in _TILES}
-        run = {"several empty pieces in {}": _emptied_in_a_row}
         return {
             "an empty piece in {}": _emptied,
-            **run,
+            "several empty pieces in {}": _emptied_in_a_row,
             **({} if told else {"one long piece in {}": _gathered, **tiles}),
         }
     varies = any(not np.array_equal(drawn[0], v) for v in drawn)

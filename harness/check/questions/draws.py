@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -131,9 +131,16 @@ def _also(sized: tuple[Variant, ...], drawn: Variant) -> tuple[Variant, ...]:
     )
 
 
-def swept(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]], named: frozenset[float]) -> Iterator[Variant]:
-    """The first pair of draws at one size after the other."""
+def swept(
+    pairs: Sequence[Pair],
+    kept: Sequence[Sequence[Property]],
+    named: frozenset[float],
+    wanted: Callable[[str], bool],
+) -> Iterator[Variant]:
+    """The first pair of draws at one size after the other, those of which the name is `wanted`."""
     for size in swept_sizes(pairs[0][0], named):
+        if not wanted(size.name):
+            continue
         variant = _sized(pairs[:1], size, kept)[0]
         if variant.asked:
             yield variant

@@ -99,8 +99,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
 
 
 def _has_pairs(t: Tensor) -> bool:
-    able = varies(t) and bool(t.kind) and t.dtype not in PARTS and t.values.ndim > 0
-    return able and not twice(t) and _spans_zero(t) and t.values.shape[-1] > 1
+    return _is_signed(t) and not twice(t) and t.values.ndim > 0 and t.values.shape[-1] > 1
 
 
 def _cancelling(tensors: Sequence[Tensor]) -> list[Array]:
@@ -149,8 +148,7 @@ def _near_another(tensors: Sequence[Tensor], pair: tuple[int, int], factor: floa
 
 
 def _has_rows(t: Tensor) -> bool:
-    able = varies(t) and bool(t.kind) and t.dtype not in PARTS and len(t.shape) >= _MATRIX
-    return able and not twice(t) and _spans_zero(t) and t.values.size > t.shape[-1] > 1
+    return _is_signed(t) and not twice(t) and len(t.shape) >= _MATRIX and t.values.size > t.shape[-1] > 1
 
 
 def _apart(tensors: Sequence[Tensor]) -> list[Array]:

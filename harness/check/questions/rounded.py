@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from opproof.harness.check.questions.changed import Pair, of_both
+from opproof.harness.check.questions.structure import whole
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.vocabulary.arrays import Array
@@ -26,10 +27,10 @@ _TABLE = 2
 def rounded(pairs: Sequence[Pair]) -> Iterator[Variant]:
     """Variants of the first pair of draws, each with the number that is nearest to a block made that block."""
     given, _ = pairs[0]
-    whole = [i for i, t in enumerate(given) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
-    for at in whole:
+    places = whole(given)
+    for at in places:
         drawn = [draw[at].values for pair in pairs for draw in pair]
-        if not _is_free(drawn, [given[i].values for i in whole if i != at]):
+        if not _is_free(drawn, [given[i].values for i in places if i != at]):
             continue
         seen = {int(n) for v in drawn for n in np.unique(v)}
         for block in [b for b in _BLOCKS if b <= max(seen) and b not in seen][:_TRIED]:

@@ -104,11 +104,11 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         news += [(n, m) for n in found for m in FEW if m < n and m not in used]
         news += [(n, n + 1) for n in found if n % 2 == 0 and {n // 2, n // 2 + 1} & used]  # as many a spectrum has
         news += _about(found, used, named)
-        made += [_rare({n: m}, places) for n, m in news]
+        made += [rare_size({n: m}, places) for n, m in news]
         made += _of_one([t.name for t in tensors], shapes) if parted else []
         made += _parted([t.name for t in tensors], found, places, ragged) if parted else []
         made += _batches(shapes, used)
-    return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, _after(shapes, s))]
+    return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, shapes_after(shapes, s))]
 
 
 def shapes_of(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
@@ -135,7 +135,7 @@ def _batches(shapes: Sequence[tuple[int, ...]], used: set[int]) -> list[Size]:
     """A batch of 2, a first axis everywhere, larger; 3 might be taps."""
     places = {2: [(i, a) for i, s in enumerate(shapes) for a, m in enumerate(s) if m == 2]}
     alone = all(a == 0 for _, a in places[2]) and any(s[:1] == (2,) and len(s) > 1 for s in shapes)
-    return [_rare({2: _BATCH}, places)] if alone and _BATCH not in used else []
+    return [rare_size({2: _BATCH}, places)] if alone and _BATCH not in used else []
 
 
 def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:
@@ -193,10 +193,10 @@ def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[
     news = [new for new in together if len(new) > 1 and not used & set(new.values())]
     news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]
     unlike = {_text(new): new for new in news}
-    return [_rare(new, places, late=i > 0) for i, new in enumerate(unlike.values())]
+    return [rare_size(new, places, late=i > 0) for i, new in enumerate(unlike.values())]
 
 
-def _rare(new: Mapping[int, int], places: Mapping[int, Sequence[tuple[int, int]]], *, late: bool = True) -> Size:
+def rare_size(new: Mapping[int, int], places: Mapping[int, Sequence[tuple[int, int]]], *, late: bool = True) -> Size:
     """Sizes of which nothing is said where the reference, or the candidate, does not take them."""
     text = _text(new)
     return Size(text, text, _at(places, new), late=late, rare=True)
@@ -207,7 +207,8 @@ def is_too_large(before: Sequence[tuple[int, ...]], after: Sequence[tuple[int, .
     return sum(map(math.prod, after)) > max(_ELEMENTS, _TIMES * sum(map(math.prod, before)))
 
 
-def _after(shapes: Sequence[tuple[int, ...]], size: Size) -> list[tuple[int, ...]]:
+def shapes_after(shapes: Sequence[tuple[int, ...]], size: Size) -> list[tuple[int, ...]]:
+    """Of these shapes, those that tensors have at a size."""
     return [tuple(size.new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes)]
 
 

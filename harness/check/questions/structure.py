@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,6 +47,11 @@ def ordered(rows: Array) -> NDArray[np.bool_]:
     """Which rows go up, or down, all along."""
     now, after = rows[..., :-1], rows[..., 1:]
     return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
+
+
+def whole(tensors: Sequence[Tensor]) -> list[int]:
+    """Positions of those that hold whole numbers, with or without a sign, and are no parameters."""
+    return [i for i, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind in "iu"]
 
 
 def pointed(tensor: Tensor) -> set[int]:

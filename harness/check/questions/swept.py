@@ -5,11 +5,19 @@ An output's places that are made by a float32 ratio, a whole number of blocks, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 
 from opproof.harness.check.questions.changed import Pair
-from opproof.harness.check.questions.sizes import Size, free_sizes, is_too_large, places_of, shapes_of
+from opproof.harness.check.questions.sizes import (
+    Size,
+    free_sizes,
+    is_too_large,
+    places_of,
+    rare_size,
+    shapes_after,
+    shapes_of,
+)
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
@@ -32,17 +40,12 @@ def swept_sizes(given: Sequence[Tensor], named: frozenset[float]) -> Iterator[Si
     used = {n for s in shapes for n in s}
     others = [m for m in [*_order(), *_WIDE] if m not in used]
 
-    def at(new: Mapping[int, int]) -> Size:
-        text = " and ".join(f"{n} as {m}" for n, m in new.items())
-        return Size(text, text, {p: m for n, m in new.items() for p in places_of(n, shapes)}, rare=True)
-
-    along = [[at({n: m}) for m in others] for n in found]
+    places = {n: places_of(n, shapes) for n in found}
+    along = [[rare_size({n: m}, places) for m in others] for n in found]
     if len(found) > 1:
-        along.append([at(dict(zip(found, _together(i), strict=False))) for i in range(_TOGETHER)])
-    for size in filter(None, chain.from_iterable(zip_longest(*along))):
-        after = [tuple(size.new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes)]
-        if not is_too_large(shapes, after):
-            yield size
+        along.append([rare_size(dict(zip(found, _together(i), strict=False)), places) for i in range(_TOGETHER)])
+    some = filter(None, chain.from_iterable(zip_longest(*along)))
+    return (size for size in some if not is_too_large(shapes, shapes_after(shapes, size)))
 
 
 def swept_numbers(pair: Pair, rest: Sequence[object], names: Sequence[str]) -> Iterator[Variant]:

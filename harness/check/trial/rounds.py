@@ -95,7 +95,12 @@ def every_variant(
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
     last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
-    many = (v for v in chain(swept(pairs, kept, numbers), numbered) if own and wish.only in (None, v.name))
+
+    def wanted(name: str) -> bool:
+        """Not what was judged already: the same size may be among the others."""
+        return own and wish.only in (None, name) and all(t.variant.name != name for t in found)
+
+    many = chain(swept(pairs, kept, numbers, wanted), (v for v in numbered if wanted(v.name)))
     odd = differing(reference, ask, many, manner, math.inf if wish.only else _ONE_BY_ONE * wish.seconds)
     for same in chain(turned, ((v,) for v in chain(last, odd))):
         begun = time.monotonic()
