@@ -22,6 +22,7 @@ from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
 from opproof.harness.run.calls import ON_END, arranged, by_reference, differ, kept, same_bits, unrepeatable, wrong_again
 from opproof.harness.run.determinism import dependent, on_end, stale, unrepeated, where_others_lay
+from opproof.harness.run.halves import Answered, asked_by_halves, taken_for
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.question import Question, Settled, wanted_of
@@ -38,7 +39,7 @@ from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.text import plain
-from opproof.vocabulary.verdicts import Verdict
+from opproof.vocabulary.verdicts import WRONG, Verdict
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,9 @@ def _judged(
     def call(question: Question) -> list[Array | None]:
         return next(calls(question))
 
+    def wrong(one: Answered) -> bool:
+        return by_reference(one[0].posed, Answer(one[1]), rules, pair.room).verdict in WRONG
+
     def repeated(question: Question) -> Sequence[Sequence[Array | None]]:
         return [] if host.about.once else on_end(call, question)
 
@@ -134,6 +138,7 @@ def _judged(
         given = list(calls(*early, *around, *first, asked, *around))
         leading = given.pop(0) if early else None
         stays = plan.stays and around and same and not host.about.once
+        by_halves = asked_by_halves(call, asked, other, late=plan.late) if stays and pair.room is None else []
         again = where_others_lay(call, asked, other) if stays else None
         answer = Answer(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared
@@ -158,6 +163,7 @@ def _judged(
             else:
                 changed = unrepeated(call, asked, other, answer.arrays, task.repeat)
                 changed = changed or stale(call, asked, other, answer.arrays, again)
+                changed = changed or taken_for(by_halves, answer.arrays, wrong)
             if not changed and task.batch_invariant and same:
                 changed = dependent(call, asked, answer.arrays)
             if changed:

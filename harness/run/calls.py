@@ -31,12 +31,13 @@ class Arranged:
     at_end: bool  # the judged call's buffers end at a guard, those of the other data begin at one; else the reverse
     leads: bool  # the judged call is made before the other data too
     stays: bool  # it is made again where the other data have just lain in its memory
+    late: bool  # and with half of its elements, the odd ones and the last ones, else the others
 
 
 def arranged(task: Task) -> Arranged:
-    """Of the case and the mode alone, so that a run repeated makes the same calls; a half, and two eighths of them."""
+    """Of the case and the mode alone, so that a run repeated makes the same calls; two halves, two eighths of them."""
     (drawn,) = hashlib.blake2b(f"{task.mode} {task.case}".encode(), digest_size=1).digest()
-    return Arranged(drawn % 2 == 0, drawn // 2 % 8 == 0, drawn // 16 % 8 == 0)
+    return Arranged(drawn % 2 == 0, drawn // 2 % 8 == 0, drawn // 16 % 8 == 0, drawn // 128 == 1)
 
 
 def kept(

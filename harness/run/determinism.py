@@ -39,12 +39,13 @@ def unrepeated(call: Call, asked: Question, other: Question, answer: Sequence[Ar
 
 
 def where_others_lay(call: Call, asked: Question, other: Question) -> Sequence[Array | None]:
-    """The answer once more, where the other data have just lain in its memory.
+    """The answer once more, where other data have just lain in its memory, and their results in that of its own.
 
-    What is kept of a tensor by its address, weights that were packed, is then that of the other data.
+    What is kept of a tensor by its address, weights that were packed, is then that of the other data, and who looks
+    whether results are poisoned sees what a program's memory holds.
     """
     call(replace(other, at_end=asked.at_end))
-    return call(asked)
+    return call(replace(asked, as_left=True))
 
 
 def stale(
@@ -59,7 +60,8 @@ def stale(
         return ""
     if differ([again, where_others_lay(call, asked, other)]) or differ(on_end(call, asked)):
         return f"the same call gave other bits {ON_END}: {where}"
-    return f"other bits where other data had lain in its memory, as of what is kept by address: {where}"
+    why = "as of what is kept by address, or of results that are not poisoned"
+    return f"other bits where other data had lain in its memory, {why}: {where}"
 
 
 def on_end(call: Call, asked: Question) -> Sequence[Sequence[Array | None]]:

@@ -54,6 +54,7 @@ class Question:
     at_end: bool = True  # buffers end at a guard; else they begin at one
     soft: bool = False  # guards can be read and written, and are looked at afterwards
     threads: int = 0  # that the backend is to compute with; 0: as many as it likes
+    as_left: bool = False  # results lie in memory that holds what the call before left there, as a program's do
 
     def softened(self) -> Question:
         """The same with soft guards."""

@@ -47,10 +47,16 @@ class Buffer(NamedTuple):
         poison(poisoned[self.start - self.low : self.end - self.low], self.dtype)
         return poisoned
 
-    def lay(self, room: Bytes) -> None:
-        """Write into `room` what it holds before the call. Poison is made anew: a large result is not held twice."""
+    def lay(self, room: Bytes, *, as_left: bool = False) -> None:
+        """Write into `room` what it holds before the call. Poison is made anew: a large result is not held twice.
+
+        `as_left`: a result without gaps keeps what lies there instead.
+        """
         if self.given is not None:
             room[:] = self.given
+        elif as_left and self.between is None:
+            room[: self.start - self.low] = CANARY
+            room[self.end - self.low :] = CANARY
         elif room.size <= _SMALL:
             room[:] = _poisoned(self.start - self.low, self.end - self.start, self.high - self.end, self.dtype)
         else:

@@ -30,6 +30,7 @@ class Layout:
 
     request: Request
     buffers: tuple[Buffer, ...]
+    as_left: bool = False  # results are not poisoned
 
 
 def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
@@ -81,13 +82,13 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
         zones=[(b.low, b.high) for b in builder.buffers],
         threads=question.threads,
     )
-    return Layout(request, tuple(builder.buffers))
+    return Layout(request, tuple(builder.buffers), question.as_left)
 
 
 def write(layout: Layout, memory: Bytes) -> None:
     """Lay everything out in the arena."""
     for b in layout.buffers:
-        b.lay(memory[b.low : b.high])
+        b.lay(memory[b.low : b.high], as_left=layout.as_left)
 
 
 def snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:

@@ -156,10 +156,11 @@ class Counting(NumPy):
         return right if self.calls % 3 == 2 else [0 * y for y in right]
 
 
-def test_a_backend_that_computes_in_the_second_call_alone_is_caught_in_an_eighth_of_the_cases():
+def test_a_backend_that_computes_in_the_second_call_alone_is_caught_in_two_eighths_of_the_cases():
     cases = [f"relu[x={n}x33;f32]" for n in range(7, 47)]
     caught = [c for c in cases if attempted(Counting(), c).judgement.verdict is not Verdict.PASS]
-    assert caught == [c for c in cases if arranged(Task("x", c, "forward")).leads]
+    plans = {c: arranged(Task("x", c, "forward")) for c in cases}
+    assert caught == [c for c in cases if plans[c].leads or plans[c].stays]
     assert len(caught) > 2
 
 
