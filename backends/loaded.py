@@ -51,8 +51,7 @@ class Loaded:
 
         `dtype` is that of results, with others after a "+": of f32+f16 the answer for that counts before that for f32.
         """
-        compute, rounding, bits = (_first(f, op, dtype, mode) for f in (self.compute, self.rounding, self.bits))
-        return Declaration(compute, rounding, bits)
+        return Declaration(**{f.name: _first(self, f.name, op, dtype, mode) for f in fields(Declaration)})
 
     def declines(
         self, op: str, dtypes: Sequence[str], params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -69,11 +68,19 @@ class Loaded:
         return str(answer) if answer else "declined without a reason"
 
 
-def _first(function: Callable[..., str | None] | None, op: str, dtype: str, mode: str) -> str | None:
-    """What is declared of the dtypes together, else of that of results."""
+def _first(backend: Loaded, name: str, op: str, dtype: str, mode: str) -> str | None:
+    """What is declared of the dtypes together, else of that of results. Raises BackendError where it raises."""
+    function: Callable[..., str | None] | None = getattr(backend, name)
     if function is None:
         return None
-    answers = (function(op, asked, mode) for asked in dict.fromkeys((dtype, dtype.partition("+")[0])))
+    try:
+        answers = [function(op, asked, mode) for asked in dict.fromkeys((dtype, dtype.partition("+")[0]))]
+    except Exception as error:
+        raise BackendError(
+            f"its {name}({op!r}, {dtype!r}, {mode!r}) raised {type(error).__name__}: {error}; by this function a "
+            "backend declares something of its results (opproof.backends.protocol): one of another purpose needs "
+            "another name."
+        ) from error
     return next((answer for answer in answers if answer is not None), None)
 
 

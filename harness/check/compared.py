@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.arguments import (
-    further,
     left_out_as_0,
     of_one_rest,
     other_numbers,
@@ -20,7 +20,9 @@ from opproof.harness.check.questions.arguments import (
 )
 from opproof.harness.check.questions.draws import AGAIN, as_drawn, held_in, unvaried
 from opproof.harness.check.questions.forms import of_each_form
+from opproof.harness.check.questions.later import further, later, numbers_of_others, of_other_shapes
 from opproof.harness.check.questions.properties.kinds import Property
+from opproof.harness.check.questions.reached import reached
 from opproof.harness.check.questions.swept import swept_numbers
 from opproof.harness.check.records import records
 from opproof.harness.check.report import Report, joined
@@ -105,7 +107,8 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     def draw(seed: int) -> tuple[Arguments, tuple[Tensor, ...]]:
         moved = state_of(like, wish.dtype, seed) if is_module(like) else ()
         given, tensors, _ = given_inputs.given(inputs, names, wish.dtype, seed)
-        return given, (*tensors, *moved)
+        drawn = (*tensors, *moved)
+        return given, drawn if seed == wish.seed else reached(reference, drawn, seed)
 
     if is_module(candidate) and not is_module(like):
         raise UsageError("the candidate is a module and the reference is none: give modules on both sides.")
@@ -126,7 +129,7 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))
     alone = unwatched(candidate, reference.form, candidate.seconds) if isinstance(candidate, Located) else None
     with isolated(candidate, reference, wish.seed, lasts=lasts) if apart else local as ask:
-        own, more = callable(inputs), further(draws[wish.seed], draw, wish.seed + len(draws))
+        own, after = callable(inputs), (draws[wish.seed], draw, wish.seed + len(draws))
         rounds = every_variant(
             reference,
             ask,
@@ -137,8 +140,12 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
             own=own,
             apart=apart,
             otherwise=others,
-            further=more,
-            numbered=swept_numbers(pairs[0], arguments.rest, arguments.labels(names)),
+            further=further(*after),
+            later=later(*after),
+            numbered=chain(
+                numbers_of_others(draws, names), swept_numbers(pairs[0], arguments.rest, arguments.labels(names))
+            ),
+            shaped=of_other_shapes(draws),
             alone=alone,
         )
     told = wish.neighbours and wish.only is None

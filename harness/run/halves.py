@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from opproof.cases._layouts import layouts_of
 from opproof.harness.run.calls import same_bits
 from opproof.harness.run.question import Question, Settled
 from opproof.vocabulary.arrays import Array
 
+#: Elements of a tensor that lies so are one place in memory, which holds one number.
+_SHARED = "broadcast"
 Answered = tuple[Question, Sequence[Array | None]]
 
 
@@ -35,17 +38,21 @@ def halves(asked: Question, other: Question, *, late: bool) -> Iterator[Question
 
     `late`: it is the odd elements, and the end.
     """
-    pairs = list(zip(asked.posed.inputs, other.posed.inputs, strict=True))
+    posed = asked.posed
+    layouts = layouts_of(posed.case)
+    pairs = list(zip(posed.names, posed.inputs, other.posed.inputs, strict=True))
     for alternate in (True, False):
         mixed: dict[int, Array] = {}  # one array given twice stays one
-        for x, y in pairs:
-            if x is not None and y is not None and x.dtype.kind == "f" and x.shape == y.shape and x.size > 1:
+        for name, x, y in pairs:
+            if x is None or y is None or name is None or layouts[name] == _SHARED:
+                continue
+            if x.dtype.kind == "f" and x.shape == y.shape and x.size > 1:
                 at = np.arange(x.size).reshape(x.shape)
                 own = (at % 2 if alternate else at >= x.size // 2) == late
                 mixed[id(x)] = np.where(own, x, y)
         if mixed:
-            inputs = tuple(x if x is None else mixed.get(id(x), x) for x, _ in pairs)
-            yield replace(asked, posed=asked.posed.given(inputs=inputs))
+            inputs = tuple(x if x is None else mixed.get(id(x), x) for _, x, _ in pairs)
+            yield replace(asked, posed=posed.given(inputs=inputs))
 
 
 def taken_for(answered: Sequence[Answered], answer: Sequence[Array | None], wrong: Callable[[Answered], bool]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -23,8 +23,6 @@ _FLOOR, _TIMES = 2.0**-9, 1000.0
 Draw = tuple[Arguments, tuple[Tensor, ...]]
 #: Of draws with other arguments so many are put to the first one's; and so many later draws are looked at for its own.
 _ASKED, _LATER = 3, 128
-#: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
-_FURTHER = 8
 
 
 def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
@@ -129,22 +127,6 @@ def of_one_rest(
     alike = (tensors for arguments, tensors in later if repr(arguments.rest) == repr(first.rest))
     same = list(islice(alike, len(given)))
     return same if len(same) == len(given) else given
-
-
-def further(first: Draw, draw: Callable[[int], Draw], seed: int) -> Iterator[Variant]:
-    """Draws of later seeds as they are, of what a factory draws anew; each lies in memory before the next."""
-    before = first
-    for k in range(seed, seed + _FURTHER):
-        now = draw(k)
-        arguments, tensors = now
-        if arguments.places != first[0].places or arguments.spec != first[0].spec:
-            continue
-        if all(np.array_equal(a.values, b.values, equal_nan=True) for a, b in zip(tensors, first[1], strict=True)):
-            return
-        if _shapes(before[1]) == _shapes(tensors):
-            rest = None if repr(arguments.rest) == repr(first[0].rest) else arguments.rest
-            yield Variant(f"draw of seed {k}", f"draw-{k}", CONTIGUOUS, tensors, before[1], rest=rest, rare=True)
-        before = now
 
 
 def _shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from opproof.harness.check.questions.resized import fits, joined
 from opproof.harness.check.questions.rounded import rounded
 from opproof.harness.check.questions.sizes import FEW, Size
 from opproof.harness.check.questions.swept import swept_sizes
-from opproof.harness.check.questions.variants import Variant, by_turns, filled_otherwise, variants
+from opproof.harness.check.questions.variants import Variant, by_turns, filled_otherwise, laid_otherwise, variants
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: How many data are tried where noise takes another branch.
@@ -135,15 +135,28 @@ def swept(
     pairs: Sequence[Pair],
     kept: Sequence[Sequence[Property]],
     named: frozenset[float],
+    otherwise: Sequence[Variant],
     wanted: Callable[[str], bool],
 ) -> Iterator[Variant]:
-    """The first pair of draws at one size after the other, those of which the name is `wanted`."""
+    """Draws with other arguments in every layout, then the first pair at one size after the other; by name `wanted`."""
+    yield from (v for drawn in otherwise for v in laid_otherwise(drawn, kept) if wanted(v.name))
     for size in swept_sizes(pairs[0][0], named):
         if not wanted(size.name):
             continue
         variant = _sized(pairs[:1], size, kept)[0]
         if variant.asked:
             yield variant
+
+
+def swept_apart(
+    pair: Pair, seed: int, kept: Sequence[Sequence[Property]], named: frozenset[float], wanted: Callable[[str], bool]
+) -> Iterator[Variant]:
+    """The draw of a seed that has other shapes than the first, at one size after the other."""
+    for size in swept_sizes(pair[0], named):
+        if wanted(name := f"seed {seed} with {size.name}"):
+            variant = _sized([pair], size, kept)[0]
+            if variant.asked:
+                yield replace(variant, name=name, group="", unless="")
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

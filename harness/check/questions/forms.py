@@ -5,31 +5,37 @@ Each form is a check of its own, by the seeds that have it, and has its share of
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.crossed import Crossed, crossed
+from opproof.harness.check.questions.longer import Longer, longer
+from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.report import Report, joined
 from opproof.harness.check.wish import Wish
 from opproof.vocabulary.errors import OpError, UsageError
+from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Of the time of a check what meetings of options may take beside it.
 _SHARE = 0.25
 #: Seeds that are looked at for forms, as many as are drawn at first; forms at most; seeds for one draw more of a form.
 _SEEDS, _FORMS, _LONGEST = 6, 4, 64
+#: Later seeds that are looked at for other forms, in so much of the time; so many of these.
+_LATER, _LOOKING, _RARE = 96, 0.05, 4
 
 
 def of_each_form(
     judged: Callable[[Any, Wish], Report],
     inputs: Any,
     wish: Wish,
-    met: Callable[[Crossed, Wish], Report],
+    met: Callable[[Special, Wish], Report],
     names: Sequence[str],
 ) -> Report:
-    """The report of all forms of draws together, and of their options where these meet, by `met`.
+    """The report of all forms of draws together, and of those few draws have, and of options that meet, by `met`.
 
     `names`: of the arguments.
 
@@ -41,15 +47,33 @@ def of_each_form(
         report = _of_forms(judged, inputs, wish)
         if wish.modes or report.failures or not wish.neighbours:
             return report
-        return joined([report, *_met(met, crossed(_Seen(inputs, wish.dtype).made, wish.seed, names), wish)])
-    meetings = crossed(_Seen(inputs, wish.dtype).made, wish.seed, names)
-    if (asked := next((one for one in meetings if one.name == wish.only), None)) is not None:
+        return joined([report, *_met(met, _special(inputs, wish, names), wish)])
+    if (asked := next((one for one in _special(inputs, wish, names) if one.name == wish.only), None)) is not None:
         return met(asked, replace(wish, only=None))
     return _of_forms(judged, inputs, wish)
 
 
-def _met(met: Callable[[Crossed, Wish], Report], meetings: Sequence[Crossed], wish: Wish) -> Iterator[Report]:
-    """Reports of meetings that the reference takes, begun within a part of the time, until one is wrong."""
+def _special(inputs: Any, wish: Wish, names: Sequence[str]) -> Iterator[Special]:
+    """Options that meet, longer lists, and draws of later seeds in a form that the first have not."""
+    seen = _Seen(inputs, wish.dtype)
+    yield from longer(seen.made, wish.seed)
+    yield from crossed(seen.made, wish.seed, names)
+    yield from _rare_forms(seen, wish)
+
+
+def _rare_forms(seen: _Seen, wish: Wish) -> Iterator[_OfForm]:
+    ends = math.inf if wish.only else time.monotonic() + _LOOKING * wish.seconds
+    known = [one.form for one in _forms(seen, wish)]
+    for seed in range(wish.seed + _SEEDS, wish.seed + _LATER):
+        if time.monotonic() > ends or len(known) > _FORMS + _RARE:
+            return
+        if (form := seen.form(seed)) not in known:
+            known.append(form)
+            yield _OfForm(seen, wish, form, [seed], f"draw of seed {seed}")
+
+
+def _met(met: Callable[[Special, Wish], Report], meetings: Iterable[Special], wish: Wish) -> Iterator[Report]:
+    """Reports of those that the reference takes, begun within a part of the time, until one is wrong."""
     ends = time.monotonic() + _SHARE * wish.seconds
     for one in meetings:
         if time.monotonic() > ends:
@@ -58,9 +82,19 @@ def _met(met: Callable[[Crossed, Wish], Report], meetings: Sequence[Crossed], wi
             report = met(one, wish)
         except (UsageError, OpError):
             continue
+        report = report if isinstance(one, _OfForm) else _but_refused(report, one.name)
         yield report
         if report.failures:
             return
+
+
+def _but_refused(report: Report, name: str) -> Report:
+    """The report; where the candidate refuses what no draw has, with that told, and no failure."""
+    failed = [r for r in report.results if r.verdict in FAILED]
+    if not failed or not all(r.verdict is Verdict.ERROR and is_complaint(r.message) for r in failed):
+        return report
+    said = f"{name}: the candidate declines: {failed[0].message}"
+    return replace(report, results=(), tried=(), not_judged=(said, *report.not_judged))
 
 
 def _of_forms(judged: Callable[[Any, Wish], Report], inputs: Any, wish: Wish) -> Report:
@@ -112,6 +146,7 @@ class _OfForm:
     wish: Wish
     form: Hashable
     seeds: list[int] = field(default_factory=list)
+    name: str = ""  # of one that is asked apart
 
     def __call__(self, seed: int) -> Any:
         n = seed - self.wish.seed
@@ -122,6 +157,10 @@ class _OfForm:
 
     def _next(self, seeds: Iterator[int]) -> int | None:
         return next((s for s in seeds if self.seen.form(s) == self.form), None)
+
+
+#: A factory that is asked apart, by a name of its own.
+Special = Crossed | Longer | _OfForm
 
 
 def _forms(seen: _Seen, wish: Wish) -> list[_OfForm]:

@@ -104,7 +104,8 @@ def _with_half_of(values: Array, value: float, half: int) -> Array:
 def _ruled_out(hidden: Sequence[Array]) -> Excused:
     """ALL where a place of every row is never hidden in any draw: one of a column, or that of the diagonal."""
     rows = [h.reshape(-1, h.shape[-1]) for h in hidden]
-    column = any(len(r) > 1 for r in rows) and _is_spared(rows)
+    alike = len({r.shape[-1] for r in rows}) == 1  # draws may have rows of several lengths
+    column = alike and any(len(r) > 1 for r in rows) and _is_spared(rows)
     square = all(h.ndim >= _MATRIX and h.shape[-1] == h.shape[-2] for h in hidden)
     diagonal = square and not any(np.diagonal(h, axis1=-2, axis2=-1).any() for h in hidden)
     return Excused.ALL if column or diagonal else Excused.NUMBERS

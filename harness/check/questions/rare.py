@@ -44,6 +44,8 @@ _WHOLE, _AXES = 4, 2
 _MATRIX = 2
 #: Dtypes of which few numbers are ones of bfloat16.
 _WIDE = ("f32", "f64")
+#: Of a byte, beside 0.
+_STEPS = 255
 #: Of so few numbers that have one sign it says little.
 _FEW = 8
 
@@ -68,6 +70,10 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
     if any(map(_has_pairs, some)):
         yield Fill("pairs that cancel", "cancelling", _cancelling, rare=True)
     yield Fill("eighths", TIED, _eighths, rare=True)
+    if spanning:
+        yield Fill("values of pixels", TIED, _pixels, rare=True)
+    if any(map(_is_scale, asked)) and spanning:
+        yield Fill("halves of the smallest scale", TIED, _halves, rare=True)
     if any(t.kind in _WIDE for t in some):
         yield Fill("values of few digits", TIED, _of_few_digits, rare=True)
     if any(map(_is_square, some)):
@@ -176,6 +182,29 @@ def _skewed(tensors: Sequence[Tensor]) -> list[Array]:
 def _eighths(tensors: Sequence[Tensor]) -> list[Array]:
     """Whole numbers of eighths, none 0 that was not: what divides by a power of two, and rounds, meets halves."""
     return [np.copysign(np.ceil(np.abs(t.values) * 8) / 8, t.values) if varies(t) else t.values for t in tensors]
+
+
+def _pixels(tensors: Sequence[Tensor]) -> list[Array]:
+    """From 0 to 1 in steps of 255, as pictures come: some kernels take few steps for all."""
+    return [np.round(_STEPS / (1 + np.exp(-t.values))) / _STEPS if _has_zeros(t) and _spans_zero(t) and not t.param
+            else t.values for t in tensors]  # fmt: skip
+
+
+def _is_scale(t: Tensor) -> bool:
+    return varies(t) and bool(t.kind) and t.dtype not in PARTS and t.values.size > 0 and bool(t.values.min() > 0)
+
+
+def _halves(tensors: Sequence[Tensor]) -> list[Array]:
+    """Scales that are powers of two, and odd multiples of half the smallest: divided by it, and rounded, they tie."""
+    made = [np.exp2(np.round(np.log2(t.values))) if _is_scale(t) else t.values for t in tensors]
+    scales = [float(v.min()) for t, v in zip(tensors, made, strict=True) if _is_scale(t)]
+    if not scales:  # of this draw they hold zeros
+        return made
+    half = min(scales) / 2
+    return [
+        (2 * np.floor(v / (2 * half)) + 1) * half if _is_signed(t) and not t.param else v
+        for t, v in zip(tensors, made, strict=True)
+    ]
 
 
 def _of_few_digits(tensors: Sequence[Tensor]) -> list[Array]:

@@ -66,6 +66,7 @@ class Variant:
     one: tuple[int, ...] = ()  # positions of tensors that are one object
     apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
     stretched: bool = False  # an axis of size 1, that the reference is to stretch
+    seen: bool = False  # the candidate's answer is another one there than PyTorch's own
 
 
 #: Of each tensor what it has in every draw, and keeps.
@@ -107,6 +108,14 @@ def filled_otherwise(drawn: Variant, held: Held, labels: Sequence[str] = _FAR) -
             yield replace(
                 drawn, name=name, fill=fill_name, asked=a, other=b, group="", unless="", rare=True
             )  # fmt: skip
+
+
+def laid_otherwise(drawn: Variant, held: Held) -> Iterator[Variant]:
+    """Every layout where other arguments are drawn: one of two paths may take its tensors to be contiguous."""
+    for layout in LAYOUTS:
+        if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in drawn.asked):
+            a, b = (_laid(some, layout, held) for some in (drawn.asked, drawn.other))
+            yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, asked=a, other=b, rare=True)
 
 
 def by_turns(*some: Iterable[_T]) -> Iterator[_T]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import takewhile, zip_longest
 from typing import Any
@@ -77,7 +77,9 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
                     _with_others_in(torch, call, tensors)
                 seeded.manual_seed(request.seed)
             raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
-            outputs = tuple(_answered(y, tensors, request.after) for y in (*raw, *(tensors[i] for i in request.after)))
+            with _overwritten(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext():
+                results = (*raw, *(tensors[i] for i in request.after))
+                outputs = tuple(_answered(y, tensors, request.after) for y in results)
             if request.before is Before.CALL:
                 others, until = [with_other_numbers(t) for t in tensors], time.perf_counter() + _FEW_SECONDS
                 with torch.set_grad_enabled(wanted):
@@ -106,15 +108,23 @@ def _with_others_in(torch: Any, call: Call, tensors: Sequence[Any]) -> None:
 
     What it raises of them is no matter: nobody said that it takes them.
     """
+    with _overwritten(torch, tensors, with_other_numbers), suppress(Exception):
+        call(tensors)
+
+
+@contextmanager
+def _overwritten(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any]) -> Iterator[None]:
+    """A block in which these tensors hold other numbers, those that are floats."""
     own = [t.detach().clone() for t in tensors]
     with torch.no_grad():
         for t in tensors:
-            t.copy_(with_other_numbers(t))
-    with suppress(Exception):
-        call(tensors)
-    with torch.no_grad():
-        for t, values in zip(tensors, own, strict=True):
-            t.copy_(values)
+            t.copy_(other(t) if t.is_floating_point() else t)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for t, values in zip(tensors, own, strict=True):
+                t.copy_(values)
 
 
 def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:
@@ -221,8 +231,17 @@ def _gradients(
     wanted = [t for t, n in zip(tensors, request.needs, strict=True) if n]
     if request.before is Before.BACKWARD:
         torch.autograd.grad(ys, wanted, [g.clone() for g in given], allow_unused=True, retain_graph=True)
-    results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
+    if request.setting is Setting.NET:
+        results = iter(torch.autograd.grad(_loss(torch, ys, given), wanted, allow_unused=True))
+    else:
+        results = iter(torch.autograd.grad(ys, wanted, given, allow_unused=True))
     return [next(results) if n else None for n in request.needs], ""
+
+
+def _loss(torch: Any, ys: Sequence[Any], gs: Sequence[Any]) -> Any:
+    """A loss of which these are the cotangents, a few steps on, of a weight that is trained as well."""
+    weights = [torch.ones_like(g, memory_format=torch.contiguous_format).requires_grad_() for g in gs]
+    return sum((y.reshape(g.shape) * w * g).sum() for y, w, g in zip(ys, weights, gs, strict=True))
 
 
 def _cotangents(torch: Any, raw: Sequence[Any], request: Request) -> list[Any]:

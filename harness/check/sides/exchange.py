@@ -78,6 +78,7 @@ class Reply:
     overwritten: int = -1  # the output of the call before that no longer holds what it was
     seconds: float = 0.0
     draws: tuple[Any, ...] = ()  # the reference's random numbers, in order
+    casts: tuple[tuple[int, str], ...] = ()  # the reference's own, to and from 16 bits
     written: int = -1  # the output whose cotangent no longer holds what it was
     own_backward: bool = False  # whether its gradients are of formulas of its own, not PyTorch's of each step
     harm: Harm | None = None  # what it did beside answering

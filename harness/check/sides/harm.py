@@ -47,6 +47,9 @@ class Watch:
             if t.is_leaf and t.grad is not None and (not self.graded or bool(t.grad.any())):
                 text = f"{name}.grad was written beside the gradient that is returned: backward() adds both"
                 return Harm(Verdict.INPUT_CHANGED, text)
+        for name in _replaced(torch):
+            text = f"torch.Tensor.{name} was replaced: results are read by it"
+            return Harm(Verdict.INPUT_CHANGED, text)
         for name, now in _restored(torch, self.settings).items():
             text = f"{name} was {self.settings[name]} before the call and is {now} after it"
             return Harm(Verdict.INPUT_CHANGED, text)
@@ -75,6 +78,29 @@ def _beside(torch: Any, t: Any) -> Any:
     free = torch.ones(count, dtype=torch.bool, device=t.device)
     free.as_strided(t.shape, t.stride(), t.storage_offset()).fill_(False)
     return t.detach().as_strided((count,), (1,), 0)[free]
+
+
+@cache
+def methods(torch: Any) -> tuple[tuple[Any, Mapping[str, Any]], ...]:
+    """What PyTorch's tensors can do, as it was when this was first asked, by class."""
+    return tuple((of, dict(vars(of))) for of in (torch.Tensor, torch.Tensor.__base__))
+
+
+def _replaced(torch: Any) -> list[str]:
+    """Methods that are others now; they are set back."""
+    found = []
+    for of, own in methods(torch):
+        now = vars(of)
+        other = [name for name, value in own.items() if now.get(name) is not value]
+        hidden = (
+            set() if len(now) == len(own) else {name for name in now if name not in own and hasattr(of.__base__, name)}
+        )
+        for name in other:
+            setattr(of, name, own[name])
+        for name in hidden:
+            delattr(of, name)
+        found += [*other, *sorted(hidden)]
+    return found
 
 
 def grad_mode(torch: Any, *, before: bool) -> Harm | None:

@@ -13,8 +13,8 @@ from opproof.vocabulary.arrays import Array
 
 #: Outputs of so many calls are held, unless they have more numbers together: then those of the last.
 CALLS, _NUMBERS = 8, 1 << 17
-#: Those of every 16th call are held 12 times as long, and looked at as seldom: a ring of buffers may have dozens.
-_SELDOM, _LONG = 16, 12
+#: Those of every 16th call are held for so many of these, and looked at as seldom: a ring of buffers may have hundreds.
+_SELDOM, _LONG = 16, 36
 
 
 @dataclass

@@ -12,6 +12,7 @@ from opproof.harness.check.sides.leaves import flat
 from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import Form, as_call, call_for, in_dtype, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
+from opproof.harness.truth.torch import casts
 from opproof.harness.truth.torch.dispatch import TAKES_FUNCTIONS
 from opproof.harness.truth.torch.draws import recorded
 from opproof.vocabulary.dtypes import DTYPES
@@ -56,11 +57,11 @@ class Reference:
         return replace(again, outputs=outputs)
 
     def _performed(self, request: Request) -> Reply:
-        with forgetting(self.subject), recorded() as draws:
+        with forgetting(self.subject), recorded() as draws, casts.recorded() as cast:
             reply = perform(call_for(self.subject, self.form, request), request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
-        return replace(reply, draws=tuple(draws))
+        return replace(reply, draws=tuple(draws), casts=tuple(cast.items()))
 
     def keeps(self, request: Request) -> bool:
         """Whether a call leaves something in it that was not there, as a table or a count, beside its buffers."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
 _Answer = TypeVar("_Answer")
 
-#: More than most machines that run a check would give.
-_MANY = 5
+#: More than most machines that run a check would give, and than many kernels have room for sums of.
+_MANY, _MOST = 5, 33
 
 
 class Setting(StrEnum):
@@ -25,14 +26,24 @@ class Setting(StrEnum):
     INFERENCE = "under torch.inference_mode()"
     ONE = "with one thread (torch.set_num_threads)"
     MANY = f"with {_MANY} threads (torch.set_num_threads)"
+    MOST = f"with {_MOST} threads (torch.set_num_threads)"
+    LATE = "where its inputs are overwritten once it has returned"
+    NET = "as a layer of a network, with a trained weight and a loss behind it"
+    AUTOCAST = "under torch.autocast"
     BESIDE = "while another thread calls it with other numbers"
 
 
-def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Any:
+@contextmanager
+def autograd(torch: Any, setting: Setting, *, wanted: bool) -> Iterator[None]:
     """A block in which the candidate alone is called: with gradients where they are wanted, weights made before it."""
-    if setting is Setting.INFERENCE:
-        return torch.inference_mode()
-    return torch.set_grad_enabled(wanted or setting is Setting.CONSTANT)
+    with ExitStack() as blocks:
+        if setting is Setting.INFERENCE:
+            blocks.enter_context(torch.inference_mode())
+        else:
+            blocks.enter_context(torch.set_grad_enabled(wanted or setting is Setting.CONSTANT))
+        if setting is Setting.AUTOCAST:
+            blocks.enter_context(torch.autocast("cpu", torch.bfloat16))
+        yield
 
 
 def made(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
@@ -47,7 +58,7 @@ def made(setting: Setting, call: Callable[[], _Answer]) -> _Answer:
     return call()
 
 
-_THREADS = {Setting.ONE: 1, Setting.MANY: _MANY}
+_THREADS = {Setting.ONE: 1, Setting.MANY: _MANY, Setting.MOST: _MOST}
 
 
 def _with_threads(torch: Any, count: int, call: Callable[[], _Answer]) -> _Answer:

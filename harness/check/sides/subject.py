@@ -118,6 +118,11 @@ def owned_by(module: Any, dtype: str | None) -> tuple[Tensor, ...]:
     )
 
 
+def is_statistic(tensor: Tensor) -> bool:
+    """Whether it is one of those that a norm keeps of batches."""
+    return tensor.buffer and tensor.name.endswith((*_STATISTICS, _BATCHES))
+
+
 def _moves(tensor: Tensor) -> bool:
     """Whether it has other values as well: parameters, and running statistics, not a table or a mask."""
     return bool(tensor.kind) and (not tensor.buffer or tensor.name.endswith(_STATISTICS))

@@ -16,6 +16,7 @@ from opproof.harness.check.trial.inference import without_gradients
 from opproof.harness.check.trial.linear import in_parts
 from opproof.harness.check.trial.outcome import Right, Tried
 from opproof.harness.check.trial.ranks import with_another_axis
+from opproof.harness.check.trial.related import in_autocast, related
 from opproof.harness.check.trial.repeated import unrepeated
 from opproof.harness.check.trial.special import hidden, nonfinite, unread
 from opproof.harness.check.trial.tails import by_beginnings, by_version
@@ -67,7 +68,7 @@ def _questions(
 ) -> Iterator[_Question]:
     """All of them, of a slow kernel the first two; `few`: seconds for what a few calls show."""
     if wish.bits is None:
-        yield lambda first: unrepeated(first, ask, seconds)
+        yield lambda first: unrepeated(first, ask, seconds, reuses=wish.reuses_outputs)
     yield lambda first: without_gradients(first, ask, seconds, reuses=wish.reuses_outputs)
     if slow:
         return
@@ -84,5 +85,7 @@ def _told(first: Right, ask: Ask, reference: Native, seconds: float, *, apart: b
     yield from unread(first, ask, reference)
     yield from by_version(first, ask, reference, seconds)
     yield from with_another_axis(first, ask, reference, seconds)
+    yield from in_autocast(first, ask, reference)
     if apart:
         yield from far(first, ask, reference, seconds)
+        yield from related(first, ask, reference, seconds)

@@ -78,7 +78,11 @@ def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
     """All that are unusual; beside and after other calls not where these set what all share: parameters, an input."""
     request = asked.request
     alone = asked.reply.draws or request.after or any(t.param for t in request.tensors)
-    left = {Setting.USUAL} | ({Setting.REWRITTEN, Setting.BESIDE} if alone else set())
+    left = {Setting.USUAL, Setting.AUTOCAST} | ({Setting.REWRITTEN, Setting.BESIDE} if alone else set())
+    if request.after or any(y.shares >= 0 for y in asked.outputs):
+        left.add(Setting.LATE)
+    if not request.cotangents or any(y.dtype.startswith("complex") for y in asked.outputs):
+        left.add(Setting.NET)
     return (s for s in Setting if s not in left and not (shares and s is Setting.BESIDE))
 
 
@@ -87,7 +91,7 @@ def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
     asked = one.asked
     request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
     plain, own = (replace(r, setting=setting) for r in (request.plain, request))
-    if setting in (Setting.INFERENCE, Setting.CONSTANT, Setting.REWRITTEN):
+    if setting in (Setting.INFERENCE, Setting.CONSTANT, Setting.REWRITTEN, Setting.LATE):
         return (plain,)
     if setting is Setting.BESIDE:
         return (plain, own) * _MEETINGS if request.cotangents else (plain,) * _MEETINGS

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from opproof.harness.check.questions.variants import Variant
-from opproof.harness.check.sides.alike import alike, all_near
+from opproof.harness.check.sides.alike import all_near
+from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.in_time import begun_in
@@ -21,6 +22,8 @@ from opproof.vocabulary.arrays import Array
 _TENSORS = 3
 #: Past what float16 counts to (2048) and what tables often hold; less than this is drawn.
 _FURTHER, _DRAWN = 5000, 2048
+#: And of larger ones, as seconds are, past what float32 counts to (2^24).
+_MUCH_FURTHER, _COUNTED = {np.dtype(np.int32): 1 << 30, np.dtype(np.int64): 1 << 36}, 1 << 24
 #: Of so few numbers that each is there once says little.
 _FEW = 7
 _CODES = frozenset(("uint8", "int8"))
@@ -33,23 +36,39 @@ def far(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[T
     request = first.asked.request.plain
     if request.after or first.asked.reply.draws:
         return
-    whole = [i for i, t in enumerate(request.tensors) if not t.kind and not t.marks and not t.param and t.values.size]
-    for i in begun_in(seconds, whole[:_TENSORS]):
+    for name, asked in begun_in(seconds, (*_alone(request), *_together(request))):
+        wanted = reference.native(asked)
+        shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
+        if wanted.error or shapes[0] != shapes[1] or not all(np.isfinite(y.values).all() for y in wanted.outputs):
+            continue
+        reply = ask(asked)
+        if not reply.error and not all_near(reply.outputs, wanted.outputs):
+            variant = Variant(name, "whole-numbers", CONTIGUOUS, asked.tensors, asked.tensors)
+            yield by_candidate(variant, _OTHERWISE, news=True)
+
+
+def _whole(request: Request) -> list[int]:
+    pairs = enumerate(request.tensors)
+    return [i for i, t in pairs if not t.kind and not t.marks and not t.param and t.values.size]
+
+
+def _alone(request: Request) -> Iterator[tuple[str, Request]]:
+    for i in _whole(request)[:_TENSORS]:
         t = request.tensors[i]
         for said, values in (_further(t), _twice(t)):
-            if not said:
-                continue
-            asked = request.holding(i, values)
-            wanted = reference.native(asked)
-            if wanted.error or alike(wanted.outputs, first.asked.outputs):
-                continue
-            shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
-            if shapes[0] != shapes[1] or not all(np.isfinite(y.values).all() for y in wanted.outputs):
-                continue
-            reply = ask(asked)
-            if not reply.error and not all_near(reply.outputs, wanted.outputs):
-                variant = Variant(f"{said} in {t.name}", "whole-numbers", CONTIGUOUS, asked.tensors, asked.tensors)
-                yield by_candidate(variant, _OTHERWISE, news=True)
+            if said:
+                yield f"{said} in {t.name}", request.holding(i, values)
+
+
+def _together(request: Request) -> Iterator[tuple[str, Request]]:
+    """All that are large as much larger: seconds of two clocks, of which a difference is as it was."""
+    some = [i for i in _whole(request) if request.tensors[i].values.max() >= _DRAWN]
+    made = {i: _further(request.tensors[i]) for i in some}
+    if len(some) > 1 and len({said for said, _ in made.values()}) == 1 and made[some[0]][0]:
+        names = " and ".join(request.tensors[i].name for i in some)
+        for i, (_, values) in made.items():
+            request = request.holding(i, values)
+        yield f"{made[some[0]][0]} in {names}", request
 
 
 def _twice(t: Tensor) -> tuple[str, Array]:
@@ -69,6 +88,8 @@ def _further(t: Tensor) -> tuple[str, Array]:
         most = int(np.iinfo(t.dtype).max)
         made = np.where(np.arange(values.size).reshape(values.shape) % 3, values, most)
         return (f"{most}" if int(values.max()) < most else "", made.astype(values.dtype))
-    if values.dtype.kind != "i" or values.min() < 0 or values.max() >= _DRAWN:
+    most = int(values.max())
+    more = _FURTHER if most < _DRAWN else _MUCH_FURTHER.get(np.dtype(t.dtype), _FURTHER)
+    if values.dtype.kind != "i" or values.min() < 0 or most >= _COUNTED or most + more > np.iinfo(values.dtype).max:
         return "", values
-    return f"{_FURTHER} more", values + _FURTHER
+    return f"{more} more", values + more

@@ -14,6 +14,7 @@ from opproof.harness.check.trial.judge import fails
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.roundoff import RUNS
+from opproof.harness.truth.torch.casts import Casts
 from opproof.harness.truth.torch.evaluate import Question, Truth, truth
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
@@ -38,6 +39,7 @@ class Once:
     facts: dict[_Key, Facts] = field(default_factory=dict)
     truths: dict[_Key, Truth] = field(default_factory=dict)
     tensors: list[tuple[Tensor, ...]] = field(default_factory=list)
+    cast: set[Casts] = field(default_factory=set)  # casts of the reference's by which an answer was right
 
     def asked(self, reference: Reference, variant: Variant, tensors: tuple[Tensor, ...], manner: Manner) -> Facts | str:
         """See `facts`, for one of a variant's two sets of tensors."""

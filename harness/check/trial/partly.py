@@ -7,9 +7,11 @@ is its own, and stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
+
+import numpy as np
 
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.exchange import Before, Reply, Request
@@ -22,8 +24,8 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 
 #: Tensors whose gradient is asked for alone, or left out alone; of two these are the same.
 _ALONE, _TWO = 4, 2
-#: Of so many at most every choice is asked for.
-_CHOICE = 5
+#: Of so many at most every choice is asked for, of more so many that are drawn.
+_CHOICE, _DRAWN = 6, 40
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
     if alone and _TWO < len(differentiable) <= _CHOICE:
         for count in range(_TWO, len(differentiable) - 1):
             calls += [(Mode.GRADIENT, *_of_these(request, chosen)) for chosen in combinations(differentiable, count)]
+    if alone and len(differentiable) > _CHOICE:
+        calls += [(Mode.GRADIENT, *_of_these(request, chosen)) for chosen in _some_of(differentiable)]
     if between and differentiable and not request.after:
         calls += [
             (Mode.GRADIENT, replace(request, before=before), f"where {before} comes before its backward")
@@ -73,6 +77,14 @@ def parts(ask: Ask, asked: Facts, whole: Reply, *, alone: bool, between: bool) -
         if odd or not _as_in(mode, reply, whole, one.needs):
             found.append(narrowed)
     return found
+
+
+def _some_of(all_: Sequence[int]) -> Iterator[list[int]]:
+    """Drawn choices of two at least: each with and without any three others in most of them."""
+    rng = np.random.default_rng(len(all_))
+    for taken in rng.random((_DRAWN, len(all_))) < rng.choice((0.3, 0.5, 0.7), (_DRAWN, 1)):
+        if _TWO <= taken.sum() < len(all_):
+            yield list(compress(all_, taken))
 
 
 def _of_these(request: Request, chosen: Sequence[int]) -> tuple[Request, str]:

@@ -1,28 +1,37 @@
-"""The given inputs asked again and again, once all is right: a race that shows in one call of fifty."""
+"""The given inputs asked again and again, once all is right: a race in one call of fifty, a ring of buffers."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask
+from opproof.harness.check.trial.faults import overwritten
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
 
-#: Calls at most.
-CALLS = 200
+#: Calls at most: more than results are held for.
+CALLS = 600
 
 
-def unrepeated(first: Right, ask: Ask, seconds: float) -> Tried | None:
-    """NOT_REPEATABLE where a later call gave other bits than the one that was judged."""
-    end = time.monotonic() + seconds
+def unrepeated(first: Right, ask: Ask, seconds: float, *, reuses: bool) -> Tried | None:
+    """NOT_REPEATABLE where a later call gave other bits than the one that was judged; its other data come between.
+
+    Of two calls, however far apart, some have other data: a ring of buffers shows. `reuses`: that it may is declared.
+    """
+    asked, end = first.asked.request, time.monotonic() + seconds
+    other = replace(asked, tensors=first.variant.other)
     for i in range(CALLS):
-        reply = ask(first.asked.request)
+        is_other = i.bit_count() % 2 == 1
+        reply = ask(other if is_other else asked)
+        if reply.overwritten >= 0 and not reuses:
+            return with_failure(first, reply, Mode.FORWARD, overwritten(reply.overwritten, first.asked))
         for mode, same in (
-            (Mode.FORWARD, alike(reply.outputs, first.reply.outputs)),
-            (Mode.GRADIENT, alike(reply.gradients, first.reply.gradients)),
+            (Mode.FORWARD, is_other or alike(reply.outputs, first.reply.outputs)),
+            (Mode.GRADIENT, is_other or alike(reply.gradients, first.reply.gradients)),
         ):
             if not same or reply.error:
                 text = reply.error or f"one call in {i + 1} gave other {_NOUNS[mode]}"

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, takewhile
+from types import MappingProxyType
 
 from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.changed import Pair
-from opproof.harness.check.questions.draws import in_turn, swept, variants_of
+from opproof.harness.check.questions.draws import in_turn, swept, swept_apart, variants_of
 from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import sizes
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import Variant, by_turns
+from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.sides.reference import Ask, Reference
 from opproof.harness.check.sides.unwatched import Unwatched
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -34,19 +36,19 @@ from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
 
 #: Variants that fail before no other is tried.
 FAILING = 4
-#: Of the time, what sizes one after the other may take.
-_ONE_BY_ONE = 0.3
-#: What was begun in time may take until so many times the time.
-_OVER = 1.25
+#: Of the time, what sizes one after the other may take, and later draws.
+_ONE_BY_ONE, _LATER = 0.25, 0.15
+#: What was begun in time may take until so many times the time; what was seen after it so long.
+_OVER, _AFTER = 1.25, 1.0
+#: What is said of that where there was no time to judge it.
+_SEEN = " (another answer than PyTorch's own)"
 #: By which a candidate shows that it does not take a size.
 _REFUSALS = frozenset((Verdict.ERROR, Verdict.WRONG_SHAPE, Verdict.CRASH))
 #: What nobody raises to say that values are not taken.
 _ACCIDENTS = frozenset(
     ("MemoryError", "OutOfMemoryError", "SkipTest", "IndexError", "KeyError", "ZeroDivisionError", "OverflowError")
 )
-#: By which a kernel says what it does not take.
-_COMPLAINTS = ("AssertionError", "NotImplementedError", "TypeError", "ValueError")
-#: Or what it calls, of how its tensors lie.
+#: What a kernel, or what it calls, says of how its tensors lie.
 _OF_MEMORY = ("contiguous", "storage_offset", "with stride", "a stride", "aligned")
 
 
@@ -76,18 +78,22 @@ def every_variant(
     otherwise: Sequence[Variant] = (),
     further: Iterable[Variant] = (),
     numbered: Iterable[Variant] = (),
+    later: Iterable[Variant] = (),
+    shaped: Mapping[int, Pair] = MappingProxyType({}),
     alone: Unwatched | None = None,
 ) -> Rounds:
     """Every variant of pairs of draws, within the budget; `own`: a factory's, each of which then has data of its own.
 
     `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
     `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
-    `further`: what is drawn and tried last; `numbered`: other numbers beside tensors, looked at one by one after it.
+    `further`: what is drawn and tried last; `numbered` and `later`: other numbers beside tensors, and later draws,
+    looked at one by one after it; `shaped`: by seed draws of other shapes, whose sizes are.
     `alone`: what asks the candidate where nobody judges.
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
     pace, once = Pace(first), Once(math.inf if wish.only else time.perf_counter() + _OVER * wish.seconds)
+    late = once
     named = reference.subject, reference.form.arguments.rest
     numbers = numbers_of(*named)
     others = sizes(first, numbers, parted=apart) if own else []
@@ -100,22 +106,31 @@ def every_variant(
         """Not what was judged already: the same size may be among the others."""
         return own and wish.only in (None, name) and all(t.variant.name != name for t in found)
 
-    many = chain(swept(pairs, kept, numbers, wanted), (v for v in numbered if wanted(v.name)))
-    odd = differing(reference, ask, many, manner, math.inf if wish.only else _ONE_BY_ONE * wish.seconds)
-    for same in chain(turned, ((v,) for v in chain(last, odd))):
+    many = by_turns(
+        swept(pairs, kept, numbers, otherwise, wanted),
+        (v for v in numbered if wanted(v.name)),
+        (v for seed, pair in shaped.items() for v in swept_apart(pair, seed, kept, numbers, wanted)),
+    )
+    draws = (v for v in later if wanted(v.name))
+    shares = ((draws, _LATER), (many, _ONE_BY_ONE))
+    odd = (differing(reference, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
+    for same in chain(turned, ((v,) for v in chain(last, *odd))):
         begun = time.monotonic()
         names.append(same[0].name)
         if _is_needless(same[0], found, wish):
             continue
         if found and not wish.neighbours:
             break
-        if found and begun - start + pace.seconds(same[0].asked) > wish.seconds:
+        if found and not same[0].seen and begun - start + pace.seconds(same[0].asked) > wish.seconds:
             left.append(same[0].name)
             continue
         try:
-            one = _of_some(reference, ask, same, first, manner, once, found[0] if found else None)
+            if same[0].seen and late is once and wish.only is None:
+                late = replace(once, until=time.perf_counter() + _AFTER * wish.seconds)
+            known = late if same[0].seen else once
+            one = _of_some(reference, ask, same, first, manner, known, found[0] if found else None)
         except OutOfTime:
-            left.append(same[0].name)
+            left.append(f"{same[0].name}{_SEEN if same[0].seen else ''}")
             continue
         if found:  # the first has the start of a process in it
             pace.took(same[0].asked, time.monotonic() - begun)
@@ -125,8 +140,8 @@ def every_variant(
         if _is_enough(found):
             break
     if found and (wish.neighbours or wish.last) and not any(map(_fails, found)):
-        found, later = closing(found, ask, reference, wish, start, apart=apart, alone=alone)
-        left[:0] = later
+        found, not_asked = closing(found, ask, reference, wish, start, apart=apart, alone=alone)
+        left[:0] = not_asked
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))
@@ -226,9 +241,9 @@ def _is_accident(message: str, variant: Variant, given: Sequence[Tensor]) -> boo
 
 def _refused(message: str) -> bool:
     """Whether it was raised on purpose, as by an assertion, and not by a view that strides forbid."""
-    raised, _, said = message.partition(":")
+    _, _, said = message.partition(":")
     of_memory = any(word in said for word in _OF_MEMORY)
-    return raised in _COMPLAINTS or (of_memory and "view size" not in said)
+    return is_complaint(message) or (of_memory and "view size" not in said)
 
 
 def _of_sizes(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:

@@ -12,6 +12,7 @@ from opproof.harness.check.doubts.convention import Convention, of_convention
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
 from opproof.harness.check.doubts.kinks import at_kinks
+from opproof.harness.check.doubts.narrowed import narrowed
 from opproof.harness.check.doubts.native import chosen_alike
 from opproof.harness.check.doubts.otherwise import decided_otherwise
 from opproof.harness.check.doubts.sensitive import undecided
@@ -71,8 +72,11 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
         return objected
     reply = replies[1]
     first = variant.name == GIVEN
-    some = parts(ask, asked, reply, alone=first, between=first and not manner.reuses_outputs)
+    optional = variant.rest is not None and not variant.rare  # a derivative may be left out where an option has another
+    some = parts(ask, asked, reply, alone=first or optional, between=first and not manner.reuses_outputs)
     question = _question(reference, asked, manner)
+    if once.cast:  # it rounds there: the sharper bound would only take time
+        question = replace(question, casts=asked.reply.casts)
     try:
         known = once.truth(variant, asked, question, lambda k: judge(asked, k, reply))
     except _NOT_THESE as error:
@@ -86,6 +90,10 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
         return nothing(variant)
     if said := of_convention(variant, judgements):
         return nothing(variant) if said is Convention.NOTHING else by_candidate(variant, said, news=True)
+    wider = narrowed(question, asked.reply.casts, judgements, lambda k: judge(asked, k, reply))
+    if wider is not None:
+        question, known, judgements = wider
+        once.cast.add(question.casts)
     known, judgements = _decided(question, asked, known, reply, judgements)
     judgements = chosen_alike(asked.outputs, judgements)
     judgements = at_zeros(variant, asked.request.tensors, asked.request.cotangents, judgements, reply)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from opproof.harness.truth.torch import complexes, constants, places, stores
+from opproof.harness.truth.torch import complexes, constants, exactly, places, stores
 from opproof.harness.truth.torch.alignments import ALIGNMENTS
 from opproof.harness.truth.torch.arithmetic import Arithmetic, OutOfTime, copied
 from opproof.harness.truth.torch.bags import BAGS
@@ -121,11 +121,13 @@ def _functional(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kw
             return y
         if not floats:  # whole numbers with a factor: float32 elsewhere
             places.kept(noise, y)
-        if name in ("mul", "div") and any(_power_of_two(v) for v in args[:2]):
+        if name in ("mul", "div") and any(exactly.is_power_of_two(v) for v in args[:2]):
             return y
         if y.is_complex():
             return complexes.rounded(noise, name, args, y)
-        return _added(noise, y, *args[:2]) if name in ("add", "sub") and "alpha" not in kwargs else noise.rounded(y)
+        if name in ("add", "sub") and "alpha" not in kwargs:
+            return _added(noise, y, *args[:2])
+        return exactly.in_places(noise, name, args, y, noise.rounded(y))
     return _decomposed(noise, mode, func, args, kwargs)
 
 
@@ -234,12 +236,3 @@ def _flat(values: Any) -> Iterator[Any]:
             yield from _flat(v)
     else:
         yield values
-
-
-def _power_of_two(value: Any) -> bool:
-    """Whether multiplying or dividing by `value` rounds nothing."""
-    import math
-
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return value == 0 or (math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5)

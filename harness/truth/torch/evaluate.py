@@ -15,7 +15,9 @@ import numpy as np
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.roundoff import COMPUTE_U, DELTA, ONCE, RUNS, TRACED_RMS, compute_roundoff
 from opproof.harness.truth.slope import is_narrow, sampled, spread
+from opproof.harness.truth.torch import casts
 from opproof.harness.truth.torch.arithmetic import Amplitudes, Arithmetic, Tape, Way
+from opproof.harness.truth.torch.casts import Casts
 from opproof.harness.truth.torch.dispatch import noisy
 from opproof.harness.truth.torch.formulas import roundoff
 from opproof.harness.truth.torch.largest import through_largest
@@ -41,6 +43,7 @@ class Question:
     compute: str | None = None  # a declared lower precision
     seed: int = 0  # of the reference's own random numbers
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
+    casts: Casts = ()  # its own to and from 16 bits, where a candidate may round as it does
     saves: bool = True  # whether outputs are read again as they are stored, by a backward or by what comes after
     until: float = math.inf  # of time.perf_counter(), at which evaluations raise OutOfTime
 
@@ -160,7 +163,8 @@ def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bo
         noise.draws = list(question.draws)
         stored = noise.tape.stored.items() if question.saves else ()
         noise.operations.stores = {i: _stored_as(question, DTYPES[d], unit) for i, d in stored}
-        with noisy(noise), through_largest(noise, roundoff):
+        cast = {d: _stored_as(question, DTYPES[d], unit) for _, d in question.casts}
+        with noisy(noise), through_largest(noise, roundoff), casts.stored(noise, question.casts, cast):
             outputs = list(question.outputs(*leaves))
         if noise.exact:
             noise.tape.stored = read_again(noise, outputs, question.dtypes)

@@ -18,7 +18,9 @@ _ASKING = frozenset(
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )
 )
-_ASKING_FOR_NAN = frozenset(("test_other_circumstances", "test_what_calls_share", "test_docs_of_check"))
+_ASKING_FOR_NAN = frozenset(
+    ("test_other_callers", "test_other_circumstances", "test_what_calls_share", "test_docs_of_check")
+)
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
 
@@ -27,7 +29,16 @@ _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, la
 def usual_values(request, monkeypatch):
     """No zeros, floors, NaN, other whole numbers, larger sizes, later draws, sizes one by one, but where asked for."""
     if request.module.__name__.rpartition(".")[2] not in _ASKING_FOR_NAN:
-        for told in ("nonfinite", "hidden", "unread", "by_version", "with_another_axis", "far"):
+        for told in (
+            "nonfinite",
+            "hidden",
+            "unread",
+            "by_version",
+            "with_another_axis",
+            "far",
+            "related",
+            "in_autocast",
+        ):
             monkeypatch.setattr(f"opproof.harness.check.trial.closing.{told}", lambda *_: ())
     if request.module.__name__.rpartition(".")[2] == "test_one_by_one":
         return

@@ -118,3 +118,111 @@ def test_numbers_are_left_where_a_tensor_may_point_to_them():
     assert not list(swept_numbers(((x, i), (x, i)), (9,), ("n",)))
     names = [v.name for v in swept_numbers(((x,), (x,)), (9, 3, True, 2.5), ("n", "axis", "flag", "scale"))]
     assert set(names) == {f"n as {m}" for m in (*range(5, 9), *range(10, 19))}
+
+
+def test_what_is_little_in_16_bits_and_much_in_32():
+    def kernel(x, w):
+        return scaled(x, w) * (1 + 2.0**-9 * (x.shape[1] == 46))
+
+    assert wrong_at(kernel, scaled, of_shapes((5, 24), (24,))) == {"24 as 46"}
+
+
+def test_sizes_past_usual_limits():
+    def kernel(x, w):
+        return scaled(x, w) * (1 if x.shape[0] <= 8192 else 1.1)
+
+    assert "5 as 8209" not in wrong_at(scaled, scaled, of_shapes((11, 4), (4,)))
+    assert wrong_at(kernel, scaled, of_shapes((11, 4), (4,))) & {"11 as 8209", "11 as 65539"}
+
+
+def _with_options(seed, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(6, 24, generator=generator).to(dtype), torch.rand(24, generator=generator).to(dtype), seed % 2]
+
+
+def test_a_layout_that_another_option_reads_as_contiguous():
+    def like(x, w, squared):
+        return torch.tanh(x * x if squared else x) * w
+
+    def kernel(x, w, squared):
+        if squared and not x.is_contiguous():
+            x = x.as_strided(x.shape, (x.shape[1], 1)) if x.untyped_storage().nbytes() >= 4 * x.numel() else x
+        return like(x, w, squared)
+
+    found = wrong_at(kernel, like, _with_options)
+    assert found
+    assert all(name.startswith("arguments of seed 1, ") for name in found)
+
+
+def test_a_derivative_that_another_option_leaves_out():
+    class Kernel(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w, squared):
+            ctx.save_for_backward(x, w)
+            ctx.squared = squared
+            return torch.tanh(x * x if squared else x) * w
+
+        @staticmethod
+        def backward(ctx, g):
+            x, w = ctx.saved_tensors
+            y = torch.tanh(x * x if ctx.squared else x)
+            slope = 2 * x if ctx.squared else 1
+            left = ctx.squared and not ctx.needs_input_grad[0]
+            return g * w * (1 - y * y) * slope, (g * (x if left else y)).sum(0), None
+
+    def like(x, w, squared):
+        return torch.tanh(x * x if squared else x) * w
+
+    report = judged(Kernel.apply, like=like, inputs=_with_options)
+    assert "where the gradient of w alone is asked for" in str(report)
+    assert "arguments of seed 1" in str(report)
+
+
+def test_what_is_kept_by_one_number_of_two():
+    known = {}
+
+    def like(x, step, beta):
+        return x / (1 - beta**step)
+
+    def kernel(x, step, beta):
+        if known.get("step") != step:
+            known.update(step=step, power=beta**step)
+        return x / (1 - known["power"])
+
+    def inputs(seed, dtype):
+        return [torch.randn(5, 24, generator=torch.Generator().manual_seed(seed)).to(dtype), seed + 1, 0.9 - seed / 20]
+
+    found = wrong_at(kernel, like, inputs)
+    assert any(name.startswith(("step of seed", "beta of seed", "seed 0 with")) for name in found)
+
+
+def test_sizes_of_draws_in_which_others_are_equal():
+    def like(q, k):
+        return torch.softmax(q @ k.T, -1)
+
+    def kernel(q, k):
+        return like(q, k) * (1 if q.shape[0] >= k.shape[0] or k.shape[0] < 70 else 1.1)
+
+    def inputs(seed, dtype):
+        generator = torch.Generator().manual_seed(seed)
+        rows = 12 if seed % 2 else 40
+        return [torch.randn(n, 16, generator=generator).to(dtype) for n in (rows, 40)]
+
+    found = wrong_at(kernel, like, inputs)
+    assert found
+    assert all(name.startswith("seed 1 with 40 as ") for name in found)
+
+
+def test_a_draw_of_which_there_is_one_in_fifty():
+    def like(x, window):
+        return x * window
+
+    def kernel(x, window):
+        return like(x, window) if window else x
+
+    def inputs(seed, dtype):
+        return [torch.randn(5, 24, generator=torch.Generator().manual_seed(seed)).to(dtype), float((seed * 7 + 3) % 53)]
+
+    (name,) = wrong_at(kernel, like, inputs)
+    assert name == "draw of seed 45"
+    assert wrong_at(kernel, like, inputs, only=name) == {name}

@@ -99,3 +99,14 @@ def test_what_is_wrong_where_three_options_meet():
     wrong = {report.variants[r.case] for rs in report.failures.values() for r in rs}
     assert wrong == {"seed 0 with cap of seed 1 and window of seed 2 and slope of seed 3"}
     assert judged(like, like=like, inputs=inputs).ok
+
+
+def test_who_refuses_options_that_no_draw_has_together_is_not_wrong():
+    def either(x, weight=None, shift=0.0):
+        if weight is not None and shift:
+            raise ValueError("a shift goes with no weight")
+        return reference(x, weight, shift)
+
+    report = judged(either, like=reference, inputs=inputs)
+    assert report.ok
+    assert any("the candidate declines: ValueError: a shift goes with no weight" in text for text in report.not_judged)
