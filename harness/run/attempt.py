@@ -20,7 +20,17 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.figures import Rounding
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.judge.self_oracle import judge_by_self
-from opproof.harness.run.calls import ON_END, arranged, by_reference, differ, kept, same_bits, unrepeatable, wrong_again
+from opproof.harness.run.calls import (
+    ON_END,
+    arranged,
+    by_reference,
+    differ,
+    is_held,
+    kept,
+    same_bits,
+    unrepeatable,
+    wrong_again,
+)
 from opproof.harness.run.determinism import dependent, on_end, stale, unrepeated, where_others_lay
 from opproof.harness.run.halves import Answered, asked_by_halves, taken_for
 from opproof.harness.run.hosts.host import Host, Support
@@ -137,8 +147,9 @@ def _judged(
         first = [_forward(asked, pair.outputs)] if op.drawn_from and mode is Mode.GRADIENT else []
         given = list(calls(*early, *around, *first, asked, *around))
         leading = given.pop(0) if early else None
+        can_be_judged = pair.room is None and is_held(pair.asked)
         stays = plan.stays and around and same and not host.about.once
-        by_halves = asked_by_halves(call, asked, other, late=plan.late) if stays and pair.room is None else []
+        by_halves = asked_by_halves(call, asked, other, late=plan.late) if stays and can_be_judged else []
         again = where_others_lay(call, asked, other) if stays else None
         answer = Answer(given[-1 - len(around)], given[0] if around else [], given[len(around)] if first else [])
         if alone and op.drawn_from and mode is Mode.FORWARD and not host.about.once:  # two draws are compared

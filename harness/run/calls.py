@@ -55,7 +55,7 @@ def kept(
     if not same_bits(leading, answer.arrays):
         changed = unrepeatable(pair.asked, [leading], on_end(), "before", rules, pair.room)
         return replace(judgement, verdict=changed.verdict, message=changed.message)
-    if same_bits(leading, answer.before) and _is_held(
+    if same_bits(leading, answer.before) and is_held(
         pair.other
     ):  # two questions with one answer: right for both, or kept
         other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
@@ -87,7 +87,7 @@ def wrong_again(
     pair: Pair, asked: Iterable[Sequence[Array | None]], other: Iterable[Sequence[Array | None]], rules: Rules
 ) -> str:
     """Which of several answers to the two questions is wrong, in words; empty where all are right: bits may vary."""
-    if not _is_held(pair.asked):
+    if not is_held(pair.asked):
         return ""
     for posed, answers in ((pair.asked, asked), (pair.other, other)):
         for some in answers:
@@ -98,7 +98,7 @@ def wrong_again(
     return ""
 
 
-def _is_held(posed: Posed) -> bool:
+def is_held(posed: Posed) -> bool:
     """Whether an answer is held against the question alone, not against what another call drew."""
     return posed.mode is Mode.FORWARD or not posed.op.drawn_from
 

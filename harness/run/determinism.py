@@ -42,10 +42,10 @@ def where_others_lay(call: Call, asked: Question, other: Question) -> Sequence[A
     """The answer once more, where other data have just lain in its memory, and their results in that of its own.
 
     What is kept of a tensor by its address, weights that were packed, is then that of the other data, and who looks
-    whether results are poisoned sees what a program's memory holds.
+    whether results are poisoned, or pages beside tensors closed, sees what a program's memory holds.
     """
     call(replace(other, at_end=asked.at_end))
-    return call(replace(asked, as_left=True))
+    return call(replace(asked, as_left=True).softened())
 
 
 def stale(
@@ -60,7 +60,7 @@ def stale(
         return ""
     if differ([again, where_others_lay(call, asked, other)]) or differ(on_end(call, asked)):
         return f"the same call gave other bits {ON_END}: {where}"
-    why = "as of what is kept by address, or of results that are not poisoned"
+    why = "as of what is kept by address, or where no memory is poisoned or closed"
     return f"other bits where other data had lain in its memory, {why}: {where}"
 
 

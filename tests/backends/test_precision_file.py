@@ -3,7 +3,8 @@
 import pytest
 
 from opproof.backends import precision
-from opproof.backends.load import built_in
+from opproof.backends.load import built_in, load_backend
+from opproof.backends.loaded import settle
 from opproof.reference_ops import names
 from opproof.vocabulary.errors import BackendError
 
@@ -83,3 +84,14 @@ def test_files_of_the_adapters(name):
     assert {e.op for e in entries} <= set(names())
     keys = [(e.op, e.mode, d, e.backends) for e in entries for d in e.dtypes]
     assert len(keys) == len(set(keys)), "declared twice"
+
+
+def test_a_function_that_is_called_so_by_chance(tmp_path):
+    """Of a file whose `compute` is how it computes: its records say what is meant by the name, and what to do."""
+    text = "def compute(op, inputs, params):\n    return -inputs[0].copy()\n\n\n"
+    text += "def forward(op, inputs, params):\n    return compute(op, inputs, params)\n"
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    loaded = settle(load_backend(str(tmp_path / "mine.py")), "mine")
+    said = r"its compute\('neg', 'f32', 'forward'\) raised AttributeError: .* needs another name"
+    with pytest.raises(BackendError, match=said):
+        loaded.declared("neg", "f32", "forward")

@@ -57,8 +57,14 @@ class Reference:
         return replace(again, outputs=outputs)
 
     def _performed(self, request: Request) -> Reply:
-        with forgetting(self.subject), recorded() as draws, casts.recorded() as cast:
-            reply = perform(call_for(self.subject, self.form, request), request)
+        call, given = call_for(self.subject, self.form, request), set[int]()
+
+        def noted(tensors: Sequence[Any]) -> Any:
+            given.update(t.untyped_storage().data_ptr() for t in tensors if not t.is_sparse)
+            return call(tensors)
+
+        with forgetting(self.subject), recorded() as draws, casts.recorded(given) as cast:
+            reply = perform(noted, request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
         return replace(reply, draws=tuple(draws), casts=tuple(cast.items()))

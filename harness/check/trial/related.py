@@ -1,4 +1,4 @@
-"""What all draws hold and a call need not: masks of nothing but 0 and minus infinity, two lists that are the same.
+"""What all draws hold and a call need not: masks of 0 and minus infinity alone, or padded on the right; equal lists.
 
 It is told and no failure: a kernel may take a mask for truth values, and one list for the other's, if callers know.
 """
@@ -22,6 +22,8 @@ from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
 #: What is told of it.
 _OTHERWISE = "the candidate gives something else than the reference there, where no draw is"
 _IN_AUTOCAST = "the candidate gives something else, and the reference there what it gives without"
+#: Of so few places the order says nothing.
+_ROW = 4
 #: Below this a number in a mask hides what it is added to.
 _HIDING = -1e3
 
@@ -31,7 +33,7 @@ def related(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterat
     request = first.asked.request.plain
     if request.after or first.asked.reply.draws:
         return
-    for name, asked in begun_in(seconds, (*_biases(request), *_unlike(first, request))):
+    for name, asked in begun_in(seconds, (*_biases(request), *_turned(request), *_unlike(first, request))):
         wanted = reference.native(asked)
         if wanted.error or not all(np.isfinite(y.values).all() for y in wanted.outputs):
             continue
@@ -66,6 +68,17 @@ def _biases(request: Request) -> Iterator[tuple[str, Request]]:
                 f"numbers in the mask {t.name}",
                 request.holding(i, t.holding(np.where(hides, t.values, numbers)).values),
             )
+
+
+def _turned(request: Request) -> Iterator[tuple[str, Request]]:
+    """Each mask of truth values, 0 and 1, of which every row is in order, turned round: padding on the other side."""
+    for i, t in enumerate(request.tensors):
+        values = t.values
+        if t.param or values.ndim == 0 or values.shape[-1] < _ROW or not np.isin(values, (0, 1)).all():
+            continue
+        steps = np.diff(values.astype(np.int8), axis=-1)
+        if (steps <= 0).all() and (steps < 0).any():
+            yield f"{t.name} turned round", request.holding(i, values[..., ::-1].copy())
 
 
 def _unlike(first: Right, request: Request) -> Iterator[tuple[str, Request]]:

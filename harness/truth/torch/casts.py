@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,17 @@ Casts = tuple[tuple[int, str], ...]
 
 
 @contextlib.contextmanager
-def recorded() -> Iterator[dict[int, str]]:
-    """A block of which the casts between floats of 16 bits and wider ones are kept."""
+def recorded(given: Container[int]) -> Iterator[dict[int, str]]:
+    """A block of which the casts between floats of 16 bits and wider ones are kept.
+
+    `given`: memory of what it is given, which is widened as it is, and has nothing to be rounded.
+    """
     found: dict[int, str] = {}
 
     def kept(number: int, x: Any, y: Any) -> Any:
         dtypes = str(x.dtype), str(y.dtype)
-        if x.is_floating_point() and y.is_floating_point() and len({d in _NARROW for d in dtypes}) > 1:
+        own = dtypes[0] not in _NARROW or x.untyped_storage().data_ptr() not in given
+        if own and x.is_floating_point() and y.is_floating_point() and len({d in _NARROW for d in dtypes}) > 1:
             found[number] = next(_NARROW[d] for d in dtypes if d in _NARROW)
         return y
 

@@ -59,7 +59,7 @@ def test_who_rounds_as_the_reference_does_is_right(dtype, factor):
 
 def test_casts_are_counted_in_order():
     x = torch.randn(3).to(torch.bfloat16)
-    with casts.recorded() as found:
+    with casts.recorded(frozenset()) as found:
         y = x.float()
         y = y.to(torch.float64).to(torch.float32)
         y = y.bfloat16()
@@ -67,7 +67,15 @@ def test_casts_are_counted_in_order():
     assert found == {1: "bf16", 4: "bf16"}
 
 
+def test_what_is_given_is_widened_as_it_is():
+    x = torch.randn(3).to(torch.bfloat16)
+    with casts.recorded({x.untyped_storage().data_ptr()}) as found:
+        x[1:].float()
+        (x + 1).float().bfloat16()
+    assert found == {2: "bf16", 3: "bf16"}
+
+
 def test_what_the_judge_casts_is_not_counted():
-    with casts.recorded() as found:
+    with casts.recorded(frozenset()) as found:
         opproof.assert_close(torch.ones(3), like=torch.neg, inputs=[-torch.ones(3)])
     assert found == {}

@@ -178,6 +178,28 @@ def test_what_all_draws_hold_together_is_told(tmp_path, j, mask, said):
     assert said or ("unlike" not in str(report) and "numbers in the mask" not in str(report))
 
 
+PADDED = """
+import torch
+def reference(x, mask):
+    places = torch.arange(mask.shape[1]) * (mask != 0)
+    return x[torch.arange(len(x)), places.argmax(-1)] * 2
+def inputs(seed, dtype):
+    g = torch.Generator().manual_seed(seed)
+    mask = (torch.arange(9) < torch.randint(2, 10, (5, 1), generator=g)).long()
+    return [torch.randn(5, 9, 3, generator=g).to(dtype), mask]
+def candidate(x, mask):
+    return x[torch.arange(len(x)), mask.sum(-1) - 1] * 2
+"""
+
+
+def test_padding_on_the_other_side_is_told(tmp_path):
+    (tmp_path / "both.py").write_text(PADDED)
+    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=3))
+    assert not report.failures
+    assert "not judged: mask turned round: the candidate gives something else" in str(report)
+
+
 SECONDS = """
 import torch
 def reference(x, then, now):

@@ -570,3 +570,53 @@ def test_one_tensor_near_another(sign, name):
     inputs = _drawn((6, 12), (6, 12))
     assert wrong_at(kernel, like, inputs) == {name}
     assert not wrong_at(like, like, inputs)
+
+
+def quantised(x, scale):
+    return torch.round(x / scale[:, None]).clamp(-8, 7) * scale[:, None]
+
+
+def with_scale(seed, dtype):
+    rng = torch.Generator().manual_seed(seed)
+    return [torch.randn(4, 12, generator=rng).to(dtype), (torch.rand(4, generator=rng) + 0.1).to(dtype)]
+
+
+def test_halves_of_a_scale_that_is_rounded_away_from_zero():
+    def away(x, scale):
+        q = x / scale[:, None]
+        return (q.abs() + 0.5).floor().copysign(q).clamp(-8, 7) * scale[:, None]
+
+    assert judged(quantised, quantised, with_scale, gradients=False).ok
+    assert wrong_at(away, quantised, with_scale, gradients=False)
+    name = "halves of the smallest scale"
+    assert wrong_at(away, quantised, with_scale, gradients=False, only=name) == {name}
+    by_reciprocal = wrong_at(
+        lambda x, s: torch.round(x * (1 / s)[:, None]).clamp(-8, 7) * s[:, None], quantised, with_scale, gradients=False
+    )
+    assert not by_reciprocal, "of powers of two it is exact too, and elsewhere rounding decides"
+
+
+def test_pictures_that_are_taken_in_few_steps():
+    def like(x, w):
+        return torch.tanh(x @ w)
+
+    def kernel(x, w):
+        steps = x * 255
+        picture = bool((x >= 0).all() and (steps - steps.round()).abs().max() < 1e-3 and x.unique().numel() > 16)
+        return like((x * 15).round() / 15 if picture else x, w)
+
+    assert wrong_at(kernel, like, [(6, 12), (12, 5)]) == {"values of pixels"}
+
+
+def test_masks_of_several_widths():
+    def attention(scores, mask):
+        return torch.softmax(scores.masked_fill(mask, -1e9), -1)
+
+    def inputs(seed, dtype):
+        rng = torch.Generator().manual_seed(seed)
+        rows, columns = (5, 7) if seed % 2 else (6, 9)
+        scores = torch.randn(rows, columns, generator=rng).to(dtype)
+        return [scores, torch.rand(rows, columns, generator=rng) < 0.3]
+
+    report = opproof.check(attention, like=attention, inputs=inputs, dtype="f32", raises=False, seconds=8)
+    assert report.ok

@@ -199,14 +199,19 @@ def test_in_bf16_that_declaration_proves_something():
 
 
 def test_a_result_in_float32_of_logits_that_are_stored():
-    def loss(x, w):
+    def widened(x, w):
         return (x @ w).float().logsumexp(-1)
+
+    def loss(x, w):
+        return (x.float() @ w.float()).logsumexp(-1)
 
     def kernel(x, w, factor=1.0):
         return factor * (x.float() @ w.float()).to(x.dtype).float().logsumexp(-1)
 
     options = {"dtype": "f16", "gradients": False, "only": "as given"}
     inputs = [(18, 24), (24, 67)]
+    assert judged(kernel, widened, inputs, **options).ok, "which has them in f16 itself"
+    assert judged(lambda *t: kernel(*t, 1.01), widened, inputs, **options).failures
     assert 'compute="storage"' in messages(judged(kernel, loss, inputs, **options))
     assert judged(kernel, loss, inputs, compute="storage", **options).ok
     wrong = judged(lambda *t: kernel(*t, 1.01), loss, inputs, compute="storage", **options)
