@@ -129,10 +129,10 @@ def test_what_is_little_in_16_bits_and_much_in_32():
 
 def test_sizes_past_usual_limits():
     def kernel(x, w):
-        return scaled(x, w) * (1 if x.shape[0] <= 8192 else 1.1)
+        wide = x.shape[1] > 2048 and x.shape[1] % 4
+        return scaled(x, w) * (1 + 2.0**-10 * bool(wide))
 
-    assert "5 as 8209" not in wrong_at(scaled, scaled, of_shapes((11, 4), (4,)))
-    assert wrong_at(kernel, scaled, of_shapes((11, 4), (4,))) & {"11 as 8209", "11 as 65539"}
+    assert wrong_at(kernel, scaled, of_shapes((5, 24), (24,))) & {"24 as 2051", "24 as 4099"}
 
 
 def _with_options(seed, dtype):
