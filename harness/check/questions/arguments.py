@@ -36,7 +36,7 @@ def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
         like = arguments.places == first.places and arguments.spec == first.spec
         if not like or repr(arguments.rest) in seen:
             continue
-        some = [(a, t) for s, (a, t) in draws.items() if s != seed and _shapes(t) == _shapes(tensors)]
+        some = [(a, t) for s, (a, t) in draws.items() if s != seed and shapes(t) == shapes(tensors)]
         same = [t for a, t in some if repr(a.rest) == repr(arguments.rest)]
         other = next(iter([*same, *(t for _, t in some)]), None)
         if other is not None:
@@ -49,7 +49,7 @@ def otherwise(draws: Mapping[int, Draw]) -> tuple[Variant, ...]:
 def other_numbers(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
     """The first two draws with another number beside their tensors, each of those that are the same in all draws."""
     (first, tensors), (second, others), *_ = draws.values()
-    if second.places != first.places or second.spec != first.spec or _shapes(tensors) != _shapes(others):
+    if second.places != first.places or second.spec != first.spec or shapes(tensors) != shapes(others):
         return ()
     made, least = [], _LEAST if all(t.kind for t in tensors) else math.inf
     for i, name in _same(draws, names).items():
@@ -72,7 +72,7 @@ def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Vari
     for i, value in enumerate(first.rest):
         whole = {j for j, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind == "i"}
         held = [j for j in whole if type(value) is int and value < 0 and (tensors[j].values == value).any()]
-        if not held or _shapes(tensors) != _shapes(others):
+        if not held or shapes(tensors) != shapes(others):
             continue
         asked, other = (
             tuple(t.holding(np.where(t.values == value, 0, t.values)) if j in held else t for j, t in enumerate(some))
@@ -129,5 +129,6 @@ def of_one_rest(
     return same if len(same) == len(given) else given
 
 
-def _shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:
+def shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:
+    """Of all tensors of a draw."""
     return [t.shape for t in tensors]

@@ -42,7 +42,7 @@ def crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> lis
 
 def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> Iterator[Crossed]:
     some = {seed: draw(seed) for seed in range(first, first + _SEEDS)}
-    if len({tuple(_keys(made)) for made in some.values()}) > 1:
+    if len({tuple(keys_of(made)) for made in some.values()}) > 1:
         return
     options = {seed: _options(made) for seed, made in some.items()}
     later = functools.cache(lambda seed: _options(draw(seed)))  # each seed is drawn once
@@ -79,14 +79,15 @@ def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> It
             yield meeting(a, {key: b})
 
 
-def _keys(made: Any) -> list[Any]:
+def keys_of(made: Any) -> list[Any]:
+    """Names or places of the arguments of a draw; none where it is neither a mapping nor a list."""
     if isinstance(made, Mapping):
         return list(made)
     return list(range(len(made))) if isinstance(made, list | tuple) else []
 
 
 def _options(made: Any) -> dict[Any, str]:
-    return {key: _option(made[key]) for key in _keys(made)}
+    return {key: _option(made[key]) for key in keys_of(made)}
 
 
 def _option(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from opproof.harness.check.questions.arguments import Draw
+from opproof.harness.check.questions.arguments import Draw, shapes
 from opproof.harness.check.questions.changed import Pair
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -39,7 +39,7 @@ def _drawn(first: Draw, draw: Callable[[int], Draw], seeds: Iterable[int]) -> It
         if all(np.array_equal(a.values, b.values, equal_nan=True) for a, b in zip(tensors, first[1], strict=True)):
             return
         rest = None if repr(arguments.rest) == repr(first[0].rest) else arguments.rest
-        other = before if _shapes(before) == _shapes(tensors) else tensors
+        other = before if shapes(before) == shapes(tensors) else tensors
         yield Variant(f"draw of seed {k}", f"draw-{k}", CONTIGUOUS, tensors, other, rest=rest, rare=True)
         before = tensors
 
@@ -50,7 +50,7 @@ def numbers_of_others(draws: Mapping[int, Draw], names: Sequence[str]) -> Iterat
     Who keeps a power by the step alone, and not by what is raised to it, has that of the call before.
     """
     (first, tensors), (_, others), *_ = draws.values()
-    if _shapes(tensors) != _shapes(others):
+    if shapes(tensors) != shapes(others):
         return
     labels, seen = first.labels(names), {repr(first.rest)}
     for i, value in enumerate(first.rest):
@@ -74,7 +74,7 @@ def of_other_shapes(draws: Mapping[int, Draw]) -> dict[int, Pair]:
     for seed, (arguments, some) in draws.items():
         if repr(arguments.rest) == repr(first.rest) and _pattern(some) not in seen:
             seen.add(_pattern(some))
-            like = (t for a, t in others if t is not some and _shapes(t) == _shapes(some))
+            like = (t for a, t in others if t is not some and shapes(t) == shapes(some))
             found[seed] = some, next(like, some)
     return found
 
@@ -83,7 +83,3 @@ def _pattern(tensors: tuple[Tensor, ...]) -> tuple[int, ...]:
     """Which sizes are equal."""
     sizes = [n for t in tensors for n in t.shape]
     return tuple(sizes.index(n) for n in sizes)
-
-
-def _shapes(tensors: tuple[Tensor, ...]) -> list[tuple[int, ...]]:
-    return [t.shape for t in tensors]

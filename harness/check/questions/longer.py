@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opproof.harness.check.questions.crossed import keys_of
+
 #: So many tensors at least; draws of so many seeds tell whether lengths differ.
 _LONG, _SEEDS = 20, 6
 
@@ -17,7 +19,6 @@ class Longer:
     name: str  # what it is called
     draw: Callable[[int], Any]
     keys: tuple[Any, ...]  # of the lists, which have as many tensors each
-    first: int  # the seed that counts as the first
 
     def __call__(self, seed: int) -> Any:
         made = self.draw(seed)
@@ -33,19 +34,13 @@ class Longer:
 def longer(draw: Callable[[int], Any], first: int) -> list[Longer]:
     """The draws with longer lists, one factory; none where all draws have lists of one length, or one is empty."""
     some = [draw(seed) for seed in range(first, first + _SEEDS)]
-    if not all(isinstance(made, Mapping | list | tuple) for made in some):
-        return []
-    keys = [key for key in _keys(some[0]) if all(key in _keys(made) and _is_list(made[key]) for made in some)]
+    keys = [key for key in keys_of(some[0]) if all(key in keys_of(made) and _is_list(made[key]) for made in some)]
     lengths = {key: [len(made[key]) for made in some] for key in keys}
     varying = [key for key in keys if len(set(lengths[key])) > 1]
     alike = tuple(key for key in varying if lengths[key] == lengths[varying[0]])
     if not alike or max(lengths[alike[0]]) >= _LONG:
         return []
-    return [Longer(f"lists of {_LONG} tensors or more", draw, alike, first)]
-
-
-def _keys(made: Any) -> list[Any]:
-    return list(made) if isinstance(made, Mapping) else list(range(len(made)))
+    return [Longer(f"lists of {_LONG} tensors or more", draw, alike)]
 
 
 def _is_list(value: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import all_near
-from opproof.harness.check.sides.exchange import Request
+from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.in_time import begun_in
@@ -39,12 +39,17 @@ def far(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterator[T
     for name, asked in begun_in(seconds, (*_alone(request), *_together(request))):
         wanted = reference.native(asked)
         shapes = [[y.values.shape for y in some] for some in (wanted.outputs, first.asked.outputs)]
-        if wanted.error or shapes[0] != shapes[1] or not all(np.isfinite(y.values).all() for y in wanted.outputs):
-            continue
-        reply = ask(asked)
-        if not reply.error and not all_near(reply.outputs, wanted.outputs):
-            variant = Variant(name, "whole-numbers", CONTIGUOUS, asked.tensors, asked.tensors)
-            yield by_candidate(variant, _OTHERWISE, news=True)
+        if shapes[0] == shapes[1]:
+            yield from told(name, "whole-numbers", asked, wanted, ask)
+
+
+def told(name: str, fill: str, asked: Request, wanted: Reply, ask: Ask) -> Iterator[Tried]:
+    """A variant, declined, where the answer is not near `wanted`, the reference's, of which all is finite."""
+    if wanted.error or not all(np.isfinite(y.values).all() for y in wanted.outputs):
+        return
+    reply = ask(asked)
+    if not reply.error and not all_near(reply.outputs, wanted.outputs):
+        yield by_candidate(Variant(name, fill, CONTIGUOUS, asked.tensors, asked.tensors), _OTHERWISE, news=True)
 
 
 def _whole(request: Request) -> list[int]:

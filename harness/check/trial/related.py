@@ -16,11 +16,11 @@ from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.settings import Setting
 from opproof.harness.check.tensors import CONTIGUOUS
+from opproof.harness.check.trial.far import told
 from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
 
 #: What is told of it.
-_OTHERWISE = "the candidate gives something else than the reference there, where no draw is"
 _IN_AUTOCAST = "the candidate gives something else, and the reference there what it gives without"
 #: Of so few places the order says nothing.
 _ROW = 4
@@ -34,14 +34,7 @@ def related(first: Right, ask: Ask, reference: Native, seconds: float) -> Iterat
     if request.after or first.asked.reply.draws:
         return
     for name, asked in begun_in(seconds, (*_biases(request), *_turned(request), *_unlike(first, request))):
-        wanted = reference.native(asked)
-        if wanted.error or not all(np.isfinite(y.values).all() for y in wanted.outputs):
-            continue
-        reply = ask(asked)
-        if not reply.error and not all_near(reply.outputs, wanted.outputs):
-            yield by_candidate(
-                Variant(name, "related", CONTIGUOUS, asked.tensors, asked.tensors), _OTHERWISE, news=True
-            )
+        yield from told(name, "related", asked, reference.native(asked), ask)
 
 
 def in_autocast(first: Right, ask: Ask, reference: Native) -> Iterator[Tried]:

@@ -1,12 +1,11 @@
 """A backend reaches for the judge: what it patches or switches in its own process changes no verdict but its own."""
 
 import platform
-import subprocess
 import sys
 
 import pytest
 from _attacker import case_of, passed, records, verdicts, written
-from _c_build import header_folder, needs_cc
+from _c_build import compiled, needs_cc
 
 from opproof.harness.run.calls import arranged
 from opproof.harness.run.limits import Limits
@@ -81,7 +80,6 @@ def test_nothing_sees_a_changed_input(tmp_path):
 
 # GCC before 13 switches flush-to-zero on in whatever loads a library linked so; later ones leave it to the source.
 LEAKY = """
-#include "opproof.h"
 #if defined(__SSE__)
 __attribute__((constructor)) static void flush(void) { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040); }
 #endif
@@ -104,10 +102,7 @@ SUBNORMAL = "leaky_relu[x=3x33;negative_slope=0.5;f32;fill=subnormal]"
 @pytest.mark.skipif(platform.machine() not in {"x86_64", "AMD64"}, reason="its register is x86's")
 @pytest.mark.parametrize(("option", "verdict"), [("-ffast-math", "WRONG_VALUE"), ("-U__SSE__", "PASS")])
 def test_a_library_flushes_subnormals(tmp_path, option, verdict):
-    (tmp_path / "leaky.c").write_text(LEAKY, encoding="utf-8")
-    library = tmp_path / "libleaky.so"
-    command = ["cc", "-O2", option, "-shared", "-fPIC", f"-I{header_folder()}", "-o", str(library)]
-    subprocess.run([*command, str(tmp_path / "leaky.c")], check=True)
+    library = compiled(tmp_path, LEAKY, flags=("-O2", option))
     honest = written(tmp_path, "")
     tasks = [Task(str(library), SUBNORMAL, "forward", strict_subnormals=True), Task(honest, case_of("neg"), "forward")]
     with Pool(Limits(1, 60.0, 2 << 30)) as pool:
@@ -154,7 +149,6 @@ def test_a_backend_that_keeps_results_by_address(tmp_path, how):
 
 #: What it does where its result's memory holds no NaN, as that of a program.
 LOOKS_AT_ITS_RESULT = """
-#include "opproof.h"
 int32_t opproof_abi_version(void) { return OPPROOF_ABI_VERSION; }
 int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *const *outputs,
                         char *message, size_t message_size) {
@@ -172,10 +166,7 @@ int32_t opproof_forward(const opproof_call *call, int32_t n_outputs, DLTensor *c
 
 @needs_cc
 def test_a_library_that_looks_whether_its_result_is_poisoned(tmp_path):
-    (tmp_path / "looks.c").write_text(LOOKS_AT_ITS_RESULT, encoding="utf-8")
-    library = tmp_path / "liblooks.so"
-    command = ["cc", "-O2", "-shared", "-fPIC", f"-I{header_folder()}", "-o", str(library)]
-    subprocess.run([*command, str(tmp_path / "looks.c")], check=True)
+    library = compiled(tmp_path, LOOKS_AT_ITS_RESULT, flags=("-O2",))
     cases = [f"neg[x={n}x5;f32]" for n in range(1, 33)]
     found = {r.case: r for r in records(str(library), cases)}
     stays = [case for case in cases if arranged(Task("", case, "forward")).stays]

@@ -19,6 +19,14 @@ def reference(x):
 judged = partial(opproof.check, like=reference, inputs=[(5, 24)], seconds=0.1, raises=False)
 
 
+def report_of(folder, text):
+    """Of both sides in one file, the candidate in a process of its own."""
+    file = folder / "both.py"
+    file.write_text(text, encoding="utf-8")
+    both = pair(file, file, 0)
+    return compared(both.candidate, both.like, both.inputs, Wish(seconds=3))
+
+
 def failed(report):
     return {(r.verdict, r.mode) for rs in report.failures.values() for r in rs}
 
@@ -170,9 +178,7 @@ def candidate(x, i, j, mask):
     [("i", "mask", "j unlike i"), ("j", "mask * (mask < -1e3)", "numbers in the mask mask"), ("j", "mask", "")],
 )
 def test_what_all_draws_hold_together_is_told(tmp_path, j, mask, said):
-    (tmp_path / "both.py").write_text(TOLD.format(j=j, mask=mask))
-    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=3))
+    report = report_of(tmp_path, TOLD.format(j=j, mask=mask))
     assert not report.failures
     assert not said or f"not judged: {said}: the candidate gives something else" in str(report)
     assert said or ("unlike" not in str(report) and "numbers in the mask" not in str(report))
@@ -193,9 +199,7 @@ def candidate(x, mask):
 
 
 def test_padding_on_the_other_side_is_told(tmp_path):
-    (tmp_path / "both.py").write_text(PADDED)
-    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=3))
+    report = report_of(tmp_path, PADDED)
     assert not report.failures
     assert "not judged: mask turned round: the candidate gives something else" in str(report)
 
@@ -214,9 +218,7 @@ def candidate(x, then, now):
 
 
 def test_seconds_past_what_float32_counts_to_are_told(tmp_path):
-    (tmp_path / "both.py").write_text(SECONDS)
-    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
-    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=3))
+    report = report_of(tmp_path, SECONDS)
     assert not report.failures
     assert "68719476736 more in then and now: the candidate gives something else" in str(report)
 
