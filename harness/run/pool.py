@@ -136,7 +136,7 @@ class Pool:
             done = wait(pending, _STILL, return_when=FIRST_COMPLETED).done
             if not done:
                 _wake()
-            for future in done:
+            for future in [future for future in pending if future in done]:  # a set has no order, and records replace
                 some = pending.pop(future)
                 try:
                     judged = future.result()

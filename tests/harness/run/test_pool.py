@@ -1,11 +1,14 @@
-"""The end of a pool, whatever its judges are at."""
+"""The end of a pool, whatever its judges are at, and the order of its records."""
 
 import multiprocessing
 import threading
 import time
+from concurrent import futures
+from types import SimpleNamespace
 
 import pytest
 
+from opproof.harness.run import pool
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
@@ -27,8 +30,8 @@ def test_nothing_of_it_outlives_it(tmp_path, jobs, interruption):
     tasks = [Task(str(tmp_path / "slow.py"), f"neg[x=2x{n};f32]", "forward") for n in range(3, 15)]
     before = set(threading.enumerate())
     try:
-        with Pool(Limits(jobs, 60.0, 2 << 30)) as pool:
-            records = pool.run(tasks)
+        with Pool(Limits(jobs, 60.0, 2 << 30)) as judges:
+            records = judges.run(tasks)
             assert str(next(records).verdict) == "PASS"
             began = time.monotonic()
             if interruption is not None:
@@ -38,3 +41,17 @@ def test_nothing_of_it_outlives_it(tmp_path, jobs, interruption):
     assert set(threading.enumerate()) <= before
     assert not [p for p in multiprocessing.active_children() if p.is_alive()]
     assert time.monotonic() - began < 20
+
+
+def test_records_come_in_the_order_in_which_a_judge_made_them(tmp_path, monkeypatch):
+    """Also where several bundles have ended when it is looked: one that blames an earlier task replaces its record."""
+
+    def wait(pending, *_, **__):
+        futures.wait(pending)
+        return SimpleNamespace(done=list(reversed(list(pending))))
+
+    monkeypatch.setattr(pool, "wait", wait)
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    tasks = [Task(str(tmp_path / "slow.py"), f"neg[x=2x{n};f32]", "forward") for n in range(3, 9)]
+    with Pool(Limits(1, 60.0, 2 << 30)) as judges:
+        assert [record.case for record in judges.run(tasks)] == [task.case for task in tasks]
