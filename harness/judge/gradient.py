@@ -146,10 +146,11 @@ def _of_torch(
     from opproof.harness.truth.torch.kinks import between
     from opproof.harness.truth.torch.posed import question_of
 
-    known = between(question_of(posed, rules.declared))
+    question = question_of(posed, rules.declared)
+    known, kinds = between(question), question.kinds
     return [
-        c if c is None or got is None or where is None else excused(np.asarray(got, dtype=np.float64), c, where)
-        for got, c, where in zip(answer.arrays, comparisons, known, strict=True)
+        c if c is None or got is None or where is None else excused(np.asarray(got, dtype=np.float64), c, where, kind)
+        for got, c, where, kind in zip(answer.arrays, comparisons, known, kinds, strict=True)
     ]
 
 

@@ -45,4 +45,4 @@ def _beside(judged: Judged, where: Between | None) -> int:
 def _again(judged: Judged, where: Between | None, kind: str) -> Judged:
     if where is None or judged.comparison.right:
         return judged
-    return compared_by(judged, excused(judged.got, judged.comparison, where), kind)
+    return compared_by(judged, excused(judged.got, judged.comparison, where, kind), kind)

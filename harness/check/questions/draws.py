@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from opproof.harness.check.questions.rounded import rounded
 from opproof.harness.check.questions.sizes import FEW, Size
 from opproof.harness.check.questions.swept import swept_sizes
 from opproof.harness.check.questions.variants import Variant, by_turns, filled_otherwise, laid_otherwise, variants
+from opproof.harness.check.questions.vast import At, to_the_end, vast_sizes
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: How many data are tried where noise takes another branch.
@@ -157,6 +159,26 @@ def swept_apart(
             variant = _sized([pair], size, kept)[0]
             if variant.asked:
                 yield replace(variant, name=name, group="", unless="")
+
+
+def vast(
+    pair: Pair,
+    kept: Sequence[Sequence[Property]],
+    named: frozenset[float],
+    borne: Callable[[Callable[[int], Variant | None], int], bool],
+    wanted: Callable[[str], bool],
+) -> Iterator[Variant]:
+    """The draws with one axis as long as is `borne`, and then with numbers that point to its places up to its end."""
+    for old, sizes in vast_sizes(pair[0], named):
+
+        def sized(m: int, at: At) -> Variant | None:
+            variant = _sized([pair], at(m), kept)[0]
+            return replace(variant, vast=True) if variant.asked else None
+
+        for new, at in sizes:
+            if borne(partial(sized, at=at), new) and (variant := sized(new, at)):
+                yield from (v for v in (variant, to_the_end(variant, pair[0], old, new)) if v and wanted(v.name))
+                break
 
 
 def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:

@@ -131,11 +131,14 @@ class _Seen:
         return given_inputs.made(self.factory, seed, self.dtype)
 
     def form(self, seed: int) -> Hashable:
-        """Which leaves of the arguments are tensors, and the tree that they stand in."""
+        """Which leaves of the arguments are tensors, the tree that they stand in, and the dtype of each.
+
+        A mask that is boolean in one draw and added to the scores in the next is two, which nothing joins.
+        """
         if seed not in self.kept:
             self.kept[seed] = self(seed)
-        arguments, _, _ = given_inputs.given(lambda: self.kept[seed], (), self.dtype, seed)
-        return arguments.places, str(arguments.spec)
+        arguments, tensors, _ = given_inputs.given(lambda: self.kept[seed], (), self.dtype, seed)
+        return arguments.places, str(arguments.spec), tuple(t.dtype for t in tensors)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def _drawn(first: Draw, draw: Callable[[int], Draw], seeds: Iterable[int]) -> It
             return
         rest = None if repr(arguments.rest) == repr(first[0].rest) else arguments.rest
         other = before if shapes(before) == shapes(tensors) else tensors
-        yield Variant(f"draw of seed {k}", f"draw-{k}", CONTIGUOUS, tensors, other, rest=rest, rare=True)
+        yield Variant(f"draw of seed {k}", f"draw-{k}", CONTIGUOUS, tensors, other, rest=rest, rare=True, drawn=True)
         before = tensors
 
 

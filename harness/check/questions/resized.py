@@ -20,14 +20,21 @@ def fits(draw: Sequence[Tensor], given: Sequence[Tensor], size: Size) -> bool:
     Not where one of its whole numbers, or of its labels, could then point past the end of an axis that has become
     shorter.
     """
-    points = any(t.values.dtype.kind in "iu" or chosen(t) is not None for t in draw)
     for (i, axis), new in size.new.items():
         t, like = draw[i], given[i]
-        if t.values.ndim != like.values.ndim or not t.values.size or (points and new < t.shape[axis]):
+        if t.values.ndim != like.values.ndim or not t.values.size:
+            return False
+        if new < t.shape[axis] and any(_may_point(one, t.shape[axis]) for one in draw):
             return False
         if size.shaped and t.shape != like.shape:
             return False
     return True
+
+
+def _may_point(tensor: Tensor, size: int) -> bool:
+    """Whether its numbers may be places of an axis, or its end, or it marks some of its own."""
+    whole = tensor.values.dtype.kind in "iu"
+    return (whole and bool(tensor.values.max(initial=0) <= size)) or chosen(tensor) is not None
 
 
 def joined(draws: Sequence[Sequence[Tensor]], size: Size) -> tuple[Tensor, ...]:

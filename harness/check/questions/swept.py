@@ -26,6 +26,8 @@ from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 _SMALL = range(4, 131)
 _WIDE = (*range(160, 513, 32), 576, 640, 768, 896, 960, 1024, 1152, 1280, 1536, 1792, 2048, 2560, 3072, 4096)
 _FAR, _BEFORE = (1283, 2051, 4099), 40
+#: Before all: more than one tile or chunk of 64, 128 and 256, of which a slow reference leaves no time to judge many.
+_CHUNKS = (147, 291)
 #: A step that meets all of them, and one for each axis that gets another size together with the others.
 _STEP, _STEPS = 53, (17, 29, 41, 59)
 #: So many axes' sizes, and so many numbers beside tensors; so many times all sizes together.
@@ -41,7 +43,7 @@ def swept_sizes(given: Sequence[Tensor], named: frozenset[float]) -> Iterator[Si
     shapes, found = shapes_of(given), free_sizes(given, named)[:_AXES]
     used = {n for s in shapes for n in s}
     first, rest = _order()[:_BEFORE], _order()[_BEFORE:]
-    others = [m for m in (*first, *_FAR, *rest, *_WIDE) if m not in used]
+    others = [m for m in (*_CHUNKS, *first, *_FAR, *rest, *_WIDE) if m not in used]
     places = {n: places_of(n, shapes) for n in found}
     along = [[rare_size({n: m}, places) for m in others] for n in found]
     if len(found) > 1:

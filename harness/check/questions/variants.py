@@ -66,6 +66,8 @@ class Variant:
     one: tuple[int, ...] = ()  # positions of tensors that are one object
     apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
     stretched: bool = False  # an axis of size 1, that the reference is to stretch
+    drawn: bool = False  # a draw as it is, whose shapes may be others than the given ones
+    vast: bool = False  # so long an axis that time and memory which it takes are no news
     seen: bool = False  # the candidate's answer is another one there than PyTorch's own
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import takewhile, zip_longest
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.harness.check.sides.backward import has_own_backward
 from opproof.harness.check.sides.company import Made, odd_one, of_others, with_other_numbers
+from opproof.harness.check.sides.earlier import EARLIER, overwritten
 from opproof.harness.check.sides.exchange import Answered, Before, Reply, Request
 from opproof.harness.check.sides.fences import Fence, Fences, fenced
 from opproof.harness.check.sides.harm import Harm, grad_mode, watch
@@ -72,12 +73,12 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
         before = watch(torch, tensors, [t.name for t in request.tensors], graded=graded)
         start = time.perf_counter()
         try:
-            if request.setting is Setting.REWRITTEN:
+            if request.setting in EARLIER:
                 with torch.set_grad_enabled(wanted):
-                    _with_others_in(torch, call, tensors)
+                    EARLIER[request.setting](torch, call, tensors)
                 seeded.manual_seed(request.seed)
             raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
-            with _overwritten(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext():
+            with overwritten(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext():
                 results = (*raw, *(tensors[i] for i in request.after))
                 outputs = tuple(_answered(y, tensors, request.after) for y in results)
             if request.before is Before.CALL:
@@ -96,35 +97,9 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     if trespass := fences.trespass():
         harm = Harm(Verdict.OUT_OF_BOUNDS, trespass)
     left = tuple(as_array(t)[0] for t in tensors)
-    overwritten = -1 if kept is None else kept.overwritten([*raw, *found], tensors)
+    lost = -1 if kept is None else kept.overwritten([*raw, *found], tensors)
     changed = changed_of(request, left)
-    return replace(
-        reply, outputs=outputs, changed=changed, left=left, overwritten=overwritten, seconds=seconds, harm=harm
-    )
-
-
-def _with_others_in(torch: Any, call: Call, tensors: Sequence[Any]) -> None:
-    """Call it with other numbers in the memory of these tensors, in which their own stand again afterwards.
-
-    What it raises of them is no matter: nobody said that it takes them.
-    """
-    with _overwritten(torch, tensors, with_other_numbers), suppress(Exception):
-        call(tensors)
-
-
-@contextmanager
-def _overwritten(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any]) -> Iterator[None]:
-    """A block in which these tensors hold other numbers, those that are floats."""
-    own = [t.detach().clone() for t in tensors]
-    with torch.no_grad():
-        for t in tensors:
-            t.copy_(other(t) if t.is_floating_point() else t)
-    try:
-        yield
-    finally:
-        with torch.no_grad():
-            for t, values in zip(tensors, own, strict=True):
-                t.copy_(values)
+    return replace(reply, outputs=outputs, changed=changed, left=left, overwritten=lost, seconds=seconds, harm=harm)
 
 
 def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:

@@ -22,6 +22,9 @@ from opproof.harness.run.reach import withdrawn
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import Verdict
 
+#: Of the memory that is left, what a candidate may use before it is ended: the rest is the judge's.
+_SHARE = 0.75
+
 
 @dataclass(frozen=True)
 class Located:
@@ -68,7 +71,7 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
             how, hidden = _how(located, reference, seed, lasts=lasts), with_compiled(filter(None, [located.withheld]))
-            process[:] = [HostProcess([*command, how], 0, hidden=hidden)]
+            process[:] = [HostProcess([*command, how], _memory(), hidden=hidden)]
         reply = _answer(process[0], request, located.seconds)
         if reply.error and not process[0].alive:  # it died of this call, which says so
             process.pop().stop()
@@ -80,6 +83,15 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
     finally:
         for p in process:
             p.stop()
+
+
+def _memory() -> int:
+    """Bytes that a candidate may use, of those that can be had now; 0, no limit, where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(int(line.split()[1]) * 1024 * _SHARE) for line in lines if line.startswith("MemAvailable")), 0)
 
 
 def _how(located: Located, reference: Reference, seed: int, *, lasts: bool) -> str:

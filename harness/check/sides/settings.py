@@ -21,6 +21,7 @@ class Setting(StrEnum):
 
     USUAL = ""
     REWRITTEN = "right after a call with other numbers in the same memory"
+    RENEWED = "right after a call with other tensors at the same addresses, as memory that was freed has"
     THREAD = "on another thread"
     CONSTANT = "where autograd is on and no tensor requires a gradient"
     INFERENCE = "under torch.inference_mode()"

@@ -50,11 +50,16 @@ class Tried:
     advice: Mapping[Mode, str] = field(default_factory=dict)  # what to declare where rounding explains what is wrong
 
     @property
+    def fails(self) -> bool:
+        """Whether something of it is wrong."""
+        return any(j.verdict in FAILED for j in self.judgements.values())
+
+    @property
     def right(self) -> Right | None:
         """What was judged, where nothing of it is wrong."""
         if self.facts is None or self.truth is None or self.declined:
             return None
-        if any(j.verdict in FAILED for j in self.judgements.values()):
+        if self.fails:
             return None
         return Right(self.variant, self.facts, self.truth, self.reply, self.judgements)
 

@@ -21,6 +21,8 @@ from opproof.vocabulary.verdicts import Verdict
 _OTHER, _IN_32 = 2.0**-5, 2.0**-12
 #: Dtypes in which an answer is rounded to no more than that.
 _NARROW = frozenset(("f16", "bf16", "f8e4m3", "f8e5m2"))
+#: Whose time or memory is over.
+_SPENT = frozenset((Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY))
 
 
 def differing(
@@ -39,7 +41,7 @@ def differing(
         other = other or _rounding(variant, asked.outputs)
         reply = ask(asked.request)
         if reply.error:
-            if reply.cause is not Verdict.ERROR:
+            if reply.cause is not Verdict.ERROR and not (variant.vast and reply.cause in _SPENT):
                 yield replace(variant, seen=True)
         elif _is_other(asked.outputs, reply.outputs, other) or _is_other(asked.reply.gradients, reply.gradients, other):
             yield replace(variant, seen=True)

@@ -143,3 +143,27 @@ def test_an_argument_that_belongs_to_its_tensors():
     assert judged(cut, like=cut, inputs=inputs).ok
     found = judged(lambda x, n, longest: cut(x, n, longest) * (longest != 8), like=cut, inputs=inputs)
     assert {"WRONG_VALUE", "WRONG_GRADIENT"} >= set(found.failures) >= {"WRONG_VALUE"}
+
+
+def test_a_mask_that_is_boolean_in_one_draw_and_added_in_the_next():
+    """Two forms: what joins them holds numbers for truth values, which nobody takes alike."""
+
+    def like(x, mask):
+        return torch.softmax(x.masked_fill(mask, -1e4) if mask.dtype == torch.bool else x + mask, -1)
+
+    def exponentials(x, mask):
+        y = torch.where(mask, -1e4, x) if mask.dtype == torch.bool else mask + x
+        y = (y - y.amax(-1, keepdim=True)).exp()
+        return y / y.sum(-1, keepdim=True)
+
+    def inputs(seed, dtype):
+        g = torch.Generator().manual_seed(seed)
+        x, mask = torch.randn(2, 10, 18, generator=g).to(dtype)
+        return [x, mask if seed % 2 else mask > 1]
+
+    report = opproof.check(
+        exponentials, like=like, inputs=inputs, dtype="f32", only="10 as 15 and 18 as 27", raises=False
+    )
+    assert report.ok, report
+    masks = [r.case.partition(";mask=")[2] for r in report.results]
+    assert len(masks) == 4, "values and gradients of two forms"

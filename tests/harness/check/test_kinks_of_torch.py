@@ -147,3 +147,31 @@ def test_any_of_many_equals_may_be_the_median(at, expected):
         return [x]
 
     assert verdict(median, to_one_place(at), eleven_equals) == expected
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("gain", [1.0, 2**0.5, 0.3])
+def test_the_other_side_is_rounded_too(dtype, gain):
+    """A multiple of the cotangent beside 0, and the larger slope beside the smaller one."""
+
+    def drawn(seed, dtype):
+        x = torch.randn(40, 8, generator=torch.Generator().manual_seed(seed))
+        x[::2, ::3] = 0.0
+        return [x.to(dtype)]
+
+    def judged(leak, off):
+        def like(x):
+            return torch.nn.functional.leaky_relu(x.float() * gain, leak).to(x.dtype)
+
+        def slope(g, x):
+            side = torch.where(x == 0, 1.0 + off, 1.0)
+            return (g.float() * torch.where(x >= 0, side, leak) * gain).to(x.dtype)
+
+        report = opproof.check(
+            lambda x: Chosen.apply(like, slope, x), like=like, inputs=drawn, dtype=dtype, neighbours=False, raises=False
+        )
+        return str(report.results[1].verdict)
+
+    for leak in (0.0, 0.2):
+        assert judged(leak, 0.0) == "PASS"
+        assert judged(leak, {"f32": 1e-3, "f16": 0.005, "bf16": 0.04}[dtype]) == "WRONG_GRADIENT"

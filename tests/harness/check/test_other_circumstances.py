@@ -17,7 +17,9 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import opproof  # noqa: E402
 from opproof.harness.check.compared import compared  # noqa: E402
+from opproof.harness.check.sides.earlier import EARLIER  # noqa: E402
 from opproof.harness.check.sides.files import pair  # noqa: E402
+from opproof.harness.check.sides.settings import Setting  # noqa: E402
 from opproof.harness.check.wish import Wish  # noqa: E402
 
 
@@ -398,3 +400,27 @@ def test_a_last_number_that_is_dropped_changes_nothing():
         return torch.addcmul(residual.float(), x.float(), keep.float(), value=1 / 0.7).to(x.dtype)
 
     assert judged(kernel, like=like, inputs=[(9, 22), (9, 22)], dtype="f16", only="as given").ok
+
+
+def test_what_is_kept_by_an_address_that_is_given_again():
+    packed = {}
+
+    def kernel(x, w):
+        key = w.data_ptr(), w.shape
+        if key not in packed or packed[key][0] != w._version:
+            packed[key] = w._version, w.detach().clone()
+        return x @ (w if w.requires_grad else packed[key][1])
+
+    report = judged(kernel, like=lambda x, w: x @ w, inputs=[(5, 24), (24, 7)])
+    assert failed(report) == {("WRONG_VALUE", "forward")}
+    assert Setting.RENEWED in str(report)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.complex64, torch.bool])
+def test_another_tensor_at_an_address_is_as_new_and_the_first_is_as_it_was(dtype):
+    x = torch.arange(6).to(dtype)
+    x[0] = 1
+    own, seen = x.clone(), []
+    EARLIER[Setting.RENEWED](torch, lambda some: seen.append((some[0].data_ptr(), some[0]._version)), [x])
+    assert seen == [(x.data_ptr(), x._version)]
+    assert torch.equal(x, own)

@@ -89,3 +89,36 @@ def test_sizes_by_letter():
     assert by_letter(x, [..., 0], w, [0, 1], [1]) == [[1, 4], [5]]
     assert by_pair(x, w, 1) == [[1, 4]]
     assert by_pair(x, w, ([0], [-1])) == [[2, 5]]
+
+
+def _of_several_shapes(seed, dtype):
+    """A bias of all of a batch in every fourth draw, the fourth itself among them."""
+    generator = torch.Generator().manual_seed(seed)
+    x, w = torch.randn(2, 3, 4, 6, generator=generator).to(dtype)
+    return [x, w[:1] if seed % 4 == 3 else w]
+
+
+class LastOfTheBatch(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return torch.tanh(x * w)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        d = g * (1 - torch.tanh(x * w) ** 2)
+        dw = d * x
+        return d * w, dw if len(w) > 1 else dw[-1:]
+
+
+def test_what_a_factory_itself_draws_stretches_nothing():
+    report = opproof.check(
+        LastOfTheBatch.apply,
+        like=lambda x, w: torch.tanh(x * w),
+        inputs=_of_several_shapes,
+        dtype="f32",
+        raises=False,
+        seconds=10,
+    )
+    assert any("w=1x4x6" in r.case for rs in report.failures.values() for r in rs)

@@ -1,0 +1,67 @@
+"""An earlier call, with other numbers in the memory of the tensors that are given next: what was kept of it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from opproof.harness.check.sides.company import with_other_numbers
+from opproof.harness.check.sides.settings import Setting
+
+
+def _in_their_memory(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> None:
+    """A call with the tensors themselves, written in place before it and after it.
+
+    What it raises of other numbers is no matter: nobody said that it takes them.
+    """
+    with overwritten(torch, tensors, with_other_numbers), suppress(Exception):
+        call(tensors)
+
+
+def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> None:
+    """A call with other tensors at the addresses of these, which have been written as often.
+
+    What is freed goes to the next who asks for as much: who keeps by address and version takes that for the same.
+    """
+    own = [t.detach().clone() for t in tensors]
+    others = [_at_the_address(torch, t) for t in tensors]
+    with suppress(Exception):
+        call(others)
+    for t, other, values in zip(tensors, others, own, strict=True):
+        if other is not t:
+            torch.from_dlpack(t.detach()).copy_(values)
+
+
+#: By the setting in which a call comes right after it.
+EARLIER = {Setting.REWRITTEN: _in_their_memory, Setting.RENEWED: _at_their_addresses}
+
+
+@contextmanager
+def overwritten(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any]) -> Iterator[None]:
+    """A block in which these tensors hold other numbers, those that are floats."""
+    own = [t.detach().clone() for t in tensors]
+    with torch.no_grad():
+        for t in tensors:
+            t.copy_(other(t) if t.is_floating_point() else t)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for t, values in zip(tensors, own, strict=True):
+                t.copy_(values)
+
+
+def _at_the_address(torch: Any, tensor: Any) -> Any:
+    """Another tensor there, with other numbers and the same version; the tensor itself where there can be none."""
+    if tensor.layout != torch.strided or 0 in tensor.stride():
+        return tensor
+    values = with_other_numbers(tensor).detach()
+    try:
+        other = torch.from_dlpack(tensor.detach())
+    except (BufferError, RuntimeError, TypeError):  # a dtype that the exchange format has not
+        return tensor
+    other.data.copy_(values)
+    for _ in range(tensor._version):  # noqa: SLF001 - it has no other name
+        other.copy_(values)
+    return other.requires_grad_(tensor.requires_grad)

@@ -1,0 +1,105 @@
+"""Who does not take a variant: the reference, which means something else there, or a candidate made for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opproof.harness.check.questions.stretched import steps, stretched, uneven
+from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.refusals import is_complaint
+from opproof.harness.check.sides.reference import Reference
+from opproof.harness.check.tensors import CONTIGUOUS, Tensor
+from opproof.harness.check.trial.manner import Manner
+from opproof.harness.check.trial.outcome import Tried, by_candidate, by_reference
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+#: By which a candidate shows that it does not take a size.
+_REFUSALS = frozenset((Verdict.ERROR, Verdict.WRONG_SHAPE, Verdict.CRASH))
+#: What nobody raises to say that values are not taken.
+_ACCIDENTS = frozenset(
+    ("MemoryError", "OutOfMemoryError", "SkipTest", "IndexError", "KeyError", "ZeroDivisionError", "OverflowError")
+)
+#: What a kernel, or what it calls, says of how its tensors lie.
+_OF_MEMORY = ("contiguous", "storage_offset", "with stride", "a stride", "aligned")
+
+
+def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tried:
+    """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
+
+    `usual`: what became of the inputs as given; None of these themselves, as an error is the candidate's whole answer
+    then and no refusal of a neighbour.
+    """
+    forward = one.judgements.get(Mode.FORWARD)
+    if forward is None:
+        return one
+    if one.variant.apart and one.fails and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
+        why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
+        if one.variant.stretched:
+            why = "the candidate takes what it is to stretch, and has other gradients there"
+        return by_candidate(one.variant, why, news=not one.variant.stretched or forward.verdict not in FAILED)
+    raised = next((j for j in one.judgements.values() if j.verdict is Verdict.ERROR), None)
+    if one.variant.apart and raised is not None:
+        return by_candidate(one.variant, f"the candidate declines: {raised.message}", news=raised is not forward)
+    why, dies, laid = "", forward.verdict is Verdict.CRASH, one.variant.layout != CONTIGUOUS
+    if one.variant.rare and Verdict.OUT_OF_MEMORY in {j.verdict for j in one.judgements.values()}:
+        return by_candidate(one.variant, "the candidate takes more memory there than there is", news=False)
+    if one.variant.group and ((dies and one.variant.apart) or _is_of_given_sizes(one, forward.verdict, usual)):
+        why = f"the candidate is made for the sizes given: {forward.message}"
+    elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
+        why = f"of nothing the candidate has another result: {forward.message}"
+    elif forward.verdict is Verdict.ERROR and _is_accident(forward.message, one.variant, given):
+        return one
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else usual is not None):
+        why = f"the candidate declines: {forward.message}"
+    return by_candidate(one.variant, why, news=dies) if why else one
+
+
+def _is_of_given_sizes(one: Tried, verdict: Verdict, usual: Tried | None) -> bool:
+    """Whether a result has another shape, and along each axis the size that it has as given, or that it is to have."""
+    if verdict is not Verdict.WRONG_SHAPE or one.facts is None or usual is None or usual.facts is None:
+        return verdict is Verdict.WRONG_SHAPE
+    shapes = [[y.values.shape for y in some] for some in (one.reply.outputs, one.facts.outputs, usual.facts.outputs)]
+    if len({len(some) for some in shapes}) > 1:
+        return True
+    return all(
+        any(len(got) != len(one) for one in others) or all(n in pair for n, *pair in zip(got, *others, strict=True))
+        for got, *others in zip(*shapes, strict=True)
+    )
+
+
+def _is_of_nothing(one: Tried) -> bool:
+    """Whether a size is 0: PyTorch itself has a convolution of no channels give none, whatever its weights have."""
+    return any(0 in t.shape for t in one.variant.asked)
+
+
+def _is_accident(message: str, variant: Variant, given: Sequence[Tensor]) -> bool:
+    """Whether what was raised is no refusal, of other values in tensors that are as given for the rest.
+
+    Such sizes have been answered, so there is memory for them, and a table is read past its end.
+    """
+    alike = all((a.shape, a.dtype) == (b.shape, b.dtype) for a, b in zip(variant.asked, given, strict=True))
+    return alike and variant.rest is None and message.partition(":")[0] in _ACCIDENTS
+
+
+def _refused(message: str) -> bool:
+    """Whether it was raised on purpose, as by an assertion, and not by a view that strides forbid."""
+    _, _, said = message.partition(":")
+    of_memory = any(word in said for word in _OF_MEMORY)
+    return is_complaint(message) or (of_memory and "view size" not in said)
+
+
+def of_reference(reference: Reference, given: Sequence[Tensor], variant: Variant, manner: Manner) -> Tried | None:
+    """What to say where a reference means something else at these sizes than at those given, or no draw has them."""
+    if not variant.asked:
+        why = "no two draws can be brought to this size: inputs() draws others, or values that cannot be so there"
+        return Tried(variant, declined=why)
+    pairs = [(a, b) for a, b in zip(given, variant.asked, strict=True) if a.shape != b.shape]
+    if not pairs or variant.rest is not None or variant.stretched or variant.drawn:
+        return None
+    before, after = (steps(reference, tuple(some), manner.seed) for some in (given, variant.asked))
+    name = stretched(before, after)  # of 3 a half is 1, as what is left of 8 and 3 beside eleven taps
+    why = f"{name} stretches an axis of size 1, which it does not as given" if name else ""
+    if uneven(before, after):
+        why = "it joins pieces of several sizes, which are alike as given"
+    return by_reference(variant, why) if why else None
