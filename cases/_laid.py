@@ -1,8 +1,12 @@
-"""Rows of layouts that families share: the first rows of longer matrices, and tensors of one element at an offset."""
+"""Rows of layouts that families share: the first rows of longer matrices, and tensors of one element at an offset.
+
+Two columns of matrices are there for kernels that fold axes into one: an axis of one element has a stride too.
+"""
 
 from __future__ import annotations
 
 from opproof.cases._rows import join
+from opproof.vocabulary.dtypes import DTYPES
 
 
 def laid_rows(rest: str = "") -> list[str]:
@@ -14,6 +18,7 @@ def laid_binary(rest: str = "") -> list[str]:
     """Rows of two tensors `a` and `b` that broadcast."""
     return [
         join("a=2x3x5x9;b=2x3x5x9", rest, "layout=cropped"),
+        _in_f32(join("a=97x1;b=97x1", rest, "layout=gapped")),
         join("a=3x5x9;b=3x1x9", rest, "layout=a:cropped"),
         join("a=5x7;b=1x1", rest, "layout=b:offset"),
         join("a=0d;b=5x7", rest, "layout=a:offset"),
@@ -31,4 +36,11 @@ def laid_dim(rest: str = "") -> list[str]:
 
 def laid_pairs(first: str, second: str, rest: str = "") -> list[str]:
     """Rows of two tensors of one shape."""
-    return [join(f"{first}=3x5x9;{second}=3x5x9", rest, "layout=cropped")]
+    columns = join(f"{first}=97x1;{second}=97x1", rest, "layout=gapped")
+    return [join(f"{first}=3x5x9;{second}=3x5x9", rest, "layout=cropped"), _in_f32(columns)]
+
+
+def _in_f32(row: str) -> str:
+    """The row in that dtype alone, unless it names some."""
+    named = any(part.split(",")[0] in DTYPES for part in row.split(";"))
+    return row if named else join(row, "f32")

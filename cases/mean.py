@@ -16,6 +16,7 @@ STANDARD = [
     "x=1031x3;dim=-1;layout=sliced",
     "x=2x1031;dim=-1;fill=ties",
     "x=513x521;dim=None;f32",
+    "x=1x65537;dim=-1;f16",  # a count past the largest number
 ]
 LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,16 @@ from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.leaves import flat, has_own_operations
 from opproof.harness.check.sides.modes import Ended
-from opproof.harness.check.sides.settings import Setting, autograd, made
+from opproof.harness.check.sides.settings import HELD, Setting, autograd, made
 from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
 
 #: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
-_FORWARDS, _FEW_SECONDS = 40, 0.1
+_FORWARDS, _FEW_SECONDS = 300, 0.2
+#: Calls that come while a result is held, in so many seconds: more than rings of buffers have slots.
+_HELD_SECONDS = 1.5
 #: What PyTorch says where an array is made of a tensor that requires grad.
 _OF_NUMPY = "Can't call numpy() on Tensor that requires grad"
 
@@ -76,18 +78,20 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
             if request.setting in EARLIER:
                 with torch.set_grad_enabled(wanted):
                     EARLIER[request.setting](torch, call, tensors)
-                seeded.manual_seed(request.seed)
+                if request.setting is not Setting.AGAIN:
+                    seeded.manual_seed(request.seed)
             raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)
+            if request.setting is Setting.HELD:
+                _called_with_others(call, tensors, HELD, _HELD_SECONDS)
             with overwritten(torch, tensors, lambda t: 1 - t) if request.setting is Setting.LATE else nullcontext():
                 results = (*raw, *(tensors[i] for i in request.after))
                 outputs = tuple(_answered(y, tensors, request.after) for y in results)
             if request.before is Before.CALL:
-                others, until = [with_other_numbers(t) for t in tensors], time.perf_counter() + _FEW_SECONDS
                 with torch.set_grad_enabled(wanted):
-                    call(others)
-                    for _ in takewhile(lambda _: time.perf_counter() < until, range(_FORWARDS)):
-                        call(others)
-            reply, found = _pulled(torch, raw, tensors, request, pull, fences)
+                    _called_with_others(call, tensors, _FORWARDS, _FEW_SECONDS)
+            is_written = request.setting is Setting.WRITTEN
+            with overwritten(torch, tensors, with_other_numbers) if is_written else nullcontext():
+                reply, found = _pulled(torch, raw, tensors, request, pull, fences)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # of whatever kind, it is the candidate's
@@ -100,6 +104,15 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
     lost = -1 if kept is None else kept.overwritten([*raw, *found], tensors)
     changed = changed_of(request, left)
     return replace(reply, outputs=outputs, changed=changed, left=left, overwritten=lost, seconds=seconds, harm=harm)
+
+
+def _called_with_others(call: Call, tensors: Sequence[Any], most: int, seconds: float) -> None:
+    """Call it with other numbers in other tensors, once and then as often as there is time for."""
+    others, until = [with_other_numbers(t) for t in tensors], time.perf_counter() + seconds
+    for i in range(most):
+        if i and time.perf_counter() > until:
+            break
+        call(others)
 
 
 def _many_times(call: Call, request: Request, pull: Pull | None) -> Reply:

@@ -33,8 +33,14 @@ def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensor
             torch.from_dlpack(t.detach()).copy_(values)
 
 
+def _alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> None:
+    """The same call."""
+    del torch
+    call(tensors)
+
+
 #: By the setting in which a call comes right after it.
-EARLIER = {Setting.REWRITTEN: _in_their_memory, Setting.RENEWED: _at_their_addresses}
+EARLIER = {Setting.REWRITTEN: _in_their_memory, Setting.RENEWED: _at_their_addresses, Setting.AGAIN: _alike}
 
 
 @contextmanager

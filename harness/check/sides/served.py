@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,19 @@ def serve(file: str, name: str, how: str) -> None:
     from opproof.harness.check.sides import encoding, frames
     from opproof.harness.check.sides.call import perform
     from opproof.harness.check.sides.exchange import Reply
-    from opproof.harness.check.sides.harm import methods
+    from opproof.harness.check.sides.harm import Harm, methods
     from opproof.harness.check.sides.kept import Kept
     from opproof.harness.check.sides.lasting import Lasting
     from opproof.harness.run.heap import keep_what_is_freed
+    from opproof.vocabulary.verdicts import Verdict
 
     keep_what_is_freed()
     methods(torch)  # before the candidate can replace one
+    hooks = hooked()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a candidate prints is no reply
     given = json.loads(how)
-    error, own, candidate = "", dict[str, Any](), None
+    error, shared, own, candidate = "", "", dict[str, Any](), None
     try:
         if given["withheld"]:
             withhold(Path(given["withheld"]))
@@ -37,7 +40,8 @@ def serve(file: str, name: str, how: str) -> None:
         module = loaded(Path(file))
         own, subject = vars(module), getattr(module, name)
         if given["init"] is not None:
-            subject = subject(*(encoding.from_json(v, own) for v in given["init"]))
+            made = [subject(*(encoding.from_json(v, own) for v in given["init"])) for _ in range(2)]
+            subject, shared = made[0], shared_by(*made)
         subject = subject.eval() if given["evaluation"] else subject
         candidate = Lasting(subject, _form(given, own), given["lasts"])
     except BaseException as problem:
@@ -52,7 +56,10 @@ def serve(file: str, name: str, how: str) -> None:
             reply = Reply(error=error)
         else:
             try:
+                before = len(hooks)
                 reply = perform(candidate.call_for(request), request, kept=kept)
+                if said := shared or "".join(_HOOKED.format(hook) for hook in hooks[before : before + 1]):
+                    reply = replace(reply, harm=Harm(Verdict.INPUT_CHANGED, said))
             except BaseException as problem:
                 reply = Reply(error=f"{type(problem).__name__}: {problem}")
         frames.reply_out(answers, reply)
@@ -69,6 +76,24 @@ def _form(given: dict[str, Any], own: dict[str, Any]) -> Any:
     rest = tuple(encoding.from_json(v, own) for v in given["rest"])
     arguments = Arguments(rest, tuple(given["places"]), treespec_loads(given["spec"]), tuple(given["keywords"]))
     return Form(arguments, given["count"], tuple(given["parameters"]), tuple(given["buffers"]))
+
+
+_HOOKED = "{} was called: what it sets runs at each call that follows, and may make there what was to be made"
+
+
+def hooked() -> list[str]:
+    """The hooks that see every call of this process, by name, as they are set from now on."""
+    some = list[str]()
+    sys.addaudithook(lambda event, _: some.append(event) if event in ("sys.setprofile", "sys.settrace") else None)
+    return some
+
+
+def shared_by(first: Any, second: Any) -> str:
+    """What is said of two modules that train each other's weights; empty where they share none."""
+    places = {p.untyped_storage().data_ptr() for p in first.parameters() if p.numel()}
+    names = (name for name, p in second.named_parameters() if p.untyped_storage().data_ptr() in places)
+    name = next(names, "")
+    return f"two {type(first).__name__} share the weight {name}: who trains one trains the other" if name else ""
 
 
 #: Events of `sys.addaudithook` that read a file, give it another name, or start a program that may.

@@ -14,6 +14,8 @@ _Answer = TypeVar("_Answer")
 
 #: More than most machines that run a check would give, and than many kernels have room for sums of.
 _MANY, _MOST = 5, 33
+#: Calls that may follow while a result is held.
+HELD = 5000
 
 
 class Setting(StrEnum):
@@ -29,6 +31,9 @@ class Setting(StrEnum):
     MANY = f"with {_MANY} threads (torch.set_num_threads)"
     MOST = f"with {_MOST} threads (torch.set_num_threads)"
     LATE = "where its inputs are overwritten once it has returned"
+    HELD = f"where it is held while up to {HELD:,} calls follow"
+    AGAIN = "in a second call, without a new seed"
+    WRITTEN = "where its inputs are written in place between its forward and its backward"
     NET = "as a layer of a network, with a trained weight and a loss behind it"
     AUTOCAST = "under torch.autocast"
     BESIDE = "while another thread calls it with other numbers"

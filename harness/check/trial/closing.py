@@ -9,6 +9,7 @@ from typing import TypeAlias
 from opproof.harness.check.questions.variants import GIVEN
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.sides.unwatched import Unwatched
+from opproof.harness.check.trial.again import not_drawn_again
 from opproof.harness.check.trial.by_script import by_script
 from opproof.harness.check.trial.elsewhere import fenced_sizes, in_settings
 from opproof.harness.check.trial.far import far
@@ -20,6 +21,7 @@ from opproof.harness.check.trial.related import in_autocast, related
 from opproof.harness.check.trial.repeated import unrepeated
 from opproof.harness.check.trial.special import hidden, nonfinite, unread
 from opproof.harness.check.trial.tails import by_beginnings, by_version
+from opproof.harness.check.trial.written import written_between
 from opproof.harness.check.wish import Wish
 
 #: Seconds that each of these may take at most, and the share of what the check took so far.
@@ -74,6 +76,7 @@ def _questions(
         return
     if wish.bits is None:
         yield lambda first: by_beginnings(first, ask, reference, few)
+    yield lambda first: not_drawn_again(first, ask, reference)
     yield lambda first: in_settings(first, ask, reference, few, shares=wish.reuses_outputs)
     yield lambda first: in_parts(first, ask, few)
 
@@ -86,6 +89,7 @@ def _told(first: Right, ask: Ask, reference: Native, seconds: float, *, apart: b
     yield from by_version(first, ask, reference, seconds)
     yield from with_another_axis(first, ask, reference, seconds)
     yield from in_autocast(first, ask, reference)
+    yield from written_between(first, ask, reference)
     if apart:
         yield from far(first, ask, reference, seconds)
         yield from related(first, ask, reference, seconds)

@@ -28,7 +28,13 @@ _SEED = 20_011
 #: Calls in which threads may meet.
 _MEETINGS = 8
 #: Settings in which other numbers come in what might be shared.
-_WITH_OTHERS = frozenset((Setting.REWRITTEN, Setting.RENEWED, Setting.BESIDE))
+_WITH_OTHERS = frozenset((Setting.REWRITTEN, Setting.RENEWED, Setting.HELD, Setting.BESIDE))
+#: Settings that are no question here: others ask in them, by rules of their own.
+_ASKED_APART = frozenset((Setting.AUTOCAST, Setting.AGAIN, Setting.WRITTEN))
+#: Settings in which no gradients are asked for.
+_PLAIN = frozenset(
+    (Setting.INFERENCE, Setting.CONSTANT, Setting.REWRITTEN, Setting.RENEWED, Setting.LATE, Setting.HELD)
+)
 #: What is next to tensors, where the candidate may die of it; and where it may not.
 _CLOSED = (Fence.AFTER, Fence.BEFORE)
 _OPEN = (Fence.BYTES,)
@@ -80,12 +86,13 @@ def _settings_of(asked: Facts, *, shares: bool) -> Iterator[Setting]:
     """All that are unusual; beside and after other calls not where these set what all share: parameters, an input."""
     request = asked.request
     alone = asked.reply.draws or request.after or any(t.param for t in request.tensors)
-    left = {Setting.USUAL, Setting.AUTOCAST} | (_WITH_OTHERS if alone else set())
+    left = {Setting.USUAL, *_ASKED_APART} | (_WITH_OTHERS if alone else set())
     if request.after or any(y.shares >= 0 for y in asked.outputs):
         left.add(Setting.LATE)
     if not request.cotangents or any(y.dtype.startswith("complex") for y in asked.outputs):
         left.add(Setting.NET)
-    return (s for s in Setting if s not in left and not (shares and s is Setting.BESIDE))
+    left |= {Setting.BESIDE, Setting.HELD} if shares else set()
+    return (s for s in Setting if s not in left)
 
 
 def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
@@ -93,7 +100,7 @@ def _in_setting(one: Right, setting: Setting) -> tuple[Request, ...]:
     asked = one.asked
     request = asked.request if asked.reply.draws else replace(asked.request, seed=asked.request.seed + _SEED)
     plain, own = (replace(r, setting=setting) for r in (request.plain, request))
-    if setting in (Setting.INFERENCE, Setting.CONSTANT, Setting.REWRITTEN, Setting.RENEWED, Setting.LATE):
+    if setting in _PLAIN:
         return (plain,)
     if setting is Setting.BESIDE:
         return (plain, own) * _MEETINGS if request.cotangents else (plain,) * _MEETINGS

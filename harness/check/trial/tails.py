@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+import numpy as np
+
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.questions.variants import Variant
 from opproof.harness.check.sides.alike import alike
@@ -84,9 +86,26 @@ def _with_two_exchanged(values: Array, _: Array) -> Array:
     return made
 
 
+def _within(digits: int) -> Callable[[Array, Array], Array]:
+    """All numbers on the other side of what they are where they are rounded to so many binary digits."""
+
+    def rounded(values: Array) -> Array:
+        mantissa, exponent = np.frexp(values)
+        return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, digits)), exponent - digits))
+
+    def change(values: Array, _: Array) -> Array:
+        known = rounded(values)
+        made = 2 * known - values
+        return np.where(rounded(made) == known, made, values)  # below a power of two numbers lie closer
+
+    return change
+
+
 _CHANGES = (
     _Change("only the last number of {} is another", _with_another_end),
     _Change("two numbers of {} have changed places", _with_two_exchanged),
+    _Change("all numbers of {} are as they were in bfloat16, and others", _within(8)),
+    _Change("all numbers of {} are as they were in float16, and others", _within(11)),
 )
 
 

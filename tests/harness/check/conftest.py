@@ -19,7 +19,13 @@ _ASKING = frozenset(
     )
 )
 _ASKING_FOR_NAN = frozenset(
-    ("test_other_callers", "test_other_circumstances", "test_what_calls_share", "test_docs_of_check")
+    (
+        "test_other_callers",
+        "test_other_circumstances",
+        "test_what_calls_share",
+        "test_docs_of_check",
+        "test_later_calls",
+    )
 )
 #: An odd size, 1, none and another in place of each.
 _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, lambda n: 3 * n // 2 + 1)
@@ -38,6 +44,7 @@ def usual_values(request, monkeypatch):
             "far",
             "related",
             "in_autocast",
+            "written_between",
         ):
             monkeypatch.setattr(f"opproof.harness.check.trial.closing.{told}", lambda *_: ())
     if request.module.__name__.rpartition(".")[2] in ("test_one_by_one", "test_vast"):
