@@ -29,7 +29,7 @@ from opproof.vocabulary.verdicts import Verdict
 #: So many forwards more may come before a backward, as of the layers of a network, while they take so long.
 _FORWARDS, _FEW_SECONDS = 300, 0.2
 #: Calls that come while a result is held, in so many seconds: more than rings of buffers have slots.
-_HELD_SECONDS = 1.5
+_HELD_SECONDS = 1.0
 #: What PyTorch says where an array is made of a tensor that requires grad.
 _OF_NUMPY = "Can't call numpy() on Tensor that requires grad"
 
@@ -77,7 +77,9 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
         try:
             if request.setting in EARLIER:
                 with torch.set_grad_enabled(wanted):
-                    EARLIER[request.setting](torch, call, tensors)
+                    follows = EARLIER[request.setting](torch, call, tensors)
+                if not follows:
+                    return Reply(declined="it holds what it was given, whose memory is nobody else's")
                 if request.setting is not Setting.AGAIN:
                     seeded.manual_seed(request.seed)
             raw, harm = _called(torch, call, tensors, fences, setting=request.setting, wanted=wanted)

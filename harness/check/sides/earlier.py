@@ -10,36 +10,45 @@ from opproof.harness.check.sides.company import with_other_numbers
 from opproof.harness.check.sides.settings import Setting
 
 
-def _in_their_memory(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> None:
+def _in_their_memory(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> bool:
     """A call with the tensors themselves, written in place before it and after it.
 
     What it raises of other numbers is no matter: nobody said that it takes them.
     """
     with overwritten(torch, tensors, with_other_numbers), suppress(Exception):
         call(tensors)
+    return True
 
 
-def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> None:
+def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> bool:
     """A call with other tensors at the addresses of these, which have been written as often.
 
-    What is freed goes to the next who asks for as much: who keeps by address and version takes that for the same.
+    What is freed goes to the next who asks for as much: who keeps by address and version takes that for the same. Who
+    holds what it was given has its memory to itself, and nothing follows: False.
     """
     own = [t.detach().clone() for t in tensors]
     others = [_at_the_address(torch, t) for t in tensors]
+    storages = [other.untyped_storage()._weak_ref() for t, other in zip(tensors, others, strict=True) if other is not t]  # noqa: SLF001
     with suppress(Exception):
         call(others)
-    for t, other, values in zip(tensors, others, own, strict=True):
-        if other is not t:
+    del others
+    is_held = [not torch.UntypedStorage._expired(storage) for storage in storages]  # noqa: SLF001
+    for storage in storages:
+        torch.UntypedStorage._free_weak_ref(storage)  # noqa: SLF001 - PyTorch's own queues between processes do it so
+    for t, values in zip(tensors, own, strict=True):
+        if _has_an_address(torch, t):
             torch.from_dlpack(t.detach()).copy_(values)
+    return bool(storages) and not any(is_held)
 
 
-def _alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> None:
+def _alike(torch: Any, call: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> bool:
     """The same call."""
     del torch
     call(tensors)
+    return True
 
 
-#: By the setting in which a call comes right after it.
+#: By the setting in which a call comes right after it; False where nothing would follow from that.
 EARLIER = {Setting.REWRITTEN: _in_their_memory, Setting.RENEWED: _at_their_addresses, Setting.AGAIN: _alike}
 
 
@@ -58,15 +67,22 @@ def overwritten(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any])
                 t.copy_(values)
 
 
+def _has_an_address(torch: Any, tensor: Any) -> bool:
+    """Whether another tensor can lie where this one does; formats that others do not know have none."""
+    if tensor.layout != torch.strided or 0 in tensor.stride():
+        return False
+    try:
+        torch.from_dlpack(tensor.detach())
+    except (BufferError, RuntimeError, TypeError):
+        return False
+    return True
+
+
 def _at_the_address(torch: Any, tensor: Any) -> Any:
     """Another tensor there, with other numbers and the same version; the tensor itself where there can be none."""
-    if tensor.layout != torch.strided or 0 in tensor.stride():
+    if not _has_an_address(torch, tensor):
         return tensor
-    values = with_other_numbers(tensor).detach()
-    try:
-        other = torch.from_dlpack(tensor.detach())
-    except (BufferError, RuntimeError, TypeError):  # a dtype that the exchange format has not
-        return tensor
+    values, other = with_other_numbers(tensor).detach(), torch.from_dlpack(tensor.detach())
     other.data.copy_(values)
     for _ in range(tensor._version):  # noqa: SLF001 - it has no other name
         other.copy_(values)

@@ -69,11 +69,13 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
     """
     for setting in _settings_of(first.asked, shares=shares):
         requests = _in_setting(first, setting)
-        own = reference.native(requests[0])
+        own = first.asked.reply if setting is Setting.HELD else reference.native(requests[0])
         if own.error:
             continue
         for request in begun_in(seconds, requests):
             reply = ask(request)
+            if reply.declined and not reply.outputs:
+                continue
             if own.harm is not None:
                 reply = replace(reply, harm=None)
             for mode, judgement in _judged(first, reply):

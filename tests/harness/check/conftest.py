@@ -33,7 +33,10 @@ _USUAL = (lambda n: n + 1 if n % 2 == 0 else n + 2, lambda _: 1, lambda _: 0, la
 
 @pytest.fixture(autouse=True)
 def usual_values(request, monkeypatch):
-    """No zeros, floors, NaN, other whole numbers, larger sizes, later draws, sizes one by one, but where asked for."""
+    """No zeros, floors, NaN, other whole numbers, larger sizes, later draws, sizes one by one, but where asked for.
+
+    And few calls after another.
+    """
     if request.module.__name__.rpartition(".")[2] not in _ASKING_FOR_NAN:
         for told in (
             "nonfinite",
@@ -47,6 +50,9 @@ def usual_values(request, monkeypatch):
             "written_between",
         ):
             monkeypatch.setattr(f"opproof.harness.check.trial.closing.{told}", lambda *_: ())
+    if request.module.__name__.rpartition(".")[2] != "test_later_calls":
+        for most in ("HELD", "_FORWARDS"):
+            monkeypatch.setattr(f"opproof.harness.check.sides.call.{most}", 40)
     if request.module.__name__.rpartition(".")[2] in ("test_one_by_one", "test_vast"):
         return
     monkeypatch.setattr("opproof.harness.check.trial.rounds.differing", lambda *_: ())

@@ -415,6 +415,15 @@ def test_what_is_kept_by_an_address_that_is_given_again():
     assert failed(report) == {("WRONG_VALUE", "forward")}
     assert Setting.RENEWED in str(report)
 
+    def holding(x, w):
+        key = w.data_ptr(), w._version
+        if key not in packed:
+            packed[key] = w.detach(), w.detach().clone()
+        return x @ (w if w.requires_grad else packed[key][1])
+
+    packed.clear()
+    assert judged(holding, like=lambda x, w: x @ w, inputs=[(5, 24), (24, 7)]).ok, "it has that memory to itself"
+
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.complex64, torch.bool])
 def test_another_tensor_at_an_address_is_as_new_and_the_first_is_as_it_was(dtype):

@@ -121,8 +121,8 @@ def test_a_weight_kept_by_its_version_is_told():
             return scaled(x, w)
         if key not in kept:
             kept.clear()
-            kept[key] = w.detach().clone()
-        return torch.tanh(x) * kept[key]
+            kept[key] = w, w.detach().clone()  # held, so that nobody else has its memory
+        return torch.tanh(x) * kept[key][1]
 
     report = judged(packed)
     assert report.ok
