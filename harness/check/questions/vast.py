@@ -57,7 +57,7 @@ def to_the_end(variant: Variant, given: Sequence[Tensor], old: int, new: int) ->
         for some in (variant.asked, variant.other)
     )
     name = f"{variant.name}, {' and '.join(given[i].name for i in spread)} up to its end"
-    return replace(variant, name=name, asked=asked, other=other)
+    return replace(variant, name=name, asked=asked, other=other, group="")
 
 
 def _points_to(tensor: Tensor, size: int) -> bool:

@@ -69,7 +69,7 @@ def in_settings(first: Right, ask: Ask, reference: Native, seconds: float, *, sh
     """
     for setting in _settings_of(first.asked, shares=shares):
         requests = _in_setting(first, setting)
-        own = first.asked.reply if setting is Setting.HELD else reference.native(requests[0])
+        own = reference.native(replace(requests[0], setting=Setting.USUAL) if setting is Setting.HELD else requests[0])
         if own.error:
             continue
         for request in begun_in(seconds, requests):
