@@ -38,7 +38,7 @@ def vast_sizes(given: Sequence[Tensor], named: frozenset[float]) -> Iterator[tup
     places = {n: places_of(n, shapes) for n in found}
     for n in found:
         small = {o: _SMALL for o in found if o not in (n, _SMALL)}
-        ways = [partial(_among, n, rest, places) for rest in (dict[int, int](), small)]
+        ways = [partial(_among, n, rest, places) for rest in ({}, *([small] if small else []))]
         yield n, [(m, at) for m in SIZES for at in ways if _elements(shapes_after(shapes, at(m))) <= _ELEMENTS]
 
 

@@ -26,18 +26,19 @@ def _at_their_addresses(torch: Any, call: Callable[[Sequence[Any]], Any], tensor
     What is freed goes to the next who asks for as much: who keeps by address and version takes that for the same. Who
     holds what it was given has its memory to itself, and nothing follows: False.
     """
-    own = [t.detach().clone() for t in tensors]
-    others = [_at_the_address(torch, t) for t in tensors]
-    storages = [other.untyped_storage()._weak_ref() for t, other in zip(tensors, others, strict=True) if other is not t]  # noqa: SLF001
+    lying = [(t, _at_the_address(torch, t)) for t in tensors]
+    own = [(place, place.clone()) for _, place in lying if place is not None]
+    others = [t if place is None else _with_others_in_place(torch, t) for t, place in lying]
+    new = [other for other, (_, place) in zip(others, lying, strict=True) if place is not None]
+    storages = [other.untyped_storage()._weak_ref() for other in new]  # noqa: SLF001
     with suppress(Exception):
         call(others)
-    del others
+    del others, new
     is_held = [not torch.UntypedStorage._expired(storage) for storage in storages]  # noqa: SLF001
     for storage in storages:
         torch.UntypedStorage._free_weak_ref(storage)  # noqa: SLF001 - PyTorch's own queues between processes do it so
-    for t, values in zip(tensors, own, strict=True):
-        if _has_an_address(torch, t):
-            torch.from_dlpack(t.detach()).copy_(values)
+    for place, values in own:
+        place.copy_(values)
     return bool(storages) and not any(is_held)
 
 
@@ -67,22 +68,19 @@ def overwritten(torch: Any, tensors: Sequence[Any], other: Callable[[Any], Any])
                 t.copy_(values)
 
 
-def _has_an_address(torch: Any, tensor: Any) -> bool:
-    """Whether another tensor can lie where this one does; formats that others do not know have none."""
-    if tensor.layout != torch.strided or 0 in tensor.stride():
-        return False
-    try:
-        torch.from_dlpack(tensor.detach())
-    except (BufferError, RuntimeError, TypeError):
-        return False
-    return True
-
-
 def _at_the_address(torch: Any, tensor: Any) -> Any:
-    """Another tensor there, with other numbers and the same version; the tensor itself where there can be none."""
-    if not _has_an_address(torch, tensor):
-        return tensor
-    values, other = with_other_numbers(tensor).detach(), torch.from_dlpack(tensor.detach())
+    """Another tensor where this one lies; None where there can be none, as of formats that others do not know."""
+    if tensor.layout != torch.strided or 0 in tensor.stride():
+        return None
+    try:
+        return torch.from_dlpack(tensor.detach())
+    except (BufferError, RuntimeError, TypeError):
+        return None
+
+
+def _with_others_in_place(torch: Any, tensor: Any) -> Any:
+    """Another tensor where this one lies, with other numbers and the same version."""
+    values, other = with_other_numbers(tensor).detach(), _at_the_address(torch, tensor)
     other.data.copy_(values)
     for _ in range(tensor._version):  # noqa: SLF001 - it has no other name
         other.copy_(values)

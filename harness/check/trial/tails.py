@@ -24,6 +24,7 @@ from opproof.harness.check.trial.off import own
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate, with_failure
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
@@ -86,17 +87,14 @@ def _with_two_exchanged(values: Array, _: Array) -> Array:
     return made
 
 
-def _within(digits: int) -> Callable[[Array, Array], Array]:
-    """All numbers on the other side of what they are where they are rounded to so many binary digits."""
-
-    def rounded(values: Array) -> Array:
-        mantissa, exponent = np.frexp(values)
-        return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, digits)), exponent - digits))
+def _within(dtype: Dtype) -> Callable[[Array, Array], Array]:
+    """All numbers on the other side of what they are where they are rounded to a dtype."""
 
     def change(values: Array, _: Array) -> Array:
-        known = rounded(values)
+        known = round_to(values, dtype)
         made = 2 * known - values
-        return np.where(rounded(made) == known, made, values)  # below a power of two numbers lie closer
+        alike = np.isfinite(known) & (round_to(made, dtype) == known)  # below a power of two numbers lie closer
+        return np.where(alike, made, values)
 
     return change
 
@@ -104,8 +102,8 @@ def _within(digits: int) -> Callable[[Array, Array], Array]:
 _CHANGES = (
     _Change("only the last number of {} is another", _with_another_end),
     _Change("two numbers of {} have changed places", _with_two_exchanged),
-    _Change("all numbers of {} are as they were in bfloat16, and others", _within(8)),
-    _Change("all numbers of {} are as they were in float16, and others", _within(11)),
+    _Change("all numbers of {} are as they were in bfloat16, and others", _within(DTYPES["bf16"])),
+    _Change("all numbers of {} are as they were in float16, and others", _within(DTYPES["f16"])),
 )
 
 
