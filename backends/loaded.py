@@ -76,12 +76,25 @@ def _first(backend: Loaded, name: str, op: str, dtype: str, mode: str) -> str | 
     try:
         answers = [function(op, asked, mode) for asked in dict.fromkeys((dtype, dtype.partition("+")[0]))]
     except Exception as error:
+        if not _is_declaration(function):
+            return None
         raise BackendError(
             f"its {name}({op!r}, {dtype!r}, {mode!r}) raised {type(error).__name__}: {error}; by this function a "
             "backend declares something of its results (opproof.backends.protocol): one of another purpose needs "
             "another name."
         ) from error
+    if not all(answer is None or isinstance(answer, str) for answer in answers) and not _is_declaration(function):
+        return None
     return next((answer for answer in answers if answer is not None), None)
+
+
+def _is_declaration(function: Callable[..., Any]) -> bool:
+    """Whether its parameters are called as those of a declaration are: `compute(op, inputs, params)` computes."""
+    try:
+        names = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return True
+    return {name.strip("_") for name in names} <= {"op", "dtype", "mode", "args", "kwargs"}
 
 
 def settle(backend: Any, name: str) -> Loaded:

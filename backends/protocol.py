@@ -15,6 +15,7 @@ Optional
     rounding(op, dtype, mode) -> None, or "truncate": results are stored rounded towards zero, not to nearest
     bits(op, dtype, mode) -> None, or "vary": the same call may give other bits, as where atomic additions make a sum in
                                any order, or threads share the work anew; each of its answers has to be right
+                               (a function of one of these three names that takes something else declares nothing)
     dtypes                     tuple of the dtypes that it has beside f64, f32, f16 and bf16: of "f8e4m3", "f8e5m2",
                                "i8", "i16", "i32", "u8"; cases of the others are declined for it
     mixed                      True where it takes floats of several dtypes in one call: results have that of the first
@@ -25,6 +26,7 @@ Optional
                                several dtypes are declined for a backend without it
     destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
                                their own, row by row. They count where its forward and vjp take `out`, see below
+    reuses_outputs             True where a later call may write into what an earlier one returned, and callers are told
     set_threads(n)             called before each call of a run with --threads: compute with n threads from now on
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)
 

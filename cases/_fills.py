@@ -141,6 +141,7 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "masked": normal,
     "masked-special": normal,
     "far": _limits.far,
+    "farther": _limits.farther,
     PAST_EXP: _limits.past_exp(normal),
     "past-int32": lambda b, s, d: _every(b, s, normal(b, s, d) * min(2.0**34, d.max / 8), 2, normal(b, s, d)),
     "offset-1e3": _limits.about(1e3, normal),
@@ -180,17 +181,17 @@ HIDDEN: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
 NOT_FINITE = frozenset({"special", "special-rows", "special-columns", SPECIAL_PAIRS, "limits", NAN_CODES})
 
 #: By fill the dtypes of which no gradient is asked for: past exp a forward saves about 100, whose rounding alone is as
-#: large as the gradient in bf16.
-FORWARD_ALONE = {PAST_EXP: ("bf16",)}
+#: large as the gradient in bf16; and of numbers past 1e5 that are neighbours in bf16 a softmax takes one whole.
+FORWARD_ALONE = {PAST_EXP: ("bf16",), "farther": ("bf16",)}
 
 #: Fills of one tensor, the first that has rows, or of "far" the mask that is added: the others are drawn as "normal".
-OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", PAST_EXP, "past-int32"})
+OF_ONE = frozenset({"special-rows", "special-columns", "infinite", "far", "farther", PAST_EXP, "past-int32"})
 
 #: Fills that sit on kinks and ties on purpose; all others keep a margin from them.
 ON_KINKS = frozenset(
     NOT_FINITE
     | {"zeros", "ties", "halves", "constant", "kink", "exact", "signs", "subnormal", "tiny", "close"}
-    | {"far", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least"}
+    | {"far", "farther", PAST_EXP, "past-int32", "offset-1e3", "offset-1e4", "heavy", "least"}
     | {"branches", "edges", "meet", "lone", "squares", BRINK, "midpoints", "tenths"}
 )
 

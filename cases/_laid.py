@@ -5,8 +5,7 @@ Two columns of matrices are there for kernels that fold axes into one: an axis o
 
 from __future__ import annotations
 
-from opproof.cases._rows import join
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.cases._rows import join, names_dtypes
 
 
 def laid_rows(rest: str = "") -> list[str]:
@@ -42,5 +41,4 @@ def laid_pairs(first: str, second: str, rest: str = "") -> list[str]:
 
 def _in_f32(row: str) -> str:
     """The row in that dtype alone, unless it names some."""
-    named = any(part.split(",")[0] in DTYPES for part in row.split(";"))
-    return row if named else join(row, "f32")
+    return row if names_dtypes(row) else join(row, "f32")

@@ -84,6 +84,14 @@ def far(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return steps * _choice(bits, (*shape[:-1], 1) if shape else (), (1.0, -1.0))
 
 
+def farther(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """Rows (planes, of more axes) of one sign past what kernels take for infinity, -65504, -1e9, -1e30; none alike."""
+    few = (*shape[:-2], 1, 1) if len(shape) > 2 else (*shape[:-1], 1) if shape else ()
+    size = _choice(bits, few, tuple(min(s, dtype.max / 2) for s in (2.0**17, 2.0**30, 2.0**127)))
+    ranks = np.argsort(bits(math.prod(shape)).reshape(shape), axis=-1) if shape else 0
+    return size * (1 - 2 * dtype.u * ranks) * _choice(bits, few, (1.0, -1.0))
+
+
 def past_exp(normal: Fill) -> Fill:
     """Rows about 92 to 113 or their negatives: exponentials past the largest number of float32, or all 0 in it."""
 

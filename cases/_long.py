@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opproof.cases._rows import join
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.cases._rows import join, names_dtypes
 
 #: Each one past a power of two, and the dtype in which it is tried.
 LENGTHS = {1025: "f16", 4099: "bf16", 16385: "f32", 65537: "f16", 131073: "f32"}
@@ -32,7 +31,7 @@ def lengths(*templates: str, dtype: str = "", upto: int = 131073) -> tuple[list[
     for i, given in enumerate(templates):
         template = given.lstrip("!")
         marks = len(given) - len(template)
-        own = any(part in DTYPES for part in template.split(";"))
+        own = names_dtypes(template)
         for n, usual in LENGTHS.items():
             if n <= upto:
                 row = join(template.format(n=n, m=2 * n), "" if own else dtype or usual)

@@ -35,7 +35,7 @@ from pathlib import Path
 from opproof.cases._case import Case
 from opproof.cases._derived import derived
 from opproof.cases._long import Limit
-from opproof.vocabulary.dtypes import DTYPES
+from opproof.cases._rows import are_dtypes, names_dtypes
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.levels import LEVELS
 
@@ -75,9 +75,8 @@ def cases_of(op: str, level: str = "standard", rows: Mapping[str, Iterable[str]]
 
 def _strided(row: str) -> Iterator[str]:
     """The row with results that are strided, in its own dtypes where it names some."""
-    named = any(all(d in DTYPES for d in part.split(",")) for part in row.split(";"))
     for layout, dtypes in STRIDED:
-        yield f"{row};into={layout}" if named else f"{row};{dtypes};into={layout}"
+        yield f"{row};into={layout}" if names_dtypes(row) else f"{row};{dtypes};into={layout}"
 
 
 def left_out(op: str) -> Mapping[str, str]:
@@ -104,7 +103,7 @@ def read_rows(op: str, rows: Mapping[str, Iterable[str]], level: str) -> list[Ca
 
 def _expand(op: str, row: str, dtypes: tuple[str, ...]) -> Iterator[Case]:
     parts = row.split(";")
-    named = [p for p in parts if all(d in DTYPES for d in p.split(","))]
+    named = [p for p in parts if are_dtypes(p)]
     others = [p for p in parts if p not in named]
     for dtype in named[0].split(",") if named else dtypes:
         yield Case.parse(f"{op}[{';'.join([*others, dtype])}]")

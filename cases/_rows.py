@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import cycle
 
+from opproof.vocabulary.dtypes import DTYPES
+
 #: As far from the numbers of f16 and of bf16 as a parameter can be: kept in 16 bits it is off by 0.85 of their units.
 BETWEEN = 0.12554
 
@@ -41,6 +43,16 @@ _LIMITS = (
     ("9x33", "fill=infinite;f32"),
     ("66x11", "fill=branches;f64"),
 )
+
+
+def are_dtypes(part: str) -> bool:
+    """Whether this part of a row says in which dtypes it is a case: `f32,f16`."""
+    return all(word in DTYPES for word in part.split(","))
+
+
+def names_dtypes(row: str) -> bool:
+    """Whether a row has dtypes of its own."""
+    return any(map(are_dtypes, row.split(";")))
 
 
 def join(*parts: str) -> str:

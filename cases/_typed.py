@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from opproof.cases._case import RESERVED, Case, Param
+from opproof.cases._rows import are_dtypes
 from opproof.vocabulary.dtypes import DTYPES
 
 #: The most elements of a row's tensors together.
@@ -48,7 +49,7 @@ def typed(kinds: str, *rows: str, ends: bool = True, special: bool = True) -> li
 def _in_strided_place(rows: Iterable[str]) -> str:
     """The first row whose result lies in the memory of a strided tensor: its elements are of 1 byte, and of 2."""
     for row in rows:
-        parts = [p for p in row.split(";") if not p.startswith("fill=") and not all(d in DTYPES for d in p.split(","))]
+        parts = [p for p in row.split(";") if not p.startswith("fill=") and not are_dtypes(p)]
         case = _read(";".join(parts))
         if case.inplace and case.layout != "contiguous" and _has_whole_params(case):
             return ";".join(parts)
@@ -69,7 +70,7 @@ def _bare(rows: Iterable[str]) -> Iterator[str]:
     """Small rows without dtypes, destinations and needs, and without fills that draw fractions."""
     for row in rows:
         parts = [p for p in row.split(";") if p.partition("=")[0] not in _LEFT_OUT or p in _KEPT]
-        bare = ";".join(p for p in parts if not all(d in DTYPES for d in p.split(",")))
+        bare = ";".join(p for p in parts if not are_dtypes(p))
         if "@" not in bare and sum(map(math.prod, _read(bare).shapes.values())) <= _MOST:
             yield bare
 

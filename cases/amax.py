@@ -24,6 +24,7 @@ STANDARD = [
     "x=6x11;dim=None",
     "x=6x11;dim=None;keepdim=true",
     "x=3x97;dim=-1;fill=negative",
+    "x=9x97;dim=-1;fill=farther",
     "x=3x66;dim=-1;fill=positive",
     "x=6x3;dim=-1;fill=ties",
     "x=4x9;dim=0;fill=kink;layout=transposed",

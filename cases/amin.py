@@ -10,6 +10,7 @@ from opproof.cases._typed import typed
 SMOKE = ["x=7x33;dim=-1"]
 STANDARD = [
     "x=9x7;dim=-1;fill=edges",
+    "x=9x97;dim=-1;fill=farther",
     *one_axis(drop=("fill=zeros", "fill=small", "x=3x768", "x=2x4099")),
     *SEVERAL,
     "x=2x0x5;dim=1;keepdim=true",

@@ -26,6 +26,7 @@ STANDARD = [
     "x=6x11;dim=None;keepdim=true",
     "x=33x65;dim=None;fill=ties",
     "x=5x97;dim=-1;fill=negative",
+    "x=9x97;dim=-1;fill=farther",
     "x=5x66;dim=-1;fill=positive",
     "x=9x3;dim=-1;fill=ties",
     "x=9x17;dim=0;fill=ties;layout=transposed",

@@ -6,6 +6,7 @@ from opproof.cases._long import lengths
 SMOKE = ["x=7x33;target=7,", "x=7x33;target=7x33"]
 STANDARD = [
     "x=9x33;target=9,;reduction=none;fill=far;f32",
+    "x=9x33;target=9,;reduction=none;fill=farther;f32",
     "x=9x33;target=9x33;reduction=none;fill=far;f32",
     "x=9x4;target=9,;ignore_index=2;reduction=none;fill=masked",
     "x=2x5x7;target=2x7;weight=5,;ignore_index=1;fill=masked",

@@ -10,6 +10,7 @@ STANDARD = [
     "x=7x33;dim=-1;inplace=x",
     "x=33x5;dim=0;layout=transposed;inplace=x",
     "x=9x33;dim=-1;fill=far;f32",
+    "x=9x33;dim=-1;fill=farther;f32,bf16",
     "x=25x7;dim=-1;fill=special-rows",
     "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",

@@ -11,6 +11,7 @@ SMOKE = [
 ]
 STANDARD = [
     "x=9x33;dim=-1;fill=far;f32",
+    "x=9x33;dim=-1;fill=farther;f32,bf16",
     "x=25x7;dim=-1;fill=special-rows",
     "x=7x25;dim=0;fill=special-columns",
     "x=9,;dim=0",

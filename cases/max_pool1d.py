@@ -21,6 +21,7 @@ STANDARD = [
     "x=2x3x9;kernel_size=2;stride=3;padding=1;ceil_mode=true",
     "x=2x3x7;kernel_size=7",
     "x=2x3x11;kernel_size=3;padding=1;fill=negative",
+    "x=5x3x11;kernel_size=3;padding=1;fill=farther",
     "x=2x3x11;kernel_size=3;padding=1;stride=2;ceil_mode=true;fill=negative",
     "x=2x3x11;kernel_size=3;padding=1;fill=positive",
     "x=2x3x11;kernel_size=3;stride=2;fill=extreme",

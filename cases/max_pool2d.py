@@ -22,6 +22,7 @@ STANDARD = [
     "x=3x5x5x4;kernel_size=3;stride=1;padding=1;layout=broadcast",
     "x=2x3x5x4;kernel_size=(5,4)",
     "x=2x3x5x6;kernel_size=3;padding=1;fill=negative",
+    "x=3x3x5x6;kernel_size=3;padding=1;fill=farther",
     "x=2x3x5x6;kernel_size=3;padding=1;stride=2;ceil_mode=true;fill=negative;layout=transposed",
     "x=2x3x5x6;kernel_size=2;fill=positive",
     "x=2x3x5x6;kernel_size=3;stride=1;fill=extreme",

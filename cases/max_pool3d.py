@@ -16,6 +16,7 @@ STANDARD = [
     "x=2x5x3x5x4;kernel_size=3;stride=1;padding=1;layout=broadcast",
     "x=2x3x3x5x4;kernel_size=(3,5,4)",
     "x=2x3x3x5x6;kernel_size=3;padding=1;fill=negative",
+    "x=2x3x3x5x6;kernel_size=3;padding=1;fill=farther",
     "x=2x3x3x5x6;kernel_size=(2,3,3);stride=1;fill=extreme",
     "x=2x3x3x6x5;kernel_size=2;stride=1;fill=zeros",
     "x=2x2x3x6x7;kernel_size=(2,3,3);stride=2;fill=offset",

@@ -11,6 +11,7 @@ STANDARD = [
     "x=33x5;dim=0;layout=transposed;inplace=x",
     "x=2x1031;dim=-1;f32,f16;inplace=x",
     "x=9x33;dim=-1;fill=far",
+    "x=9x33;dim=-1;fill=farther;f32,bf16",
     "x=33x9;dim=0;fill=far;f32",
     "x=25x7;dim=-1;fill=special-rows",
     "x=7x25;dim=0;fill=special-columns",

@@ -14,6 +14,7 @@ STANDARD = [
     "x=2x3x5x17;scale=0.5;layout=x:permuted;inplace=x",
     "x=1x40x3x5;mask=3x5;max_bias=8.0",
     "x=5x9x33;fill=far",
+    "x=5x9x33;fill=farther;f32",
     "x=2x4x5x9;mask=2x1x5x9;scale=0.5;fill=far",
     "x=2x4x5x9;keep=2x1x5x9;fill=masked",
     "x=2x4x5x9;mask=2x1x5x9;keep=5x9;sinks=4,;scale=0.5;max_bias=4.0;fill=masked",

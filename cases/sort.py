@@ -23,6 +23,7 @@ STANDARD = [
     "x=4x17;dim=1;layout=gapped",
     "x=5x7x9;dim=1;layout=broadcast",
     "x=3x15;dim=-1;fill=negative",
+    "x=9x15;dim=-1;fill=farther",
     "x=3x16;dim=-1;descending=true;fill=positive",
     "x=5x33;dim=-1;fill=ties",
     "x=33x5;dim=0;descending=true;fill=ties;layout=transposed",

@@ -23,6 +23,8 @@ STANDARD = [
     "x=6x8;k=7;dim=1;layout=gapped",
     "x=5x7x9;k=4;dim=1;layout=broadcast",
     "x=9x5;k=2;dim=-1;fill=negative",
+    "x=9x5;k=2;dim=-1;fill=farther",
+    "x=9x5;k=2;dim=-1;largest=false;fill=farther",
     "x=9x6;k=4;dim=-1;largest=false;fill=positive;layout=sliced",
     "x=5x13;k=3;dim=-1;fill=extreme",
     "x=4x1;k=1;dim=-1",

@@ -19,6 +19,7 @@ from opproof.harness.judge.lean import LOOSE, TELLING, lean, lean_beside_a_facto
 from opproof.harness.truth.reference import Expected
 from opproof.harness.truth.slope import LEAST, SLOPE, SPREADS, clear_slope, varies
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.declaration import TRUNCATE
 from opproof.vocabulary.dtypes import DTYPES, round_to
 
 #: The most that the RMS of an array's units, and the mean of its signed units, may be (docs/soak.md).
@@ -33,7 +34,7 @@ class Rounding(StrEnum):
 
     UNKNOWN = ""
     NEAREST = "nearest"
-    TRUNCATE = "truncate"  # towards zero
+    TRUNCATE = TRUNCATE  # towards zero
     AWAY = "away"  # from zero
 
 

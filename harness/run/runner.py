@@ -31,6 +31,7 @@ from opproof.harness.run.settings import Settings, options
 from opproof.harness.run.status import Exit
 from opproof.harness.run.stop import stoppable
 from opproof.harness.run.task import Task, by_case
+from opproof.harness.run.unwatched.files import asked_by_programs
 from opproof.reference_ops import load_folder
 from opproof.reports import Header
 from opproof.reports._results import legible
@@ -71,6 +72,8 @@ def run(settings: Settings) -> int:
             file = claims.enter_context(results_file(folder, header, done, marking))
             resumption.command = resume.command(settings, folder)
             stop = _measured(pool, with_known(planned, known), file, known, quiet=settings.quiet)
+        judged_here = stop is None and not settings.in_process and not settings.dask
+        in_programs = asked_by_programs(backends, planned, file, known) if judged_here else []
         file.settle()  # now that no backend is left that could write to it
         status = finish(
             folder,
@@ -83,6 +86,7 @@ def run(settings: Settings) -> int:
             notes=[
                 *_disbelieved(cache, _foreign(cache) - foreign),
                 *silent,
+                *in_programs,
                 *not_inherited(settings.backends, settings.ledger),
                 *unguarded(settings.dask),
             ],

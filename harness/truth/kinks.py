@@ -19,7 +19,9 @@ from opproof.harness.truth.posed import Posed
 from opproof.reference_ops import Trait
 from opproof.vocabulary.arrays import Array
 
-_STEP = 2.0**-20
+#: By how much an element is moved, and beside a large one by which part of it: neighbours in float32 are not passed,
+#: and float64 has 16 bits below.
+_STEP, _PART = 2.0**-20, 2.0**-36
 #: A one-sided slope beyond this is a jump of the function, not a derivative.
 _JUMP = 2.0**14
 #: Elements that are looked at one by one, where no formula has them all at once; the others only together.
@@ -93,7 +95,9 @@ def slope(posed: Posed, directions: dict[int, Array], sign: float) -> Array:
         terms = _terms(posed, moved)
         return np.sum([[float(t.sum()) for t in pair] for pair in terms], axis=0) if terms else np.zeros(2)
 
-    return _one_sided(posed, directions, sign, parts)
+    moved = ((posed.inputs[which], direction != 0) for which, direction in directions.items())
+    size = max((float(np.abs(x[along]).max(initial=0)) for x, along in moved if x is not None), default=0.0)
+    return _one_sided(posed, directions, sign, parts, _step(np.asarray(size)))
 
 
 def _everywhere(posed: Posed, which: int, sign: float) -> Array:
@@ -108,21 +112,31 @@ def _everywhere(posed: Posed, which: int, sign: float) -> Array:
                 total[..., k] += _summed_to(t, x.shape)
         return total
 
-    return _one_sided(posed, {which: np.ones(x.shape)}, sign, parts)
+    return _one_sided(posed, {which: np.ones(x.shape)}, sign, parts, _step(np.abs(x)))
 
 
 def _one_sided(
-    posed: Posed, directions: dict[int, Array], sign: float, parts: Callable[[Sequence[Array | None]], Array]
+    posed: Posed,
+    directions: dict[int, Array],
+    sign: float,
+    parts: Callable[[Sequence[Array | None]], Array],
+    step: Array,
 ) -> Array:
-    def difference(step: float) -> Array:
+    def difference(step: Array) -> Array:
         moved = list(posed.inputs)
         for which, direction in directions.items():
             x = moved[which]
             assert x is not None
             moved[which] = x + sign * step * direction
-        return sign * parts(moved) / step
+        return sign * parts(moved) / (step[..., None] if step.ndim else step)
 
-    return 2 * difference(_STEP / 2) - difference(_STEP)
+    return 2 * difference(step / 2) - difference(step)
+
+
+def _step(size: Array) -> Array:
+    """The power of two by which numbers of this size are moved, infinities by the least: they stay where they are."""
+    size = np.where(np.isfinite(size), size, 0)
+    return np.maximum(_STEP, np.exp2(np.ceil(np.log2(np.maximum(_PART * size, _STEP)))))
 
 
 def _terms(posed: Posed, moved: Sequence[Array | None]) -> list[tuple[Array, Array]]:

@@ -86,12 +86,20 @@ def test_files_of_the_adapters(name):
     assert len(keys) == len(set(keys)), "declared twice"
 
 
-def test_a_function_that_is_called_so_by_chance(tmp_path):
-    """Of a file whose `compute` is how it computes: its records say what is meant by the name, and what to do."""
-    text = "def compute(op, inputs, params):\n    return -inputs[0].copy()\n\n\n"
+@pytest.mark.parametrize("answer", ["-inputs[0].copy()", "(op, 3)"])
+def test_a_function_that_is_called_so_by_chance(tmp_path, answer):
+    """Of a file whose `compute` is how it computes, as its parameters say: it declares nothing."""
+    text = f"def compute(op, inputs, params):\n    return {answer}\n\n\n"
     text += "def forward(op, inputs, params):\n    return compute(op, inputs, params)\n"
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    assert not settle(load_backend(str(tmp_path / "mine.py")), "mine").declared("neg", "f32", "forward")
+
+
+def test_a_declaration_that_raises(tmp_path):
+    text = "def compute(op, dtype, _mode):\n    return {}[op]\n\n\n"
+    text += "def forward(op, inputs, params):\n    return inputs[0]\n"
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     loaded = settle(load_backend(str(tmp_path / "mine.py")), "mine")
-    said = r"its compute\('neg', 'f32', 'forward'\) raised AttributeError: .* needs another name"
+    said = r"its compute\('neg', 'f32', 'forward'\) raised KeyError: .* needs another name"
     with pytest.raises(BackendError, match=said):
         loaded.declared("neg", "f32", "forward")

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import Variant, name_of
 from opproof.harness.check.sides.subject import Arguments
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
@@ -78,7 +78,7 @@ def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Vari
             tuple(t.holding(np.where(t.values == value, 0, t.values)) if j in held else t for j, t in enumerate(some))
             for some in (tensors, others)
         )
-        name = labels[i] if labels else f"argument {i}"
+        name = name_of(labels, i)
         rest = (*first.rest[:i], 0, *first.rest[i + 1 :])
         made.append(Variant(f"{name} as 0", f"{name}-0", CONTIGUOUS, asked, other, rest=rest, rare=True))
     return tuple(made)
@@ -107,7 +107,7 @@ def _same(draws: Mapping[int, Draw], names: Sequence[str]) -> dict[int, str]:
     alike = [i for i, v in enumerate(first.rest) if isinstance(v, int | float)]
     alike = [i for i in alike if all(len(a.rest) > i and a.rest[i] == first.rest[i] for a, _ in others)]
     labels = first.labels(names)
-    return {i: labels[i] if labels else f"argument {i}" for i in alike}
+    return {i: name_of(labels, i) for i in alike}
 
 
 def of_one_rest(

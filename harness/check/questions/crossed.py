@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
+from opproof.harness.check.questions.variants import name_of
 from opproof.harness.check.sides.generators import stilled
 
 #: So many meetings are tried, of draws of so many seeds; and so many seeds are looked at for draws like one.
@@ -52,10 +53,7 @@ def _crossed(draw: Callable[[int], Any], first: int, names: Sequence[str]) -> It
         """The draws of seed `a`, with some arguments of other seeds."""
         others = (s for s in range(first, first + _LONGEST) if s != a)
         alike = [a, *(s for s in others if (options[s] if s in options else later(s)) == options[a])]
-        labels = {
-            key: key if isinstance(key, str) else names[key] if key < len(names) else f"argument {key}"
-            for key in instead
-        }
+        labels = {key: key if isinstance(key, str) else name_of(names, key) for key in instead}
         text = " and ".join(f"{labels[key]} of seed {b}" for key, b in instead.items())
         values = {key: some[b][key] for key, b in instead.items()}
         return Crossed(f"seed {a} with {text}", draw, tuple(alike), values, first)

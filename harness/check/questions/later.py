@@ -8,7 +8,7 @@ import numpy as np
 
 from opproof.harness.check.questions.arguments import Draw, shapes
 from opproof.harness.check.questions.changed import Pair
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import Variant, name_of
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: So many draws more are judged, if there is time: what one element of thousands shows, few draws have.
@@ -60,7 +60,7 @@ def numbers_of_others(draws: Mapping[int, Draw], names: Sequence[str]) -> Iterat
             rest = (*first.rest[:i], arguments.rest[i], *first.rest[i + 1 :])
             if repr(rest) not in seen and type(arguments.rest[i]) is type(value):
                 seen.add(repr(rest))
-                text = f"{labels[i] if labels else f'argument {i}'} of seed {seed}"
+                text = f"{name_of(labels, i)} of seed {seed}"
                 yield Variant(text, text.replace(" ", "-"), CONTIGUOUS, tensors, others, rest=rest, rare=True)
 
 

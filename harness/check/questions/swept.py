@@ -18,7 +18,7 @@ from opproof.harness.check.questions.sizes import (
     shapes_after,
     shapes_of,
 )
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import Variant, name_of
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 
 #: From the first that is no count of taps to past the usual tile of 128, whole numbers of tiles as models have, and
@@ -61,7 +61,7 @@ def swept_numbers(pair: Pair, rest: Sequence[object], names: Sequence[str]) -> I
     for i in places:
         value = rest[i]
         assert isinstance(value, int)
-        name = names[i] if i < len(names) else f"argument {i}"
+        name = name_of(names, i)
         some = [m for m in _order() if _LEAST <= m <= 2 * value and m != value]
         along.append([(f"{name} as {m}", (*rest[:i], m, *rest[i + 1 :])) for m in some])
     for text, other in filter(None, chain.from_iterable(zip_longest(*along))):

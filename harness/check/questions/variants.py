@@ -120,6 +120,11 @@ def laid_otherwise(drawn: Variant, held: Held) -> Iterator[Variant]:
             yield replace(drawn, name=f"{drawn.name}, {layout}", layout=layout, asked=a, other=b, rare=True)
 
 
+def name_of(names: Sequence[str], place: int) -> str:
+    """What an argument is called, or its number where it has no name."""
+    return names[place] if place < len(names) else f"argument {place}"
+
+
 def by_turns(*some: Iterable[_T]) -> Iterator[_T]:
     """The first of each, the second of each, and so on until the last of the longest; none of them is empty."""
     yield from filter(None, chain.from_iterable(zip_longest(*some)))

@@ -7,9 +7,6 @@ may read there is no matter: it is held against what it has answered before.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +19,7 @@ from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.isolated import Located
 from opproof.harness.check.sides.subject import Form
 from opproof.harness.check.tensors import to_torch
-from opproof.harness.run.reach import end
+from opproof.harness.run.unwatched.process import run
 from opproof.vocabulary.arrays import Array
 
 #: What answers requests there; None where it does not come to answers.
@@ -42,7 +39,9 @@ def unwatched(located: Located, form: Form, seconds: float) -> Unwatched:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as there, suppress(Exception):
             for k, request in enumerate(requests):
                 _put(Path(there, f"{k}.pt"), located, form.with_rest(request.rest), request)
-            _run(located, there, len(requests), seconds)
+            file = located.file.resolve()
+            arguments = [str(file.parent), file.stem, located.label, there, str(len(requests))]
+            run(_SCRIPT.read_text(encoding="utf-8"), Path.cwd(), arguments, seconds)
             return [_taken(Path(there), k) for k in range(len(requests))]
         return None
 
@@ -65,22 +64,6 @@ def _put(path: Path, located: Located, form: Form, request: Request) -> None:
         "cotangents": [None if g is None else torch.from_numpy(np.array(g)) for g in request.cotangents],
     }  # fmt: skip
     torch.save(job, path)
-
-
-def _run(located: Located, there: str, count: int, seconds: float) -> None:
-    """Raises OSError and TimeoutExpired; what it starts ends with it."""
-    command = [sys.executable, "-c", _SCRIPT.read_text(encoding="utf-8")]
-    file = located.file.resolve()
-    own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
-    process = subprocess.Popen(
-        [*command, str(file.parent), file.stem, located.label, there, str(count)],
-        env=own, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        process.wait(seconds)
-    finally:
-        end(process.pid)
 
 
 def _taken(there: Path, k: int) -> Reply:

@@ -11,6 +11,7 @@ import opproof  # noqa: E402
 from opproof.harness.check.questions.absent import absent  # noqa: E402
 from opproof.harness.check.questions.rounded import rounded  # noqa: E402
 from opproof.harness.check.tensors import taken  # noqa: E402
+from opproof.vocabulary.errors import UsageError  # noqa: E402
 
 
 def variants(*draws):
@@ -171,14 +172,16 @@ def test_a_size_of_one_tensor_alone_is_told_and_is_no_failure():
         how = {"gradients": False, "raises": False, "seconds": 1e9, **how}
         return opproof.check(candidate, like=attended, inputs=inputs, **how)
 
-    report = check(of_as_many, isolate=True)
-    assert report.ok
+    report = check(of_as_many, isolate=True, only="24 of q as 13")
+    assert not report.failures
     said = "24 of q as 13: the candidate gives something else there: it is made for tensors of one size, or wrong"
     assert said in report.not_judged
-    right = check(attended, isolate=True)
-    assert {"24 of q as 25", "24 of q as 13"} <= set(right.tried)
-    assert not [text for text in right.not_judged if " of q " in text]
-    assert not [name for name in check(of_as_many).tried if " of q " in name]
+    for name in ("24 of q as 25", "24 of q as 13"):
+        right = check(attended, isolate=True, only=name)
+        assert right.tried == (name,)
+        assert not right.not_judged
+    with pytest.raises(UsageError, match="is no variant"):
+        check(attended, only="24 of q as 13")
 
 
 def words(seed):

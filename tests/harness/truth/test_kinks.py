@@ -220,3 +220,15 @@ def test_two_halves_in_one_tensor(text, factor, expected):
     gradients = reference.vjp(p.op, p.inputs, p.params, p.cotangents, p.outputs)
     stored = [None if d is None else to_dtype(factor * d, case.dtype) for d in gradients]
     assert judge(p, Answer(stored), Rules()).verdict == expected
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**40, 1e30])
+@pytest.mark.parametrize("shares", [(1, 0, 0), (0.5, 0.25, 0.25), (1, 1, 0)])
+def test_ties_of_numbers_of_any_size(size, shares):
+    """Beside 1e30 a step of 2^-20 is none: who masks by such numbers has rows of ties."""
+    case, op = Case.parse("amax[x=2x3;dim=-1;f32]"), load("amax")
+    x = np.float64(np.float32([[size] * 3, [-size] * 3]))
+    posed = pose(case, op, Mode.GRADIENT).asked.given(inputs=(x,))
+    gradient = np.float32(posed.cotangents[0][:, None] * np.array(shares))
+    right = sum(shares) == 1
+    assert verdict(judge(posed, Answer([gradient]), Rules())) == ("PASS" if right else "WRONG_GRADIENT")

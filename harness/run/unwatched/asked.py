@@ -1,0 +1,100 @@
+"""The program of a backend's file: jobs as files, a process with no sign of a judge, answers as files."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import ml_dtypes
+import msgspec
+import numpy as np
+
+from opproof.harness.run.unwatched.data import data_of
+from opproof.harness.run.unwatched.process import run
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.slices.pose import Pair
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES
+
+_PROGRAM = Path(__file__).with_name("program")
+#: Run the module of that name, which lies in that folder.
+_START = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), None, '__main__')"
+
+#: By the way of calling, the results of an answer: bytes, dtype and shape of each.
+Results = Sequence[tuple[str, tuple[int, ...]] | None]
+
+
+class _Told(msgspec.Struct, forbid_unknown_fields=True):
+    """What the program says of a job."""
+
+    made: dict[str, list[tuple[str, tuple[int, ...]] | None]] = {}
+    raised: str = ""
+    declined: bool = False
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a job."""
+
+    ways: Mapping[str, Sequence[Array | None]]  # by the names that the program gives them
+    raised: str = ""
+
+
+@contextmanager
+def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Iterator[tuple[int | None, list[Answered | None]]]:
+    """How a program that asks each question ended, see `run`, and what became of each; None of what it did not come to.
+
+    It begins nothing new after `seconds`.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        there = Path(folder)
+        for k, pair in enumerate(pairs):
+            (there / f"{k}.pickle").write_bytes(pickle.dumps(_job(pair)))
+        name = f"program_{there.name}"
+        shutil.copytree(_PROGRAM, there / name)
+        status = run(_START, file.resolve().parent, [folder, name, file.stem, folder, str(seconds)], 2 * seconds)
+        yield status, [_answered(there, k) for k in range(len(pairs))]
+
+
+def _job(pair: Pair) -> dict[str, object]:
+    asked = pair.asked
+    return {
+        "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
+        "gradient": bool(asked.cotangents), "needs": list(asked.needs),
+        "data": {name: _native(posed) for name, posed in data_of(pair).items()},
+    }  # fmt: skip
+
+
+def _native(posed: Posed) -> tuple[list[Array | None], list[Array | None]]:
+    """Inputs and cotangents in the dtype of the case."""
+    dtype = DTYPES[posed.case.dtype].numpy
+
+    def of(arrays: Sequence[Array | None]) -> list[Array | None]:
+        return [x if x is None or x.dtype.kind != "f" else x.astype(dtype) for x in arrays]
+
+    return of(posed.inputs), of(posed.cotangents)
+
+
+def _answered(there: Path, k: int) -> Answered | None:
+    try:
+        told = msgspec.json.decode((there / f"{k}.json").read_bytes(), type=_Told)
+        ways = {way: [_array(there / f"{k}{way}{i}", r) for i, r in enumerate(some)] for way, some in told.made.items()}
+    except (OSError, ValueError, TypeError, msgspec.DecodeError):  # nothing that it could have written
+        return None
+    return Answered(ways, told.raised)
+
+
+def _array(path: Path, told: tuple[str, tuple[int, ...]] | None) -> Array | None:
+    """Raises OSError, ValueError and TypeError."""
+    if told is None:
+        return None
+    name, shape = told
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    if dtype.hasobject:
+        raise TypeError(name)
+    return np.frombuffer(path.read_bytes(), dtype).reshape(shape)

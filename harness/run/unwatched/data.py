@@ -1,0 +1,55 @@
+"""The numbers that a program calls with: those of the record, others, and what training and batches make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.slices.pose import Pair
+from opproof.vocabulary.arrays import Array
+
+#: Every third row has no loss, the first too, as of tokens that are masked.
+_MASKED = 3
+#: The cotangent of a mean, or of a loss that is scaled: a power of two, which every dtype has.
+_MEAN = 2.0**-6
+
+
+def data_of(pair: Pair) -> Mapping[str, Posed]:
+    """The questions of a record, by name; those whose name begins with "cotangent" are of a gradient."""
+    asked = pair.asked
+    some = {"asked": asked, "other": pair.other}
+    if asked.op.domain is None:  # its numbers need not fit each other
+        mixed = tuple(_with_an_element(x, y) for x, y in zip(asked.inputs, pair.other.inputs, strict=True))
+        some["element"] = asked.given(inputs=mixed)
+    if asked.cotangents:
+        some |= {
+            "cotangent of ones": _with(asked, [None if g is None else np.ones_like(g) for g in asked.cotangents]),
+            "cotangent of a mean": _with(
+                asked, [None if g is None else np.full_like(g, _MEAN) for g in asked.cotangents]
+            ),
+            "cotangent with rows of zeros": _with(asked, [_masked(g) for g in asked.cotangents]),
+        }
+    return some
+
+
+def _with(asked: Posed, cotangents: Sequence[Array | None]) -> Posed:
+    return asked.given(cotangents=tuple(cotangents))
+
+
+def _with_an_element(x: Array | None, other: Array | None) -> Array | None:
+    """Floats with one of others, in the middle."""
+    if x is None or other is None or x.dtype.kind != "f" or not x.size:
+        return x
+    mixed = x.copy()
+    mixed.flat[x.size // 2] = other.flat[x.size // 2]
+    return mixed
+
+
+def _masked(g: Array | None) -> Array | None:
+    if g is None or not g.ndim:
+        return g
+    masked = g.copy()
+    masked[::_MASKED] = 0
+    return masked

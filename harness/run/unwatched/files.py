@@ -1,0 +1,59 @@
+"""The backends of a run that are Python files, each asked by a program of its own once all hosts are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from opproof.harness.ledger.known import Known, mark
+from opproof.harness.run.reach import withdrawn
+from opproof.harness.run.results.file import ResultsFile
+from opproof.harness.run.task import Task
+from opproof.reports import Result
+
+#: Seconds after which a program begins nothing new.
+SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a backend's file in a program of its own."""
+
+    wrong: tuple[Result, ...] = ()  # records in the place of those that passed
+    notes: tuple[str, ...] = ()  # sentences for the end of the run
+
+
+def asked_by_programs(
+    backends: Iterable[str], planned: Sequence[Task], file: ResultsFile, known: Sequence[Known]
+) -> list[str]:
+    """Replace the records of what is right only where a judge calls it; what else is to be said of that.
+
+    No host is left then, which may have had a device to itself. Raises ResultsError.
+    """
+    notes = list[str]()
+    for backend in backends:
+        if backend.endswith(".py"):
+            with withdrawn():
+                outcome = unwatched(backend, [r for r in file.results if r.backend == backend], planned)
+            for result in outcome.wrong:
+                file.add(mark(result, known))
+            notes += outcome.notes
+    return notes
+
+
+def unwatched(backend: str, results: Iterable[Result], planned: Iterable[Task]) -> Outcome:
+    """Ask a backend's file so, what its `results` say is right."""
+    from opproof.harness.run.unwatched import judged, notes
+    from opproof.harness.run.unwatched.asked import asked
+    from opproof.harness.run.unwatched.chosen import chosen
+
+    tasks = {(t.case, t.mode): t for t in planned if t.backend == backend}
+    some = list(judged.posed(chosen(results), tasks))
+    if not some:
+        return Outcome()
+    with asked(Path(backend), [one.pair for one in some], SECONDS) as (status, answers):
+        came = [(one, answer) for one, answer in zip(some, answers, strict=True) if answer is not None]
+        wrong = tuple(filter(None, (judged.wrong(one, answer) for one, answer in came)))
+        said = [notes.left_out(backend, status, len(came), len(some)), notes.not_at_once(backend, came)]
+        return Outcome(wrong, tuple(filter(None, [*said, "" if wrong else notes.idle(backend, came)])))

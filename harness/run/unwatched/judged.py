@@ -1,0 +1,126 @@
+"""What passes where a host calls it, judged once more where a program does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from opproof.backends.host.request import name_of
+from opproof.cases import Case
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.judgement import Judgement, Rules
+from opproof.harness.run.attempt import Attempt, rules_of
+from opproof.harness.run.calls import by_reference, is_held
+from opproof.harness.run.hosts.host import Support
+from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
+from opproof.harness.run.record import record
+from opproof.harness.run.task import Task, op_of
+from opproof.harness.run.unwatched.asked import Answered
+from opproof.harness.run.unwatched.data import data_of
+from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.slices.pose import Pair, pose
+from opproof.reports import Result
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.declaration import Declaration
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import FAILED, Verdict
+
+_ELSEWHERE = "right where opproof calls it, and wrong where a program of its own does"
+_INSTEAD = "where callers are told so, declare it with reuses_outputs = True"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way of calling: what is said where it is wrong, and which data the answer is to."""
+
+    said: str
+    data: str = "asked"
+    verdict: Verdict | None = None  # of what no number shows
+
+
+#: By the names that the program gives them, in the order in which the first that is wrong counts.
+WAYS = {
+    "called": Way(_ELSEWHERE),
+    "held": Way(f"{_ELSEWHERE} that holds the result while it makes more calls, which write into it: {_INSTEAD}"),
+    "viewed": Way(
+        f"{_ELSEWHERE} that holds a view of the result while more calls are made, which write into it: {_INSTEAD}"
+    ),
+    "thread": Way(f"{_ELSEWHERE} on another thread"),
+    "loop": Way(f"{_ELSEWHERE} in a running loop of asyncio"),
+    "steady": Way(f"{_ELSEWHERE} hundreds of times"),
+    "refilled": Way(f"{_ELSEWHERE} that has called with other numbers in the same memory before", "other"),
+    "element": Way(f"{_ELSEWHERE} once one element of each input was written anew", "element"),
+    "batches": Way(f"{_ELSEWHERE} with batches that lie in one array", "other"),
+    "beside torch": Way(f"{_ELSEWHERE} that has imported torch"),
+    "cotangent of ones": Way(f"{_ELSEWHERE} with a cotangent of ones, as of a sum", "cotangent of ones"),
+    "cotangent of a mean": Way(f"{_ELSEWHERE} with a cotangent of one number, as of a mean", "cotangent of a mean"),
+    "cotangent with rows of zeros": Way(
+        f"{_ELSEWHERE} with a cotangent in which rows are zero, as of tokens that are masked",
+        "cotangent with rows of zeros",
+    ),
+    "shared": Way(
+        "whether a result is an input's own memory depends on its numbers: who writes into one changes the other",
+        verdict=Verdict.INPUT_CHANGED,
+    ),
+    "parameters": Way(
+        "a number that is changed in the dictionary of parameters is not read again: a new dictionary gives other bits",
+        verdict=Verdict.NOT_REPEATABLE,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task whose record passed, and its question."""
+
+    task: Task
+    rules: Rules
+    pair: Pair
+
+
+def posed(results: Iterable[Result], tasks: Mapping[tuple[str, str], Task]) -> Iterator[Asked]:
+    """The questions of records, by the tasks of a case and a mode: of those whose answers are judged by themselves."""
+    for result in results:
+        task, case, mode = tasks[result.case, result.mode], Case.parse(result.case), Mode(result.mode)
+        op = op_of(case.op, task.ops)
+        if mode is Mode.GRADIENT and (task.grad_oracle == "self" or op.vjp is None):
+            continue
+        pair = pose(case, op, mode, task.judge_memory)
+        if pair.room is None and op.deterministic and is_held(pair.asked):
+            yield Asked(task, rules_of(task, Support("", Declaration.of(result.declared))), pair)
+
+
+def wrong(one: Asked, answered: Answered) -> Result | None:
+    """The record in the place of one that passed, by the first way that is wrong; None where all are right."""
+    if answered.raised:
+        return _record(one.task, _ELSEWHERE, _settled(one, Verdict.ERROR, answered.raised))
+    data = data_of(one.pair)
+    for name, way in WAYS.items():
+        if name in answered.ways:
+            settled = None if way.verdict is None else _settled(one, way.verdict, "")
+            made = settled or attempt(one, data[way.data], answered.ways[name])
+            if made.judgement.verdict in FAILED:
+                return _record(one.task, way.said, made)
+    return None
+
+
+def _record(task: Task, where: str, made: Attempt) -> Result:
+    """Its cause is where it is wrong, before what the error looks like."""
+    told = record(task, made)
+    said = ": ".join(filter(None, (where, told.diagnosis or told.message)))
+    return replace(told, diagnosis=said, message="", also=(), patterns=())
+
+
+def _settled(one: Asked, verdict: Verdict, message: str) -> Attempt:
+    return Attempt(Judgement(verdict, message), one.pair.asked, rules=one.rules)
+
+
+def attempt(one: Asked, asked: Posed, arrays: Sequence[Array | None]) -> Attempt:
+    """What becomes of an answer to a question that has the shapes of the record's."""
+    question = Question(asked, wanted_of(asked, one.pair.outputs))
+    try:
+        returned = [None if a is None else Returned(a.shape, name_of(a.dtype), a) for a in arrays]
+        answer = Answer(received(returned, question))
+    except Settled as settled:
+        return _settled(one, settled.verdict, settled.message)
+    return Attempt(by_reference(asked, answer, one.rules, None), asked, answer, rules=one.rules)

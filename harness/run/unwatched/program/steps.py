@@ -1,0 +1,108 @@
+"""What is done with every job, one step after the other: by two threads last, which some may not survive."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from .arrays import copied, is_other
+from .job import Job, Told
+from .ways import for_a_while, keeps_parameters, shares_by_numbers, ways
+
+#: Calls with other numbers after all, before results that were held are looked at.
+AFTER = 64
+#: Calls of each of two threads at once, and the seconds that they may take.
+AT_ONCE, WAIT = 20, 2.0
+
+
+def once(job: Job, before: int) -> Told:
+    """The answer in a program in which no call comes twice, after calls with other numbers."""
+    for places in range(before):
+        inputs, cotangents = job.fresh("other")
+        with suppress(Exception):  # of numbers that it is not made for
+            job.call(([x if x is None else np.roll(x, places) for x in inputs], cotangents))
+    return job.kept("called", job.answer("asked"))
+
+
+def in_other_ways(job: Job, seconds: float) -> Told:
+    """By the way of calling the answers that are not the same bits as those of one call alone."""
+    made: Told = {}
+    held = job.call(job.fresh("asked"))
+    first, other = copied(held), job.answer("other")
+    viewed = [None if y is None else np.asarray(y)[...] for y in job.call(job.fresh("asked"))]
+    for way, alone, got in ways(job, first, other, seconds):
+        if got is not None and is_other(alone, got):
+            made |= job.kept(way, got)
+    if shares_by_numbers(job):
+        made["shared"] = []
+    if keeps_parameters(job):
+        made["parameters"] = []
+    for name in job.of["data"]:
+        if name.startswith("cotangent"):
+            made |= job.kept(name, job.answer(name))
+    for_a_while(partial(job.call, job.fresh("other")), AFTER, seconds)  # of a ring of results every place
+    for way, got in (("held", held), ("viewed", viewed)):
+        if not getattr(job.backend, "reuses_outputs", False) and is_other(first, got):
+            made |= job.kept(way, got)
+    return made
+
+
+def beside_torch(job: Job) -> Told:
+    """The answer in a program that has PyTorch loaded, where it is other bits than without."""
+    made, first = job.kept("beside torch", job.answer("asked")), f"{job.path}called"
+    same = all(
+        Path(f"{first}{i}").read_bytes() == Path(f"{job.path}beside torch{i}").read_bytes()
+        for i, y in enumerate(made["beside torch"])
+        if y
+    )
+    return {} if same else made
+
+
+def at_once(job: Job) -> Told:
+    """Whether two threads that call at once get answers that are not theirs."""
+    alone = {name: job.answer(name) for name in ("asked", "other")}
+    wrong = list[bool]()
+
+    def run(name: str) -> None:
+        with suppress(Exception):  # it may refuse
+            for _ in range(AT_ONCE):
+                wrong.append(is_other(alone[name], job.answer(name)))
+
+    threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in alone]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + WAIT
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return {"at once": []} if any(wrong) else {}
+
+
+def has_torch() -> bool:
+    """Whether PyTorch can be imported; it is from then on."""
+    try:
+        importlib.import_module("torch")
+    except Exception:  # it may be there and broken
+        return False
+    return True
+
+
+def attempted(job: Job, told: Told, step: Callable[[Job], Told]) -> Told:
+    """What is told of a job so far, and what became of more calls."""
+    if told.get("declined") or told.get("raised"):
+        return told
+    try:
+        if not job.supported():
+            return {"declined": True}
+        made = told.get("made", {}) | step(job)
+    except Exception as error:
+        if isinstance(error, NotImplementedError) or type(error).__name__ == "Unsupported":
+            return {"declined": True}
+        return {**told, "raised": f"{type(error).__name__}: {error}"}
+    return {**told, "made": made}
