@@ -70,6 +70,18 @@ def _started(command: list[str], hidden: list[str], sealed: list[str], control: 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     covered = bool(hidden) and not _needs_a_program_of_roots() and _covered(hidden, sealed)
+    os.close(control)
+    os.close(status)
+    confine(own=own, covered=covered)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the command is the user's own
+    except OSError as error:
+        os.write(2, f"{command[0]} could not be started: {error.strerror}\n".encode())
+        os._exit(127)
+
+
+def confine(*, own: bool, covered: bool = False) -> None:
+    """Let this process, and what takes its place, end with its parent, and reach no process outside of its family."""
     _prctl(_PDEATHSIG, signal.SIGKILL)  # after what gives other rights, which takes it back
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
     # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
@@ -78,15 +90,8 @@ def _started(command: list[str], hidden: list[str], sealed: list[str], control: 
     ways_round = (_CAP_DAC_READ_SEARCH, _CAP_MKNOD) if covered else ()  # a file by its number, a disk as a whole
     for capability in (*every, *ways_round, *([_CAP_SYS_ADMIN] if own else [])):
         _prctl(_CAPBSET_DROP, capability)
-    os.close(control)
-    os.close(status)
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
         _set_apart(own=own, covered=covered)
-    try:
-        os.execvp(command[0], command)  # noqa: S606 - the command is the user's own
-    except OSError as error:
-        os.write(2, f"{command[0]} could not be started: {error.strerror}\n".encode())
-        os._exit(127)
 
 
 def _covered(hidden: list[str], sealed: list[str]) -> bool:

@@ -33,7 +33,7 @@ def asked_by_programs(
     """
     notes = list[str]()
     for backend in backends:
-        if backend.endswith(".py"):
+        if backend.endswith(".py") and Path(backend).is_file():  # no command that ends so
             with withdrawn():
                 outcome = unwatched(backend, [r for r in file.results if r.backend == backend], planned)
             for result in outcome.wrong:

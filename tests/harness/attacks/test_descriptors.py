@@ -54,12 +54,15 @@ def forward(op, inputs, params):
 
 #: Operators by what the deed makes of their records.
 EXPECTED = {"relu": "ERROR", "abs": "ERROR", "square": "ERROR", "sign": "CRASH", "floor": "CRASH"}
+#: What ceil has closed is closed in a program, where sqrt writes to it.
+IN_A_PROGRAM = {"sqrt": "ERROR"}
 
 
 def test_in_a_call(tmp_path):
     cases = tuple(f"{op}[x=2x3;f32]" for op in (*EXPECTED, "sqrt", "ceil"))
     done = run(tmp_path, backend(tmp_path, IN_A_CALL), (*INNOCENT[:4], *cases, *INNOCENT[4:]), "-j", "2")
-    assert done.failing == {f"{op}[x=2x3;f32]": verdict for op, verdict in EXPECTED.items()}, done.err
+    expected = {f"{op}[x=2x3;f32]": verdict for op, verdict in (EXPECTED | IN_A_PROGRAM).items()}
+    assert done.failing == expected, done.err
     assert (done.status, len(done.results), done.left) == (1, len(INNOCENT) + len(cases), [])
 
 

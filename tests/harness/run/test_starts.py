@@ -52,4 +52,4 @@ def test_a_judge_that_would_have_no_case_is_not_started(tmp_path, backend):
     command = [sys.executable, "-m", "opproof.harness", "run", "-b", backend, "-j", "4", "--quiet", "--mode", "forward"]
     run = subprocess.run([*command, "--case", CASES[0], "--out", "out"], cwd=tmp_path, capture_output=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert loaded(tmp_path) == 1
+    assert loaded(tmp_path) == 2  # by one judge's host, and by the program that asks once more

@@ -232,3 +232,16 @@ def test_ties_of_numbers_of_any_size(size, shares):
     gradient = np.float32(posed.cotangents[0][:, None] * np.array(shares))
     right = sum(shares) == 1
     assert verdict(judge(posed, Answer([gradient]), Rules())) == ("PASS" if right else "WRONG_GRADIENT")
+
+
+def test_a_tie_in_a_sum_of_thousands_of_terms():
+    """The sum may be off by its bound, the tie's share in it with it: TensorFlow's maximum in f16 is so."""
+    a = Gradients("maximum[a=2x1;b=1025x1x1;f16;seed=7]")
+    assert a.kinked.any()
+    first = a.gradients[0].copy()
+    first[1] -= 0.1  # 3 units of 16
+    answer = [to_dtype(d, "f16") for d in (first, a.gradients[1])]
+    assert verdict(judge(a.posed, Answer(answer), Rules(declared="storage"))) == "PASS"
+    small = Gradients("maximum[a=5x7;b=5x7;f32;fill=ties]")
+    nobodys = [np.where(small.kinked, 0, d) for d in small.gradients]
+    assert verdict(judge(small.posed, Answer([to_dtype(d, "f32") for d in nobodys]), Rules())) == "WRONG_GRADIENT"
