@@ -6,7 +6,6 @@ import atexit
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from pathlib import Path
 
@@ -24,9 +23,6 @@ TOGETHER = {
     "test_bench_command.py": "bench",
 }
 
-#: Bytes of a worker of pytest at its end, with the processes of its test.
-WORKER = 4 * 2**30
-
 # Worker processes of several tests run at once; each keeps to one thread.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -41,16 +37,6 @@ atexit.register(shutil.rmtree, os.environ["OPPROOF_CACHE"], ignore_errors=True)
 
 # The tests' faulty backends are made of the references, which hosts refuse to backends otherwise.
 os.environ["OPPROOF_REFERENCES"] = "allowed"
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """Half as many again as cores, where memory allows: a third of their time tests wait, for processes and clocks."""
-    if sys.platform != "linux" or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
-        return None
-    cores = len(os.sched_getaffinity(0))
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(cores, min(cores * 3 // 2, memory // WORKER))
 
 
 @pytest.hookimpl(optionalhook=True)

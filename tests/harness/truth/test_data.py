@@ -239,6 +239,7 @@ def test_every_fill_is_what_it_says():
             "masked",
             "masked-special",
             "far",
+            "farther",
             "past-exp",
             "past-int32",
             "offset-1e3",
@@ -269,6 +270,10 @@ def test_fills_at_limits_are_what_they_say(dtype):
     assert (far.min(axis=1) > 5e4).sum() + (far.max(axis=1) < -5e4).sum() == len(far)
     assert {*np.sign(far[:, 0])} == {-1, 1}
     assert 2 <= len({*far[0]}) <= 3
+    farther = fill("farther", dtype)
+    assert np.abs(farther).min() > 1e4
+    assert np.abs(farther).max() > min(1e38, kind.max / 2.1)
+    assert all(len({*row}) == len(row) and np.ptp(np.sign(row)) == 0 for row in farther)
     past = fill("past-exp", dtype)
     assert past.max(axis=1)[past[:, 0] > 0].min() > np.log(DTYPES["f32"].max)
     assert np.abs(past).min() > 80
