@@ -21,8 +21,7 @@ def data_of(pair: Pair) -> Mapping[str, Posed]:
     asked = pair.asked
     some = {"asked": asked, "other": pair.other}
     if asked.op.domain is None:  # its numbers need not fit each other
-        mixed = tuple(_with_an_element(x, y) for x, y in zip(asked.inputs, pair.other.inputs, strict=True))
-        some["element"] = asked.given(inputs=mixed)
+        some["element"] = asked.given(inputs=tuple(map(_with_another_element, asked.inputs)))
     if asked.cotangents:
         some |= {
             "cotangent of ones": _with(asked, [None if g is None else np.ones_like(g) for g in asked.cotangents]),
@@ -38,13 +37,16 @@ def _with(asked: Posed, cotangents: Sequence[Array | None]) -> Posed:
     return asked.given(cotangents=tuple(cotangents))
 
 
-def _with_an_element(x: Array | None, other: Array | None) -> Array | None:
-    """Floats with one of others, in the middle."""
-    if x is None or other is None or x.dtype.kind != "f" or not x.size:
+def _with_another_element(x: Array | None) -> Array | None:
+    """Floats of which one, in the middle, is another of its row: numbers that are together as they were."""
+    if x is None or x.dtype.kind != "f" or not x.size or not x.ndim:
         return x
-    mixed = x.copy()
-    mixed.flat[x.size // 2] = other.flat[x.size // 2]
-    return mixed
+    changed = x.copy()
+    row = changed.reshape(-1, x.shape[-1])[x.size // x.shape[-1] // 2]
+    others = np.flatnonzero(row != row[len(row) // 2])
+    if others.size:
+        row[len(row) // 2] = row[others[0]]
+    return changed
 
 
 def _masked(g: Array | None) -> Array | None:
