@@ -5,28 +5,24 @@ from __future__ import annotations
 import pickle
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import ml_dtypes
 import msgspec
 import numpy as np
 
-from opproof.harness.run.unwatched.data import data_of
+from opproof.backends.host.request import dtype_of
+from opproof.harness.run.unwatched.data import data_of, losses_of
 from opproof.harness.run.unwatched.process import run
+from opproof.harness.truth.data import to_dtype
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair
 from opproof.vocabulary.arrays import Array
-from opproof.vocabulary.dtypes import DTYPES
 
 _PROGRAM = Path(__file__).with_name("program")
 #: Run the module of that name, which lies in that folder.
 _START = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), None, '__main__')"
-
-#: By the way of calling, the results of an answer: bytes, dtype and shape of each.
-Results = Sequence[tuple[str, tuple[int, ...]] | None]
 
 
 class _Told(msgspec.Struct, forbid_unknown_fields=True):
@@ -45,12 +41,16 @@ class Answered:
     raised: str = ""
 
 
-@contextmanager
-def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Iterator[tuple[int | None, list[Answered | None]]]:
-    """How a program that asks each question ended, see `run`, and what became of each; None of what it did not come to.
+@dataclass(frozen=True)
+class Program:
+    """How a program ended, see `run`, and what became of each job; None of what it did not come to."""
 
-    It begins nothing new after `seconds`.
-    """
+    status: int | None
+    answers: Sequence[Answered | None]
+
+
+def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Program:
+    """Let a program ask each question; it begins nothing new after `seconds`."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         there = Path(folder)
         for k, pair in enumerate(pairs):
@@ -58,26 +58,25 @@ def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Iterator[tuple[i
         name = f"program_{there.name}"
         shutil.copytree(_PROGRAM, there / name)
         status = run(_START, file.resolve().parent, [folder, name, file.stem, folder, str(seconds)], 2 * seconds)
-        yield status, [_answered(there, k) for k in range(len(pairs))]
+        return Program(status, [_answered(there, k) for k in range(len(pairs))])
 
 
 def _job(pair: Pair) -> dict[str, object]:
-    asked = pair.asked
+    asked, losses = pair.asked, losses_of(pair)
     return {
         "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
-        "gradient": bool(asked.cotangents), "needs": list(asked.needs),
-        "data": {name: _native(posed) for name, posed in data_of(pair).items()},
+        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
+        "data": {name: _native(posed) for name, posed in {**data_of(pair), **losses}.items()},
     }  # fmt: skip
 
 
 def _native(posed: Posed) -> tuple[list[Array | None], list[Array | None]]:
     """Inputs and cotangents in the dtype of the case."""
-    dtype = DTYPES[posed.case.dtype].numpy
-
-    def of(arrays: Sequence[Array | None]) -> list[Array | None]:
-        return [x if x is None or x.dtype.kind != "f" else x.astype(dtype) for x in arrays]
-
-    return of(posed.inputs), of(posed.cotangents)
+    inputs, cotangents = (
+        [None if x is None else to_dtype(x, posed.case.dtype) for x in arrays]
+        for arrays in (posed.inputs, posed.cotangents)
+    )
+    return inputs, cotangents
 
 
 def _answered(there: Path, k: int) -> Answered | None:
@@ -94,7 +93,7 @@ def _array(path: Path, told: tuple[str, tuple[int, ...]] | None) -> Array | None
     if told is None:
         return None
     name, shape = told
-    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    dtype = dtype_of(name)
     if dtype.hasobject:
         raise TypeError(name)
     return np.frombuffer(path.read_bytes(), dtype).reshape(shape)

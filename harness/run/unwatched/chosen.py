@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain, zip_longest
 
 from opproof.cases import Case
+from opproof.harness.truth.slices.stored import elements
 from opproof.reports import Result
 from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.verdicts import Verdict
@@ -18,38 +18,37 @@ MOST = 2**16
 FEW, DECLINED = 2, 8
 
 
-def chosen(results: Iterable[Result]) -> list[Result]:
+def chosen(results: Sequence[Result]) -> list[Result]:
     """Those of one backend, the first of every operator and mode before the second.
 
     Who declines in a call, having looked at its numbers, may not do so in a program; of what it has not at all, which
     `supports` says there too, nothing is asked.
     """
-    passed, declined = (
-        defaultdict[tuple[str, str], list[Result]](list),
-        defaultdict[tuple[str, str], list[Result]](list),
-    )
-    for result in results:
-        of = passed if result.verdict is Verdict.PASS else declined
-        if result.verdict in (Verdict.PASS, Verdict.UNSUPPORTED) and _is_usual(Case.parse(result.case)):
-            of[result.op, result.mode].append(result)
-    some = [_few(passed[key]) + _of_each_fill(declined[key], {r.dtype for r in passed[key]}) for key in list(passed)]
+    passed = _by_call(r for r in results if r.verdict is Verdict.PASS)
+    declined = _by_call(r for r in results if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
+    some = [_few(of) + _of_each_fill(declined.get(call, ()), {r.dtype for r in of}) for call, of in passed.items()]
     return [result for result in chain(*zip_longest(*some)) if result is not None]
+
+
+def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+    """By operator and mode those that a program can ask."""
+    found = defaultdict[tuple[str, str], list[Result]](list)
+    for result in results:
+        if _is_usual(Case.parse(result.case)):
+            found[result.op, result.mode].append(result)
+    return dict(found)
 
 
 def _is_usual(case: Case) -> bool:
     """A case of floats of one dtype, each tensor and result in memory of its own."""
     shared = any(isinstance(shape, str) for _, shape in case.tensors)
     plain = case.layout == case.into == "contiguous" and not case.inplace and not case.mixed and not shared
-    return plain and case.dtype in FLOATS and _size(case) <= MOST
-
-
-def _size(case: Case) -> int:
-    return sum(math.prod(shape) for shape in case.shapes.values())
+    return plain and case.dtype in FLOATS and elements(case) <= MOST
 
 
 def _few(some: Sequence[Result]) -> list[Result]:
     """The largest of float32 (of others where there are none), and the largest of other numbers than those."""
-    by_size = sorted(some, key=lambda r: (r.dtype != "f32", -_size(Case.parse(r.case)), r.case))
+    by_size = sorted(some, key=lambda r: (r.dtype != "f32", -elements(Case.parse(r.case)), r.case))
     first = by_size[:1]
     fill = [Case.parse(r.case).fill for r in first]
     return first + [r for r in by_size if r.dtype != "f32" or Case.parse(r.case).fill not in fill][: FEW - 1]
@@ -57,6 +56,6 @@ def _few(some: Sequence[Result]) -> list[Result]:
 
 def _of_each_fill(some: Sequence[Result], dtypes: Container[str]) -> list[Result]:
     """The largest of each."""
-    by_size = sorted(some, key=lambda r: (_size(Case.parse(r.case)), r.case))
+    by_size = sorted(some, key=lambda r: (elements(Case.parse(r.case)), r.case))
     largest = {Case.parse(r.case).fill: r for r in by_size if r.dtype in dtypes}
     return list(largest.values())[-DECLINED:]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
 from opproof.harness.truth.posed import Posed
@@ -16,25 +14,25 @@ _MASKED = 3
 _MEAN = 2.0**-6
 
 
-def data_of(pair: Pair) -> Mapping[str, Posed]:
-    """The questions of a record, by name; those whose name begins with "cotangent" are of a gradient."""
-    asked = pair.asked
-    some = {"asked": asked, "other": pair.other}
-    if asked.op.domain is None:  # its numbers need not fit each other
-        some["element"] = asked.given(inputs=tuple(map(_with_another_element, asked.inputs)))
-    if asked.cotangents:
-        some |= {
-            "cotangent of ones": _with(asked, [None if g is None else np.ones_like(g) for g in asked.cotangents]),
-            "cotangent of a mean": _with(
-                asked, [None if g is None else np.full_like(g, _MEAN) for g in asked.cotangents]
-            ),
-            "cotangent with rows of zeros": _with(asked, [_masked(g) for g in asked.cotangents]),
-        }
+def data_of(pair: Pair) -> dict[str, Posed]:
+    """The questions of a record, by name."""
+    some = {"asked": pair.asked, "other": pair.other}
+    if pair.asked.op.domain is None:  # its numbers need not fit each other
+        some["element"] = pair.asked.given(inputs=tuple(map(_with_another_element, pair.asked.inputs)))
     return some
 
 
-def _with(asked: Posed, cotangents: Sequence[Array | None]) -> Posed:
-    return asked.given(cotangents=tuple(cotangents))
+def losses_of(pair: Pair) -> dict[str, Posed]:
+    """The question of a gradient with the cotangents of losses, by name; none of a forward."""
+    cotangents = pair.asked.cotangents
+    if not cotangents:
+        return {}
+    some = {
+        "cotangent of ones": [None if g is None else np.ones_like(g) for g in cotangents],
+        "cotangent of a mean": [None if g is None else np.full_like(g, _MEAN) for g in cotangents],
+        "cotangent with rows of zeros": [_masked(g) for g in cotangents],
+    }
+    return {name: pair.asked.given(cotangents=tuple(gs)) for name, gs in some.items()}
 
 
 def _with_another_element(x: Array | None) -> Array | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opproof.harness.ledger.known import Known, mark
 from opproof.harness.run.reach import withdrawn
-from opproof.harness.run.results.file import ResultsFile
+from opproof.harness.run.results.file import ResultsFile, key
 from opproof.harness.run.task import Task
 from opproof.reports import Result
 
@@ -42,18 +42,17 @@ def asked_by_programs(
     return notes
 
 
-def unwatched(backend: str, results: Iterable[Result], planned: Iterable[Task]) -> Outcome:
+def unwatched(backend: str, results: Sequence[Result], planned: Iterable[Task]) -> Outcome:
     """Ask a backend's file so, what its `results` say is right."""
     from opproof.harness.run.unwatched import judged, notes
     from opproof.harness.run.unwatched.asked import asked
     from opproof.harness.run.unwatched.chosen import chosen
 
-    tasks = {(t.case, t.mode): t for t in planned if t.backend == backend}
-    some = list(judged.posed(chosen(results), tasks))
+    some = list(judged.posed(chosen(results), {key(task): task for task in planned}))
     if not some:
         return Outcome()
-    with asked(Path(backend), [one.pair for one in some], SECONDS) as (status, answers):
-        came = [(one, answer) for one, answer in zip(some, answers, strict=True) if answer is not None]
-        wrong = tuple(filter(None, (judged.wrong(one, answer) for one, answer in came)))
-        said = [notes.left_out(backend, status, len(came), len(some)), notes.not_at_once(backend, came)]
-        return Outcome(wrong, tuple(filter(None, [*said, "" if wrong else notes.idle(backend, came)])))
+    program = asked(Path(backend), [one.pair for one in some], SECONDS)
+    came = [(one, answer) for one, answer in zip(some, program.answers, strict=True) if answer is not None]
+    wrong = tuple(filter(None, (judged.wrong(one, answer) for one, answer in came)))
+    said = [notes.left_out(backend, program.status, len(came), len(some)), notes.not_at_once(backend, came)]
+    return Outcome(wrong, tuple(filter(None, [*said, "" if wrong else notes.idle(backend, came)])))

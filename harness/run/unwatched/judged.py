@@ -14,9 +14,10 @@ from opproof.harness.run.calls import by_reference, is_held
 from opproof.harness.run.hosts.host import Support
 from opproof.harness.run.question import Question, Returned, Settled, received, wanted_of
 from opproof.harness.run.record import record
+from opproof.harness.run.results.file import key
 from opproof.harness.run.task import Task, op_of
 from opproof.harness.run.unwatched.asked import Answered
-from opproof.harness.run.unwatched.data import data_of
+from opproof.harness.run.unwatched.data import data_of, losses_of
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.pose import Pair, pose
 from opproof.reports import Result
@@ -78,10 +79,10 @@ class Asked:
     pair: Pair
 
 
-def posed(results: Iterable[Result], tasks: Mapping[tuple[str, str], Task]) -> Iterator[Asked]:
-    """The questions of records, by the tasks of a case and a mode: of those whose answers are judged by themselves."""
+def posed(results: Iterable[Result], tasks: Mapping[tuple[str, str, str], Task]) -> Iterator[Asked]:
+    """The questions of records, by the tasks of a run: of those whose answers are judged by themselves."""
     for result in results:
-        task, case, mode = tasks[result.case, result.mode], Case.parse(result.case), Mode(result.mode)
+        task, case, mode = tasks[key(result)], Case.parse(result.case), Mode(result.mode)
         op = op_of(case.op, task.ops)
         if mode is Mode.GRADIENT and (task.grad_oracle == "self" or op.vjp is None):
             continue
@@ -94,7 +95,7 @@ def wrong(one: Asked, answered: Answered) -> Result | None:
     """The record in the place of one that passed, by the first way that is wrong; None where all are right."""
     if answered.raised:
         return _record(one.task, _ELSEWHERE, _settled(one, Verdict.ERROR, answered.raised))
-    data = data_of(one.pair)
+    data = {**data_of(one.pair), **losses_of(one.pair)}
     for name, way in WAYS.items():
         if name in answered.ways:
             settled = None if way.verdict is None else _settled(one, way.verdict, "")

@@ -31,10 +31,10 @@ def idle(backend: str, answers: Iterable[tuple[Asked, Answered]]) -> str:
             made = attempt(strict, one.pair.asked, answered.ways["called"])
             needed[f"{case.op} ({case.dtype} as {declared})"].append(made.judgement.verdict in FAILED)
     some = ", ".join(what for what, of in needed.items() if not any(of))
+    if not some:
+        return ""
     said = f"{backend}: right without what it declares wherever a program asked: {some}."
-    return f"{said} A declaration widens every bound; `opproof precision -b {backend}` tells what needs it." * bool(
-        some
-    )
+    return f"{said} A declaration widens every bound; `opproof precision -b {backend}` tells what needs it."
 
 
 def not_at_once(backend: str, answers: Iterable[tuple[Asked, Answered]]) -> str:

@@ -35,15 +35,12 @@ class Job:
     def call(self, data: Data, params: dict[str, Any] | None = None) -> list[Any]:
         """What a call returns, as a list. Raises what it raises, and NotImplementedError where it declines so."""
         inputs, cotangents = data
-        params = dict(self.of["params"]) if params is None else params
-        if (
-            getattr(self.backend, "vjp" if self.of["gradient"] else "forward", None) is None
-        ):  # it writes where it is told
+        function = getattr(self.backend, "vjp" if self.of["gradient"] else "forward", None)
+        if function is None:  # it writes where it is told
             raise NotImplementedError
-        if self.of["gradient"]:
-            got = self.backend.vjp(self.of["op"], list(inputs), params, list(cotangents), list(self.of["needs"]))
-        else:
-            got = self.backend.forward(self.of["op"], list(inputs), params)
+        params = dict(self.of["params"]) if params is None else params
+        more = (list(cotangents), list(self.of["needs"])) if self.of["gradient"] else ()
+        got = function(self.of["op"], list(inputs), params, *more)
         if got is NotImplemented:
             raise NotImplementedError
         return list(got) if isinstance(got, (list, tuple)) else [got]
@@ -72,3 +69,10 @@ class Job:
             if y is not None:
                 Path(f"{self.path}{way}{i}").write_bytes(y.tobytes())
         return {way: told}
+
+    def is_kept(self, way: str, results: Arrays) -> bool:
+        """Whether these are the bits that were saved."""
+        return all(
+            y is None or Path(f"{self.path}{way}{i}").read_bytes() == np.asarray(y).tobytes()
+            for i, y in enumerate(results)
+        )
