@@ -113,7 +113,7 @@ def torch_rotate(
     sections: tuple[int, ...],
 ) -> Any:  # fmt: skip
     """The same in PyTorch: pairs as complex numbers, multiplied by exp(i angle), pair by pair from the definition."""
-    rows, lines = positions.reshape(-1, positions.shape[-1]).to(x.dtype), []
+    turns = []  # of each pair the line of positions, the frequency, and how much is left of the angle
     for i in range(n_dims if mode == "vision" else n_dims // 2):
         line, exponent = 0, i
         if mode in ("mrope", "vision"):
@@ -123,23 +123,25 @@ def torch_rotate(
         elif mode == "imrope":
             place = i % sum(sections)
             line = place % 3 if place < 3 * sections[place % 3] else 3
-        angle = rows[line] * freq_base ** (-2 * exponent / n_dims)
-        angle = angle if freq_factors is None else angle / freq_factors[i]
         share = 0.0
         if ext_factor != 0:
             ends = [n_dims * math.log(n_ctx_orig / (2 * math.pi * b)) / (2 * math.log(freq_base))
                     for b in (beta_fast, beta_slow)]  # fmt: skip
             low, high = max(math.floor(ends[0]), 0), min(math.ceil(ends[1]), n_dims - 1)
             share = ext_factor * (1 - min(1.0, max(0.0, (i - low) / max(high - low, 0.001))))
-        lines.append(angle * (freq_scale * (1 - share) + share))
+        turns.append((line, freq_base ** (-2 * exponent / n_dims), freq_scale * (1 - share) + share))
+    lines, frequencies, left = zip(*turns, strict=True)
+    rows = positions.reshape(-1, positions.shape[-1])[list(lines)]
+    angles = rows.T * torch.tensor(frequencies, dtype=x.dtype, device=x.device)
+    angles = angles if freq_factors is None else angles / freq_factors
     length = attn_factor * (1 - 0.1 * math.log(freq_scale) if ext_factor != 0 else 1)
-    angles = sign * torch.stack(lines, dim=-1)
+    angles = sign * angles * torch.tensor(left, dtype=x.dtype, device=x.device)
     turning = torch.polar(torch.full_like(angles, length), angles)
     if mode == "norm":
         pairs = torch.view_as_complex(x[..., :n_dims].unflatten(-1, (-1, 2)).contiguous())
     else:
-        pairs = torch.complex(*x[..., : 2 * len(lines)].chunk(2, dim=-1))
+        pairs = torch.complex(*x[..., : 2 * len(turns)].chunk(2, dim=-1))
     turned = pairs * turning[:, None]
     if mode == "norm":
         return torch.cat([torch.view_as_real(turned).flatten(-2), x[..., n_dims:]], dim=-1)
-    return torch.cat([turned.real, turned.imag, x[..., 2 * len(lines) :]], dim=-1)
+    return torch.cat([turned.real, turned.imag, x[..., 2 * len(turns) :]], dim=-1)

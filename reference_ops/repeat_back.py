@@ -35,5 +35,5 @@ def vjp(g: Array, y: Array, grad: Array, *, shape: tuple[int, ...]) -> Array:
 def torch(torch: Any, grad: Any, *, shape: tuple[int, ...]) -> Any:
     (y,) = widened(torch, grad)
     for axis, size in enumerate(shape):
-        y = torch.stack(torch.split(y, size, dim=axis)).sum(0) if size else y
+        y = y.unflatten(axis, (y.shape[axis] // size, size)).sum(axis) if size else y
     return y.to(grad.dtype)
