@@ -30,9 +30,10 @@ def excused(
     """The comparisons, with what noise of the declared size reaches right too; for references in NumPy."""
     if not fails(comparisons) or declared is None or not _is_coarse(posed, declared):
         return [*comparisons]
+    results = posed.once(f"reached {declared}", lambda: reached(posed, declared))
     return [
         c if c is None or got is None or ends is None else c.excusing(~c.passed & _inside(got, c.bound, *ends))
-        for got, c, ends in zip(arrays, comparisons, reached(posed, declared), strict=True)
+        for got, c, ends in zip(arrays, comparisons, results, strict=True)
     ]
 
 

@@ -33,6 +33,7 @@ class Facts(TypedDict, total=False):
     kinked: dict[str, dict[int, Kinked]]
     limits: dict[str, list[Limits]]
     differences: dict[str, list[Estimated | None]]
+    reached: dict[str, list[tuple[Array, Array] | None]]
 
 
 #: An array, by its number in the entry.

@@ -10,7 +10,7 @@ from _desk import records_of
 
 from opproof import reference_ops
 from opproof.cases import Case
-from opproof.harness.judge import gradient, judgement
+from opproof.harness.judge import coarse, gradient, judgement
 from opproof.harness.run.cache import question, sources
 from opproof.harness.run.cache.arrays import NotKept, decoded, encoded
 from opproof.harness.run.cache.place import Place
@@ -90,6 +90,20 @@ def test_a_failing_answer_fails_by_what_was_kept(at, tmp_path):
     plain = records(None, str(backend), texts)
     assert {str(r.verdict) for r in plain if r.mode == "forward"} == {"WRONG_VALUE"}
     assert records(at, str(backend), texts) == plain == records(at, str(backend), texts)
+
+
+def test_what_noise_of_the_declared_size_reaches_is_evaluated_once(at, tmp_path, monkeypatch):
+    backend = tmp_path / "wrong.py"
+    backend.write_text(
+        "import numpy as np\n\n\ndef compute(op, dtype, mode):\n    return 'storage'\n\n\n"
+        "def forward(op, inputs, params):\n    return [inputs[0] * np.float16(1.1)]\n"
+    )
+    texts = ("relu[x=4x33;f16]", "softmax[x=7x33;dim=-1;f16]")
+    plain = records(None, str(backend), texts)
+    assert {str(r.verdict) for r in plain if r.mode == "forward"} == {"WRONG_VALUE"}
+    assert records(at, str(backend), texts) == plain
+    monkeypatch.setattr(coarse, "reached", None)
+    assert records(at, str(backend), texts) == plain
 
 
 def test_a_backend_in_the_judges_process_has_no_cache(at):
