@@ -12,11 +12,15 @@ from opproof.reports._summary import failures, grouped, kinds_of, largest, of_ar
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
 from opproof.reports.causes import causes, heading
 
+#: Sentences about the run as a whole, at most; the page has all.
+_REMARKS = 20
 _MARKS = {Kind.FAILED: "❌", Kind.HARNESS_ERROR: "❗", Kind.NO_EVIDENCE: "⚠️", Kind.PASSED: "✅"}
 
 
-def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) -> str:
+def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] = (), limit: int = 60_000) -> str:
     """The comment, under `limit` bytes of UTF-8 whatever the run; what was left out is counted in it.
+
+    `remarks`: sentences about the run as a whole, the first 20 of which are in it.
 
     GitHub refuses comments of more than 65,536 characters.
     """
@@ -24,7 +28,8 @@ def render(header: Header, results: Sequence[Result], *, limit: int = 60_000) ->
     open_kinds = (Kind.FAILED, Kind.HARNESS_ERROR, Kind.NO_EVIDENCE)
     worst = next((k for k in open_kinds if kinds[k]), Kind.PASSED if kinds[Kind.PASSED] else Kind.FAILED)
     top = f"### {_MARKS[worst]} opproof: {cell(sentence(header, results), 1500)}"
-    told = [text for text in (provisos(results), rounding.text(results), declared.text(results)) if text]
+    own = provisos(results), rounding.text(results), declared.text(results)
+    told = [text for text in (*own, *remarks[:_REMARKS]) if text]
     blocks = [top, *(cell(text, 1500) for text in told), *_backends(header, results)]
     room = limit - sum(_size(b) for b in blocks) - 400  # for the lines that say what was left out
     failed = failures(results)

@@ -45,7 +45,7 @@ def finish(
     worst = ranges(results, _folders(header))
     text = terminal.summary(header, results, folder=folder)
     try:
-        _write_reports(folder, header, results)
+        _write_reports(folder, header, results, [*complaints, *notes])
         if worst:
             write(folder / RANGES, table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
     finally:
@@ -62,14 +62,14 @@ def _folders(header: Header) -> tuple[str, ...]:
     return tuple(selection.get("folders", ()))
 
 
-def _write_reports(folder: Path, header: Header, results: Sequence[Result]) -> None:
+def _write_reports(folder: Path, header: Header, results: Sequence[Result], remarks: Sequence[str]) -> None:
     from opproof.harness.explain.docs import docs_of
     from opproof.harness.explain.script import scripts_of
     from opproof.reports import html, markdown
     from opproof.reports.files import write
 
-    page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results))
-    texts = {"report.html": page, "report.md": markdown.render(header, results)}
+    page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), remarks=remarks)
+    texts = {"report.html": page, "report.md": markdown.render(header, results, remarks=remarks)}
     for name, text in texts.items():
         cleared(folder / name)
         write(folder / name, text, instead=f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}.")

@@ -25,11 +25,12 @@ def render(
     docs: Mapping[str, str] | None = None,
     scripts: Mapping[str, str] | None = None,
     changes: Changes | None = None,
+    remarks: Sequence[str] = (),
 ) -> str:
     """The page as text.
 
     `docs`: the docstring of each operator. `scripts`: by case id, a program that reproduces its numbers.
-    `changes`: of this run since an earlier one.
+    `changes`: of this run since an earlier one. `remarks`: sentences about the run as a whole.
     """
     import jinja2
     from markupsafe import Markup
@@ -43,7 +44,7 @@ def render(
         version=line(header.opproof),
         bound=bound(header),
         sentence=sentence(header, results),
-        provisos=provisos(results),
+        remarks=[text for text in (provisos(results), *map(line, remarks)) if text],
         state=_state(header, results),
         ran=ran(header, results),
         known=kinds_of(results)[Kind.KNOWN],

@@ -481,7 +481,7 @@ def test_what_opproof_failed_on_is_told_apart(visit):
     head = "torch passes 1 of 2 records in 1 operator, its largest error 1 of 16 units allowed (1 no evidence)"
     expect(page.locator("h1")).to_have_text(f"{head}; opproof itself failed on 2 records: {FAULT.message}.")
     expect(page.locator("h1")).to_have_class("verdict harness_error")
-    expect(page.locator(".provisos")).to_have_text(
+    expect(page.locator(".remark")).to_have_text(
         re.compile("^In 1 of 4 records the backend ran in opproof's own process")
     )
     expect(page.locator("#failures")).to_have_text("No failures")

@@ -72,8 +72,10 @@ def csv_of(records):
 
 RENDERED = {
     "terminal": lambda: terminal.summary(HEADER, RECORDS, limit=99),
-    "markdown": lambda: markdown.render(HEADER, RECORDS, limit=10**6),
-    "html": lambda: html.render(HEADER, RECORDS, docs={NAME: EVIL}, scripts={CASE: EVIL}, changes=SINCE),
+    "markdown": lambda: markdown.render(HEADER, RECORDS, remarks=[EVIL], limit=10**6),
+    "html": lambda: html.render(
+        HEADER, RECORDS, docs={NAME: EVIL}, scripts={CASE: EVIL}, changes=SINCE, remarks=[EVIL]
+    ),
     "junit": lambda: junit.render(HEADER, RECORDS),
     "github": lambda: github.annotations(HEADER, RECORDS, limit=99),
     "csv": lambda: csv_of(RECORDS),
