@@ -100,12 +100,12 @@ def as_array(value: Any) -> tuple[Array, str]:
         value = by_parts(value)
         array = np.array((value.double() if value.is_floating_point() else value).numpy())
     else:
-        array = np.asarray(value)
+        array = np.array(value)
         own = array.dtype.name
         array = np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
     if array.dtype.kind in "iu":
-        return array.astype(np.int64), own
-    return (array.astype(np.float64) if array.dtype.kind in "fV" else array), own
+        return array.astype(np.int64, copy=False), own
+    return (array.astype(np.float64, copy=False) if array.dtype.kind in "fV" else array), own
 
 
 def by_parts(y: Any) -> Any:

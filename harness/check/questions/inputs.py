@@ -11,6 +11,7 @@ import numpy as np
 from opproof.harness.check.questions.properties.held import held, keeping
 from opproof.harness.check.sides.classes import look_into
 from opproof.harness.check.sides.generators import stilled
+from opproof.harness.check.sides.seeds import seeded
 from opproof.harness.check.sides.subject import Arguments
 from opproof.harness.check.tensors import Tensor, dtype_name, taken
 from opproof.vocabulary.errors import UsageError
@@ -86,8 +87,7 @@ def made(factory: Callable[..., Any], seed: int, dtype: str | None) -> Any:
             f"inputs is a function that wants {others[0]!r}: expected one that takes nothing, or seed and dtype; give "
             "other parameters a default, or bind them with functools.partial."
         )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(torch, seed):
         return factory(**{k: v for k, v in offered.items() if k in signature})
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,15 @@ class Harm:
 
     verdict: Verdict
     text: str
+
+
+class Methods(NamedTuple):
+    """What a class has of its own, by name; the names, and the identity of each, in their order."""
+
+    of: Any
+    own: Mapping[str, Any]
+    names: Sequence[str]
+    ids: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -81,16 +90,19 @@ def _beside(torch: Any, t: Any) -> Any:
 
 
 @cache
-def methods(torch: Any) -> tuple[tuple[Any, Mapping[str, Any]], ...]:
+def methods(torch: Any) -> tuple[Methods, ...]:
     """What PyTorch's tensors can do, as it was when this was first asked, by class."""
-    return tuple((of, dict(vars(of))) for of in (torch.Tensor, torch.Tensor.__base__))
+    some = ((of, dict(vars(of))) for of in (torch.Tensor, torch.Tensor.__base__))
+    return tuple(Methods(of, own, [*own], [*map(id, own.values())]) for of, own in some)
 
 
 def _replaced(torch: Any) -> list[str]:
     """Methods that are others now; they are set back."""
     found = []
-    for of, own in methods(torch):
+    for of, own, names, ids in methods(torch):
         now = vars(of)
+        if [*map(id, now.values())] == ids and [*now] == names:  # at every call, of hundreds
+            continue
         other = [name for name, value in own.items() if now.get(name) is not value]
         hidden = (
             set() if len(now) == len(own) else {name for name in now if name not in own and hasattr(of.__base__, name)}

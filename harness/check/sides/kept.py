@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from opproof.harness.check.tensors import as_array
-from opproof.vocabulary.arrays import Array
 
 #: Outputs of so many calls are held, unless they have more numbers together: then those of the last.
 CALLS, _NUMBERS = 8, 1 << 17
@@ -17,13 +16,21 @@ CALLS, _NUMBERS = 8, 1 << 17
 _SELDOM, _LONG = 16, 36
 
 
+class Output(NamedTuple):
+    """One result of a call: its place among the results, the tensor itself, and a copy of what that held."""
+
+    place: int
+    tensor: Any
+    held: Any
+
+
 @dataclass
 class Kept:
     """The memory of its inputs, which it fills anew, and the outputs of the last calls."""
 
     inputs: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    outputs: list[list[tuple[int, Any, Array]]] = field(default_factory=list)
-    older: list[list[tuple[int, Any, Array]]] = field(default_factory=list)
+    outputs: list[list[Output]] = field(default_factory=list)
+    older: list[list[Output]] = field(default_factory=list)
     calls: int = 0
 
     def taken(self, place: int, made: Any, *, unseen: bool = False) -> Any:
@@ -55,7 +62,7 @@ class Kept:
         places = {t.untyped_storage().data_ptr() for t in inputs}
         some = [(i, y) for i, y in enumerate(results) if y is not None and y.layout == inputs[0].layout]
         own = [(i, y.detach()) for i, y in some if y.untyped_storage().data_ptr() not in places]
-        self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [(i, y, as_array(y)[0]) for i, y in own]]
+        self.outputs = [*([] if found >= 0 else self.outputs[1 - CALLS :]), [Output(i, y, y.clone()) for i, y in own]]
         while len(self.outputs) > 1 and _count(self.outputs) > _NUMBERS:
             del self.outputs[0]
         if is_looked_back and len(self.outputs[-1]) > 0:
@@ -65,14 +72,14 @@ class Kept:
         return found
 
 
-def _changed(calls: Sequence[Sequence[tuple[int, Any, Array]]]) -> int:
+def _changed(calls: Sequence[Sequence[Output]]) -> int:
     """The place of the first output that no longer holds what it held; -1 for none."""
-    return next((i for call in calls for i, y, held in call if not _holds(y, held)), -1)
+    return next((one.place for call in calls for one in call if not _holds(one)), -1)
 
 
-def _count(calls: Sequence[Sequence[tuple[int, Any, Array]]]) -> int:
+def _count(calls: Sequence[Sequence[Output]]) -> int:
     """How many numbers these calls gave."""
-    return sum(held.size for call in calls for _, _, held in call)
+    return sum(one.held.numel() for call in calls for one in call)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -82,5 +89,9 @@ def _same(a: Any, b: Any) -> bool:
     return not a.is_floating_point() or bool(a.float().signbit().equal(b.float().signbit()))
 
 
-def _holds(output: Any, held: Array) -> bool:
-    return np.array_equal(as_array(output)[0], held, equal_nan=held.dtype.kind == "f")
+def _holds(output: Output) -> bool:
+    """Whether the tensor's numbers are those of the copy; what is no number is so too."""
+    if output.held.element_size() > 1 and output.tensor.equal(output.held):  # not of every dtype of 8 bits
+        return True
+    now, then = as_array(output.tensor)[0], as_array(output.held)[0]
+    return np.array_equal(now, then, equal_nan=then.dtype.kind == "f")

@@ -45,7 +45,7 @@ def test_what_is_held_is_bounded():
     kept, x = Kept(), torch.ones(6)
     for n in range(200):
         kept.overwritten([torch.full((1 << 14,), float(n))], [x])
-    assert sum(held.size for call in (*kept.outputs, *kept.older) for _, _, held in call) <= 1 << 18
+    assert sum(one.held.numel() for call in (*kept.outputs, *kept.older) for one in call) <= 1 << 18
 
 
 def test_a_workspace_that_all_calls_share():
