@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
 
@@ -144,11 +145,13 @@ def test_exactly_the_faulty_cases_are_named(tmp_path: Path):
     order = arranged(honest, faults)
     assert len(set(order)) == len(order) == COUNT
     assert len(faults) == FAULTS
-    found = records(tmp_path, order, jobs=2)
-    assert sorted(found) == sorted(order)
-    assert not unlike(found, faults)
+    runs = {2: order}
     for jobs, of_each in FEWER.items():
-        part = arranged(honest[::4], dict(islice(faults.items(), of_each * len(KINDS))))
-        again = records(tmp_path, part, jobs)
-        assert sorted(again) == sorted(part)
-        assert {case: again[case][0] for case in part} == {case: found[case][0] for case in part}
+        runs[jobs] = arranged(honest[::4], dict(islice(faults.items(), of_each * len(KINDS))))
+    with ThreadPoolExecutor() as at_once:  # for the most part they wait
+        seen = dict(zip(runs, at_once.map(lambda jobs: records(tmp_path, runs[jobs], jobs), runs), strict=True))
+    found = seen[2]
+    for jobs, order in runs.items():
+        assert sorted(seen[jobs]) == sorted(order)
+        assert {case: seen[jobs][case][0] for case in order} == {case: found[case][0] for case in order}
+    assert not unlike(found, faults)
