@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import select
 import signal
@@ -38,6 +39,13 @@ _NO_NEW_PRIVS = 38
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _MAKE_BLOCK, _REFER, _SIGNAL = 1 << 11, 1 << 13, 1 << 1
 _HAS_REFER, _HAS_SIGNAL = 2, 6
+
+# <linux/seccomp.h> and <linux/filter.h>: by machine its number in <linux/audit.h>, and those of seccomp and prlimit64
+_MACHINES = {"x86_64": (0xC000003E, 317, 302), "aarch64": (0xC00000B7, 277, 261)}
+_FILTER, _SPECULATES = 1, 1 << 2
+_LOAD, _IS, _RETURN = 0x20, 0x15, 0x06  # a word at a place of the call; whether it is a number; what becomes of it
+_NUMBER, _MACHINE, _FIRST, _SECOND_HALF = 0, 4, 16, 20
+_REFUSED, _ALLOWED = 0x00050000 | errno.EPERM, 0x7FFF0000
 
 _PAGE = os.sysconf("SC_PAGESIZE")
 
@@ -92,6 +100,8 @@ def confine(*, own: bool, covered: bool = False) -> None:
         _prctl(_CAPBSET_DROP, capability)
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
         _set_apart(own=own, covered=covered)
+    with contextlib.suppress(OSError, AttributeError):
+        _leave_limits(own=own)
 
 
 def _covered(hidden: list[str], sealed: list[str]) -> bool:
@@ -117,7 +127,7 @@ def _set_apart(*, own: bool, covered: bool) -> None:
     the user's then, which may be sudo, nor where such a program is needed. What is `covered` stays so: in a domain that
     is about files nothing is mounted. Raises OSError where the kernel has no Landlock.
     """
-    version = _landlock(_CREATE, None, 0, 1)
+    version = _call(_CREATE, None, 0, 1)
     needed = not own or _needs_a_program_of_roots()
     if version < _HAS_REFER or (os.geteuid() and needed) or (version < _HAS_SIGNAL and not own):
         return
@@ -126,33 +136,58 @@ def _set_apart(*, own: bool, covered: bool) -> None:
         rules = _ruleset(0, *scope)
     else:  # a domain has to be about something; to move files is refused unless allowed, and mounts are always
         rules, root = _ruleset(_MAKE_BLOCK | _REFER, *scope), os.open("/", os.O_PATH)
-        _landlock(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
+        _call(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
         os.close(root)
     try:
-        _landlock(_RESTRICT, rules, 0)
+        _call(_RESTRICT, rules, 0)
     except OSError:  # nobody but root may do so, and not the root of most containers
         _prctl(_NO_NEW_PRIVS, 1)
-        _landlock(_RESTRICT, rules, 0)
+        _call(_RESTRICT, rules, 0)
     os.close(rules)
+
+
+def _leave_limits(*, own: bool) -> None:
+    """Let nothing that this process starts set limits of others: of files of 0 bytes, say, which ends a run's records.
+
+    Who is not root gives up for it what `_set_apart` says. Raises OSError where the kernel filters no calls.
+    """
+    machine = _MACHINES.get(os.uname().machine)
+    if machine is None or (os.geteuid() and (not own or _needs_a_program_of_roots())):
+        return
+    audited, seccomp, prlimit = machine
+    steps = (
+        (_LOAD, 0, 0, _MACHINE), (_IS, 0, 7, audited),  # of another machine's calls the numbers are others
+        (_LOAD, 0, 0, _NUMBER), (_IS, 0, 5, prlimit),
+        (_LOAD, 0, 0, _FIRST), (_IS, 0, 2, 0),  # 0 is the process itself
+        (_LOAD, 0, 0, _SECOND_HALF), (_IS, 1, 0, 0),
+        (_RETURN, 0, 0, _REFUSED), (_RETURN, 0, 0, _ALLOWED),
+    )  # fmt: skip
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+    program = struct.pack("@HP", len(steps), ctypes.addressof(code))
+    try:
+        _call(seccomp, _FILTER, _SPECULATES, program)
+    except OSError:  # nobody but root may do so, and not the root of most containers
+        _prctl(_NO_NEW_PRIVS, 1)
+        _call(seccomp, _FILTER, _SPECULATES, program)
 
 
 def _ruleset(*rights: int) -> int:
     """Its descriptor. `rights` to files, to ports, and out of its scope, as far as the kernel knows them."""
     told = struct.pack(f"={len(rights)}Q", *rights)
-    return _landlock(_CREATE, told, len(told), 0)
+    return _call(_CREATE, told, len(told), 0)
 
 
 def _there(path: str) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - pathlib is half of a start
 
 
-def _landlock(number: int, *arguments: int | bytes | None) -> int:
+def _call(number: int, *arguments: int | bytes | None) -> int:
     """A system call by its number. Raises OSError."""
     call = ctypes.CDLL(None, use_errno=True).syscall
     whole = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     answer = int(call(ctypes.c_long(number), *whole))
     if answer < 0:
-        raise OSError(ctypes.get_errno(), "Landlock")
+        raise OSError(ctypes.get_errno(), f"system call {number}")
     return answer
 
 
@@ -212,10 +247,13 @@ def children(process: int) -> list[int]:
     """The processes below one; none where there is no /proc."""
     try:
         threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - pathlib is half of a start
-        lists = [_read(f"/proc/{process}/task/{thread}/children") for thread in threads]
     except OSError:
         return []
-    return [int(number) for numbers in lists for number in numbers.split()]
+    numbers: list[int] = []
+    for thread in threads:
+        with contextlib.suppress(OSError):  # it has ended meanwhile, and another has its children
+            numbers += map(int, _read(f"/proc/{process}/task/{thread}/children").split())
+    return numbers
 
 
 def parent(process: int) -> int:

@@ -58,6 +58,13 @@ class HostFault(Exception):
 Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 
 
+def closed(hidden: Sequence[Path]) -> list[str]:
+    """What a keeper is told of files and folders that are `hidden`, and of Python's libraries, sealed then."""
+    paths = [str(path.resolve()) for path in hidden]
+    sealed = [str(path) for path in libraries()] if paths else []
+    return [str(len(paths)), *paths, str(len(sealed)), *sealed]
+
+
 class HostProcess:
     """A started command, which may use `memory` bytes, and inherits the descriptors `kept`.
 
@@ -89,11 +96,9 @@ class HostProcess:
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
-        told, paths = [str(number) for number in (control, status, memory)], [str(path.resolve()) for path in hidden]
-        own = str(int(apart or bool(paths)))
-        sealed = [str(path) for path in libraries()] if paths else []
-        lists = [str(len(paths)), *paths, str(len(sealed)), *sealed]
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, own, *lists]
+        told, hidden = [str(number) for number in (control, status, memory)], [*hidden]
+        own = str(int(apart or bool(hidden)))
+        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, own, *closed(hidden)]
         try:
             self._keeper = subprocess.Popen(
                 [*keeper, *(command(requests, answers) if callable(command) else command)],

@@ -185,6 +185,8 @@ def test_what_a_program_does_not_come_to_is_told(tmp_path, capsys, top, said):
     status, output, failed = ran(capsys, tmp_path, top)
     assert (status, failed) == (0, [])
     assert f"mine.py: a program of its own answered 0 of 4 calls, and {said}." in output
+    for name in ("report.html", "report.md"):
+        assert f"a program of its own answered 0 of 4 calls, and {said}." in (tmp_path / "out" / name).read_text()
 
 
 MANY = """
