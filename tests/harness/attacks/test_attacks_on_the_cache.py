@@ -114,5 +114,5 @@ def forward(op, inputs, params):
 def test_no_door_is_open(tmp_path):
     spec = backend(tmp_path, LOOKS)
     found = run(tmp_path, spec, CASES, XDG_CACHE_HOME=str(tmp_path / "caches"), OPPROOF_CACHE="")
-    assert [(r.verdict, r.message) for r in found.results] == [("PASS", "")]
+    assert (found.status, [(r.verdict, r.message) for r in found.results]) == (0, [("PASS", "")]), found
     assert (tmp_path / "caches" / "opproof" / "golden" / "entries.sqlite").exists()
