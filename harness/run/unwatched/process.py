@@ -15,6 +15,8 @@ from opproof.harness.run.hosts.process import closed
 
 #: What a keeper is told of a program: any memory, a name as others have, a command of our own.
 _KEPT = ("0", "python3", "1")
+#: Milliseconds that poll() takes, at most.
+_LONGEST = 2**31 - 1
 
 
 def run(script: str, folder: Path, arguments: Sequence[str], seconds: float) -> int | None:
@@ -41,7 +43,7 @@ def run(script: str, folder: Path, arguments: Sequence[str], seconds: float) -> 
     try:
         poll = select.poll()
         poll.register(status, select.POLLIN)
-        return _status(os.read(status, 64)) if poll.poll(1000 * seconds) else None
+        return _status(os.read(status, 64)) if poll.poll(min(1000 * seconds, _LONGEST)) else None
     finally:
         os.close(control)
         process.wait()

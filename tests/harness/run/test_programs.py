@@ -33,7 +33,7 @@ _GET_CHILD_SUBREAPER = 37  # of <sys/prctl.h>
     ("script", "status"), [("", 0), ("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", -9)]
 )
 def test_how_it_ended(tmp_path, script, status):
-    assert run(script, tmp_path, [], 60) == status
+    assert run(script, tmp_path, [], 1e9) == status
 
 
 def test_one_that_takes_too_long_is_ended(tmp_path):
