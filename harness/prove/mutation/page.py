@@ -19,9 +19,9 @@ A mutant whose answers are the honest ones bit for bit in every case of a dtype,
 and is not counted; how many those are stands in the last column.
 """
 
-_SURVIVORS = """Survivors. Most are gradients in 16 bits from an output that is saved by row or by matrix: it was
-rounded once, all gradients of the row share that error, and what is off by a unit is no further off. In float32 they
-are times 1 + 2^-20 behind long sums, within the RMS that an honest sum may have.
+_SURVIVORS = """Survivors. Where no case shows one, a row is missing. The others are gradients in 16 bits from an output
+that is saved by row or by matrix: it was rounded once, all gradients of the row share that error, and what is off by a
+unit is no further off; and in float32 times 1 + 2^-20 behind long sums, within the RMS that an honest sum may have.
 """
 
 
