@@ -89,7 +89,11 @@ def _started(command: list[str], hidden: list[str], sealed: list[str], control: 
 
 
 def confine(*, own: bool, covered: bool = False) -> None:
-    """Let this process, and what takes its place, end with its parent, and reach no process outside of its family."""
+    """Let this process, and what takes its place, end with its parent, and reach no process outside of its family.
+
+    Who is not root gives up for the latter that programs with the set-user-ID bit gain anything. So there is none of it
+    for a command of the user's then, which may be sudo, nor where such a program is needed.
+    """
     _prctl(_PDEATHSIG, signal.SIGKILL)  # after what gives other rights, which takes it back
     # As root: the memory of other processes is not to be read, nor their environment, which newer kernels show to the
     # last two whatever Landlock says; nor are the priority, the timers and the limits of other processes to be set. A
@@ -98,10 +102,12 @@ def confine(*, own: bool, covered: bool = False) -> None:
     ways_round = (_CAP_DAC_READ_SEARCH, _CAP_MKNOD) if covered else ()  # a file by its number, a disk as a whole
     for capability in (*every, *ways_round, *([_CAP_SYS_ADMIN] if own else [])):
         _prctl(_CAPBSET_DROP, capability)
+    if os.geteuid() and (not own or _needs_a_program_of_roots()):
+        return
     with contextlib.suppress(OSError, AttributeError):  # no Linux, or one without
         _set_apart(own=own, covered=covered)
     with contextlib.suppress(OSError, AttributeError):
-        _leave_limits(own=own)
+        _leave_limits()
 
 
 def _covered(hidden: list[str], sealed: list[str]) -> bool:
@@ -123,13 +129,11 @@ def _needs_a_program_of_roots() -> bool:
 def _set_apart(*, own: bool, covered: bool) -> None:
     """Make a Landlock domain of this process and all that it starts. Files stay as open to it as they were.
 
-    Who is not root gives up for it that programs with the set-user-ID bit gain anything. So it is not for a command of
-    the user's then, which may be sudo, nor where such a program is needed. What is `covered` stays so: in a domain that
-    is about files nothing is mounted. Raises OSError where the kernel has no Landlock.
+    What is `covered` stays so: in a domain that is about files nothing is mounted. Raises OSError where the kernel has
+    no Landlock.
     """
     version = _call(_CREATE, None, 0, 1)
-    needed = not own or _needs_a_program_of_roots()
-    if version < _HAS_REFER or (os.geteuid() and needed) or (version < _HAS_SIGNAL and not own):
+    if version < _HAS_REFER or (version < _HAS_SIGNAL and not own):
         return
     scope = (0, _SIGNAL) if version >= _HAS_SIGNAL else ()
     if scope and not covered:
@@ -138,23 +142,18 @@ def _set_apart(*, own: bool, covered: bool) -> None:
         rules, root = _ruleset(_MAKE_BLOCK | _REFER, *scope), os.open("/", os.O_PATH)
         _call(_ADD, rules, 1, struct.pack("=Qi", _MAKE_BLOCK | _REFER, root), 0)
         os.close(root)
-    try:
-        _call(_RESTRICT, rules, 0)
-    except OSError:  # nobody but root may do so, and not the root of most containers
-        _prctl(_NO_NEW_PRIVS, 1)
-        _call(_RESTRICT, rules, 0)
+    _given_up(_RESTRICT, rules, 0)
     os.close(rules)
 
 
-def _leave_limits(*, own: bool) -> None:
+def _leave_limits() -> None:
     """Let nothing that this process starts set limits of others: of files of 0 bytes, say, which ends a run's records.
 
-    Who is not root gives up for it what `_set_apart` says. Raises OSError where the kernel filters no calls.
+    Raises OSError where the kernel filters no calls.
     """
-    machine = _MACHINES.get(os.uname().machine)
-    if machine is None or (os.geteuid() and (not own or _needs_a_program_of_roots())):
+    if os.uname().machine not in _MACHINES:
         return
-    audited, seccomp, prlimit = machine
+    audited, seccomp, prlimit = _MACHINES[os.uname().machine]
     steps = (
         (_LOAD, 0, 0, _MACHINE), (_IS, 0, 7, audited),  # of another machine's calls the numbers are others
         (_LOAD, 0, 0, _NUMBER), (_IS, 0, 5, prlimit),
@@ -163,12 +162,16 @@ def _leave_limits(*, own: bool) -> None:
         (_RETURN, 0, 0, _REFUSED), (_RETURN, 0, 0, _ALLOWED),
     )  # fmt: skip
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
-    program = struct.pack("@HP", len(steps), ctypes.addressof(code))
+    _given_up(seccomp, _FILTER, _SPECULATES, struct.pack("@HP", len(steps), ctypes.addressof(code)))
+
+
+def _given_up(number: int, *arguments: int | bytes) -> None:
+    """A system call by which this process gives something up. Raises OSError."""
     try:
-        _call(seccomp, _FILTER, _SPECULATES, program)
+        _call(number, *arguments)
     except OSError:  # nobody but root may do so, and not the root of most containers
         _prctl(_NO_NEW_PRIVS, 1)
-        _call(seccomp, _FILTER, _SPECULATES, program)
+        _call(number, *arguments)
 
 
 def _ruleset(*rights: int) -> int:

@@ -58,11 +58,15 @@ class HostFault(Exception):
 Command: TypeAlias = Sequence[str] | Callable[[int, int], Sequence[str]]
 
 
-def closed(hidden: Sequence[Path]) -> list[str]:
-    """What a keeper is told of files and folders that are `hidden`, and of Python's libraries, sealed then."""
+def keeper_of(control: int, status: int, memory: int, name: str, *, own: bool, hidden: Sequence[Path]) -> list[str]:
+    """The command line of a keeper (backends/host/keeper.py), before the command that it keeps.
+
+    Where anything is `hidden`, Python's libraries are not to be written.
+    """
     paths = [str(path.resolve()) for path in hidden]
     sealed = [str(path) for path in libraries()] if paths else []
-    return [str(len(paths)), *paths, str(len(sealed)), *sealed]
+    told = [str(control), str(status), str(memory), name, str(int(own))]
+    return [sys.executable, "-I", "-S", str(KEEPER), *told, str(len(paths)), *paths, str(len(sealed)), *sealed]
 
 
 class HostProcess:
@@ -96,9 +100,8 @@ class HostProcess:
         apart = callable(command)
         kept = [control, status, *([requests, answers] if apart else []), *kept]
         name = "opproof-trusted" if trusted else "opproof-keeper"
-        told, hidden = [str(number) for number in (control, status, memory)], [*hidden]
-        own = str(int(apart or bool(hidden)))
-        keeper = [sys.executable, "-I", "-S", str(KEEPER), *told, name, own, *closed(hidden)]
+        hidden = [*hidden]
+        keeper = keeper_of(control, status, memory, name, own=apart or bool(hidden), hidden=hidden)
         try:
             self._keeper = subprocess.Popen(
                 [*keeper, *(command(requests, answers) if callable(command) else command)],

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from opproof.backends.host import keeper
 from opproof.backends.host.fence import REFERENCES, own_caches
-from opproof.harness.run.hosts.process import closed
+from opproof.harness.run.hosts.process import keeper_of
 
-#: What a keeper is told of a program: any memory, a name as others have, a command of our own.
-_KEPT = ("0", "python3", "1")
-#: Milliseconds that poll() takes, at most.
-_LONGEST = 2**31 - 1
+#: What `ps` calls its keeper: as others are called.
+_NAME = "python3"
 
 
 def run(script: str, folder: Path, arguments: Sequence[str], seconds: float) -> int | None:
@@ -29,21 +25,19 @@ def run(script: str, folder: Path, arguments: Sequence[str], seconds: float) -> 
     own = {name: value for name, value in os.environ.items() if "OPPROOF" not in name}
     heard, control = os.pipe()  # at whose end the keeper ends all
     status, told = os.pipe()
+    keeper = keeper_of(heard, told, 0, _NAME, own=True, hidden=[REFERENCES, *own_caches()])
     process = subprocess.Popen(
-        [
-            *(sys.executable, "-I", "-S", keeper.__file__, str(heard), str(told), *_KEPT),
-            *closed([REFERENCES, *own_caches()]),
-            *(sys.executable, "-P", "-c", script, *arguments),
-        ],
+        [*keeper, sys.executable, "-P", "-c", script, *arguments],
         env=own, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         pass_fds=(heard, told), start_new_session=True,
     )  # fmt: skip
     os.close(heard)
     os.close(told)
     try:
-        poll = select.poll()
-        poll.register(status, select.POLLIN)
-        return _status(os.read(status, 64)) if poll.poll(min(1000 * seconds, _LONGEST)) else None
+        process.wait(seconds)
+        return _status(os.read(status, 64))
+    except subprocess.TimeoutExpired:
+        return None
     finally:
         os.close(control)
         process.wait()

@@ -87,15 +87,11 @@ def forward(op, inputs, params):
             door()
         except (PermissionError, ImportError, FileExistsError, FileNotFoundError, StopIteration):
             continue
-        except OSError as error:
-            if error.errno in COVERED:
-                continue
-            opened.append(f"{error}:")
-        except sqlite3.OperationalError as error:
-            if "unable to open" in str(error):
-                continue
-            opened.append(f"{error}:")
         except Exception as error:
+            if getattr(error, "errno", 0) in COVERED:
+                continue
+            if isinstance(error, sqlite3.OperationalError) and "unable to open" in str(error):
+                continue
             opened.append(f"{error}:")
         opened.append(name)
     if opened:
