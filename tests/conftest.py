@@ -40,6 +40,13 @@ os.environ["OPPROOF_REFERENCES"] = "allowed"
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One more than there are cores: a quarter of the tests' time is waiting, for hosts that hang or time out."""
+    del config
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """By these names, not by marks: those that xdist 3.8 writes into node ids do not come through pytest 9.2."""
     from xdist.scheduler import LoadScopeScheduling
