@@ -1,7 +1,8 @@
 """Rows of fmod and remainder.
 
-In 16 bits only a's gradient is asked for: the gradient of b multiplies by a whole quotient, and a / b
-rounded to 16 bits is another whole number too often for an honest implementation to be told by it.
+In 16 bits most rows ask for a's gradient alone: the gradient of b multiplies by a whole quotient, and a / b
+rounded to 16 bits is another whole number too often for an honest implementation to be told by it. Both are asked for
+in rows of few elements, where inputs can keep their distance: none of their quotients is another when it is rounded.
 """
 
 from __future__ import annotations
@@ -14,6 +15,25 @@ _EXTRA = (
     "a=6x13;b=6x13;fill=offset",
     "a=6x13;b=6x13;needs=b",
     "a=3,;b=1031x3",
+)
+
+#: Both gradients in 16 bits, in every layout.
+IN_16_BITS = tuple(
+    f"{row};f16,bf16"
+    for row in (
+        "a=4x5;b=4x5;layout=transposed",
+        "a=2x3x4;b=2x3x4;layout=permuted",
+        "a=3x7;b=3x7;layout=sliced",
+        "a=3x9;b=3x9;layout=gapped",
+        "a=2x3x5;b=2x3x5;layout=cropped",
+        "a=4x7;b=4x7;layout=offset",
+        "a=3x5;b=3x5;layout=a:broadcast",
+        "a=5x4;b=5x4;layout=b:broadcast",
+        "a=6x3;b=6x3;layout=a:sliced",
+        "a=5x3;b=5x3;layout=b:gapped",
+        "a=3x8;b=3x8;needs=b",
+        "a=65x5;b=65x1;needs=b",  # so many sums that what they are made of shows, rounded
+    )
 )
 
 

@@ -2,7 +2,7 @@
 
 from opproof.cases._laid import laid_binary
 from opproof.cases._long import long_binary
-from opproof.cases._remainders import remainders
+from opproof.cases._remainders import IN_16_BITS, remainders
 from opproof.cases._rows import SQUARES, full_binary
 from opproof.cases._typed import typed
 from opproof.cases._without import ITSELF
@@ -21,4 +21,5 @@ FULL = [f"{row};f32" for row in full_binary()]
 WITHOUT = ITSELF
 SHAPES = [
     *SQUARES,
+    *IN_16_BITS,
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,9 +10,13 @@ from opproof.cases._fills import NOT_FINITE
 from opproof.harness.prove.mutation.arrays import Arrays, is_float, is_number, on_floats, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
+from opproof.reference_ops._codes import decode
 from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]
+
+#: Types of codes of a byte that have one for NaN.
+_WITH_NAN = ("f8e4m3", "f8e5m2", "f8e8m0")
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
@@ -30,7 +34,7 @@ def mutants(profile: Profile) -> Iterator[Mutant]:
     for i, j in profile.pairs():
         yield Mutant(f"{profile.inputs[i]} and {profile.inputs[j]} swapped", _swapped(i, j), must_show=False)
     if profile.read and any(case.fill in NOT_FINITE for case in profile.cases):
-        yield Mutant("NaN taken for 0", _all(lambda x: np.where(np.isnan(x), 0, x)))
+        yield Mutant("NaN taken for 0", _without_nan(profile.inputs))
         yield Mutant("infinity taken for the largest number", _finite, must_show=False)
     yield from _indices()
 
@@ -91,9 +95,15 @@ def _swapped(i: int, j: int) -> Callable[[Call], Arrays]:
     return results
 
 
-def _all(change: Change) -> Callable[[Call], Arrays]:
+def _without_nan(names: Sequence[str]) -> Callable[[Call], Arrays]:
+    """Numbers that are NaN, and bytes that are its codes."""
+
     def results(call: Call) -> Arrays:
-        moved = on_floats(change, call.inputs)
+        moved = on_floats(lambda x: np.where(np.isnan(x), 0, x), call.inputs)
+        for i, name in enumerate(names[: len(moved)]):
+            x, kind = moved[i], call.params.get("scales" if name == "scale" else "type")
+            if x is not None and x.dtype == np.uint8 and kind in _WITH_NAN:
+                moved[i] = np.where(np.isnan(decode(x, kind)), 0, x).astype(np.uint8)
         return call.right if same_bits(moved, call.inputs) else call.again(inputs=moved)
 
     return results
