@@ -8,7 +8,8 @@ NEAR_ONE = "digits lost"
 SYSTEMATIC = frozenset(
     (
         "sign", "factor", "row factor", "row shift", "constant", "constant added", "statistic", "terms dropped",
-        "not summed", "parameter ignored", "other parameter", "swapped parameters", "eps", "unbiased", "input ignored",
-        "swapped inputs", "cotangent ignored", "rows left", "other operator", "other values",
+        "not summed", "parameter ignored", "other parameter", "parameter rounded", "swapped parameters", "eps",
+        "unbiased", "input ignored", "swapped inputs", "cotangent ignored", "rows left", "other operator",
+        "other values",
     )
 )  # fmt: skip

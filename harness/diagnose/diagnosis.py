@@ -26,6 +26,7 @@ from opproof.harness.diagnose import (
     misread,
     moved,
     nans,
+    narrowed,
     other_value,
     overflow,
     params,
@@ -42,12 +43,13 @@ from opproof.harness.diagnose import (
     where,
     whole,
 )
-from opproof.harness.diagnose.wrong import Wrong, wrongs
+from opproof.harness.diagnose.wrong import Wrong, every, wrongs
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.data import distances
 from opproof.harness.truth.posed import Posed
+from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.patterns import NEAR_ONE, SIZE
 
 #: A sentence, or None; with a label of its own where one function finds several kinds.
@@ -68,6 +70,7 @@ PATTERNS: tuple[tuple[str, Pattern], ...] = (
     ("wrong axis", params.wrong_axis),
     ("parameter ignored", params.ignored),
     ("swapped parameters", params.swapped),
+    ("parameter rounded", narrowed.parameter_rounded),
     ("other parameter", other_value.other_value),
     ("eps", epsilon.other_side),
     ("unbiased", epsilon.of_samples),
@@ -126,6 +129,8 @@ WEAKER: tuple[tuple[str, Pattern], ...] = (
 
 #: Those that evaluate another call: where no element is wrong by itself, only they say more than the judgement.
 TOGETHER = tuple(p for p in PATTERNS if p[0] in ("wrong axis", "parameter ignored", "other parameter", "eps"))
+#: Those that say more where every element is within its bound.
+WITHIN = tuple(p for p in PATTERNS if p[0] == "parameter rounded")
 #: Elements up to which every pattern is tried, not only those before the first that fits, and how many sentences.
 _SMALL, _MOST = 2**12, 8
 
@@ -183,7 +188,9 @@ def explain(
         warnings.simplefilter("ignore")
         tensors = wrongs(posed, answer, judgement, others)
         if not tensors:
-            label, said = _no_element(posed)
+            label, said = _first(WITHIN, every(posed, answer, judgement))
+            if not said:
+                label, said = _no_element(posed)
             if not said:
                 label, said = _first(TOGETHER, wrongs(posed, answer, judgement, together=True))
             return (label, said) if said else declarable(posed, answer, judgement, rules)
@@ -227,5 +234,7 @@ def _no_element(posed: Posed) -> tuple[str, str]:
     """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
     given = zip(posed.names, posed.inputs, strict=True)
     values = {name: v for name, v in given if name is not None and v is not None}
+    if posed.mode is Mode.FORWARD:
+        return "", ""
     at_kink = (distances(posed.case, posed.op, values) == 0).any()
     return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")
