@@ -155,6 +155,8 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = FILLS[fill](bits, shape, dtype)
         if fill in BY_POSITION:
             values = by_position(fill, values, [n for n, _ in case.tensors].index(name))
+        if fill == PADDED and name in _ABOUT["far"]:  # what is added shuts places out
+            values = np.where(padded(bits, shape) > 0, values, -np.inf)
         if fill == SPECIAL_PAIRS:
             values = special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))
     elif fill in WHOLE_FILLS:
@@ -235,6 +237,8 @@ def _integers(bits: Bits, shape: Shape, allowed: range) -> NDArray[np.int64]:
     picked = (raw % np.uint64(max(len(allowed), 1))).astype(np.int64)
     if len(allowed) > 1 and picked.size > 1 and (picked == picked.flat[0]).all():
         picked.flat[0] = (picked.flat[0] + 1) % len(allowed)  # all alike, a mask would decide everything
+    if len(allowed) > max(picked.size, _FAR_APART) and picked.size > 1:  # few of many: the ends would seldom be drawn
+        picked.flat[0], picked.flat[-1] = len(allowed) - 1, 0
     return (allowed.start + allowed.step * picked).reshape(shape)
 
 
@@ -242,6 +246,9 @@ def _alone(case: Case, shape: Shape) -> bool:
     """Whether a tensor of `shape` is one number beside larger tensors."""
     return math.prod(shape) == 1 and any(math.prod(s) > 1 for s in case.shapes.values())
 
+
+#: Places, as of an axis, of which the first and the last are drawn though few are.
+_FAR_APART = 2**12
 
 #: One number beside many may decide them all, or change none (a factor of 1, a bound beyond the data): it is drawn so
 #: that it cannot. Of magnitude 1/4 to 3/4; on the grid of ties; a whole number other than 0 and 1.

@@ -52,7 +52,7 @@ ALIGNED = aligned(
     "a=3x16x32;b=16x32;ids=3x16",
 )
 LONG, LONGEST = lengths(
-    "a={n}x1x2;b=3x2;ids={n}x1", "!a=2x1x{n};b=3x{n};ids=2x1", "a=2x1x2;b={n}x2;ids=2x1", "a=1x{n}x2;b=3x2;ids=1x{n}"
+    "a={n}x1x2;b=3x2;ids={n}x1", "!a=2x1x{n};b=3x{n};ids=2x1", "!a=2x1x2;b={n}x2;ids=2x1", "a=1x{n}x2;b=3x2;ids=1x{n}"
 )
 FULL = [
     "a=2x2x12289;b=4x12289;ids=2x2",

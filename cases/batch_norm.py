@@ -81,6 +81,7 @@ LONG, LONGEST = lengths(
 )
 SHAPES = [
     "x=1031x67;training=true;f32",
+    "x=1031x3;weight=3,;bias=3,;training=true;fill=offset-1e3;f32",
 ]
 FULL = [
     "x=2x3x65x129;weight=3,;bias=3,;training=true",

@@ -70,6 +70,7 @@ LONG, LONGEST = lengths(_row("{n}x2"), _row("2x2x{n}"), _row("3x{n}"))
 SHAPES = [
     "x=5x3x65;running_mean=3,;running_var=3,;momentum=0.5;fill=outliers;f16",
     _row("1031x67", "f32"),
+    _row("1031x3", "fill=offset-1e3;f32"),
 ]
 FULL = [_row("2x3x65x129"), _row("65537x3")]
 WITHOUT = {"empty": "no batch has moments of nothing, and libraries refuse one"}

@@ -60,7 +60,7 @@ ALIGNED = aligned(
     "weight=16x1024;indices=16,;f16,f32,bf16",
 )
 LONG, LONGEST = lengths(
-    "weight={n}x2;indices=3,", "!weight=3x{n};indices=2,", "weight=3x2;indices={n}x1", "weight=3x2;indices=1x{n}"
+    "!weight={n}x2;indices=3,", "!weight=3x{n};indices=2,", "weight=3x2;indices={n}x1", "weight=3x2;indices=1x{n}"
 )
 SHAPES = [
     "weight=3x5;indices=130,;fill=spread;f32",

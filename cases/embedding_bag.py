@@ -60,7 +60,7 @@ ALIGNED = aligned(
     "weight=16x1024;indices=16x16;f16,f32,bf16",
 )
 LONG, LONGEST = lengths(
-    "weight={n}x2;indices=3x2",
+    "!weight={n}x2;indices=3x2",
     "!weight=3x{n};indices=2x2",
     "weight=3x2;indices={n}x1;per_sample_weights={n}x1;mode=sum",
     "weight=3x2;indices=1x{n};per_sample_weights=1x{n};mode=sum",

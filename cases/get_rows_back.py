@@ -49,7 +49,7 @@ ALIGNED = aligned(
 LONG, LONGEST = lengths(
     "grad={n}x1x2;indices={n}x1;num_rows=3",
     "!grad=2x{n};indices=2,;num_rows=3",
-    "grad=3x2;indices=3,;num_rows={n}",
+    "!grad=3x2;indices=3,;num_rows={n}",
     "grad={n}x2;indices={n},;num_rows=3",
 )
 SHAPES = [

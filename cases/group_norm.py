@@ -79,6 +79,7 @@ SHAPES = [
     "x=2x6x65;num_groups=3;fill=outliers;f16",
     "x=2x6x31x37;num_groups=3;weight=6,;bias=6,;f32",
     "x=6x172x67;num_groups=4;f32",
+    "x=2x6x17x37;weight=6,;bias=6,;num_groups=2;fill=offset-1e3;f32",  # many places take another path
 ]
 FULL = [
     "x=1x4x65x129;weight=4,;bias=4,;num_groups=2",

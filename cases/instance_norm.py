@@ -61,6 +61,7 @@ LONG, LONGEST = lengths(
 SHAPES = [
     "x=2x3x257;fill=outliers;f16",
     "x=8x131x67;f32",
+    "x=2x3x33x37;weight=3,;bias=3,;fill=offset-1e3;f32",  # many places take another path
 ]
 FULL = [
     "x=1x2x65x129;weight=2,;bias=2,",

@@ -86,5 +86,6 @@ SHAPES = [
     "x=1031x67;weight=67,;bias=67,;normalized_shape=(67);f32",
     # more rows than a block has, each longer than 4096
     "x=18x4100;weight=4100,;bias=4100,;normalized_shape=(4100);f32",
+    "x=5x1031;weight=1031,;bias=1031,;normalized_shape=(1031);fill=offset-1e3;f32",  # long rows take another path
 ]
 FULL = ["x=2x12289;normalized_shape=(12289)", "x=65537x3;weight=3,;bias=3,;normalized_shape=(3)"]

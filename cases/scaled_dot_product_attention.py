@@ -58,6 +58,7 @@ STANDARD = [
     _qkv(2, 2, 2, 1, 33, 32, 32),
     _qkv(1, 4, 2, 1, 256, 64, 64),
     _qkv(2, 4, 2, 3, 257, 32, 32, "fill=padded", "keep=2x1x3x257"),
+    _qkv(2, 4, 2, 3, 257, 32, 32, "fill=padded", "attn_mask=2x1x3x257"),
     _qkv(2, 4, 2, 3, 37, 16, 16, "fill=opposed;f32,bf16"),
     _qkv(2, 4, 2, 3, 37, 16, 16, "fill=agreed"),
     _qkv(2, 4, 2, 7, 37, 16, 16, "fill=truths", "keep=7x37"),

@@ -19,6 +19,7 @@ STANDARD = [
     "x=2x4x5x9;keep=2x1x5x9;fill=masked",
     "x=2x4x5x9;mask=2x1x5x9;keep=5x9;sinks=4,;scale=0.5;max_bias=4.0;fill=masked",
     "x=2x2x3x257;keep=2x1x3x257;fill=padded",
+    "x=2x2x3x257;mask=2x1x3x257;fill=padded",
     "x=25x2x3x7;fill=special-rows",
     "x=25x7;scale=0.5;fill=special-rows",
     "x=1x1x3x9;scale=0.125",

@@ -194,3 +194,39 @@ def test_the_gradient_of_a_determinant_of_0_that_is_0():
     case = "det[x=8x2x2;f64{}]"
     assert judged(Gradients("det", gradients), case.format(""), "gradient").verdict == "PASS"
     assert judged(Gradients("det", gradients), case.format(";fill=singular"), "gradient").verdict == "WRONG_GRADIENT"
+
+
+def _by_tiles(x, mask=None, *rest, scale, **params):
+    """A running maximum that is -inf as long as all is shut out: -inf less -inf."""
+    scores = x * _F32(scale) + (0 if mask is None else mask)
+    most, total, parts = np.full((*x.shape[:-1], 1), -np.inf, _F32), _F32(0), []
+    for start in range(0, x.shape[-1], 64):
+        tile = scores[..., start : start + 64]
+        higher = np.maximum(most, tile.max(-1, keepdims=True))
+        less, tile = np.exp(most - higher), np.exp(tile - higher)
+        total, most, parts = total * less + _sums(tile), higher, [*(p * less for p in parts), tile]
+    return [np.concatenate(parts, -1) / total]
+
+
+def test_a_mask_that_is_added_shuts_the_first_keys_out():
+    rows = [case for case in cases_of("softmax_ext") if case.fill == "padded" and "mask" in case.shapes]
+    (case,) = (case for case in rows if case.dtype == "f32")
+    mask = inputs_of(case, load("softmax_ext"))["mask"]
+    assert np.isneginf(mask[..., :64]).all(-1).any()
+    assert np.isfinite(mask).any(-1).all()
+    assert judged(Kernel(_by_tiles), str(case), "forward").verdict == "WRONG_VALUE"
+    assert judged(Kernel(_by_tiles), "softmax_ext[x=2x2x3x257;mask=2x1x3x257;f32]", "forward").verdict == "PASS"
+    assert any(c.fill == "padded" and "attn_mask" in c.shapes for c in cases_of("scaled_dot_product_attention"))
+
+
+def test_few_indices_of_a_long_axis_hold_its_ends():
+    def in_16_bits(x, indices, *, dim):
+        return [np.take_along_axis(x, indices & 0xFFFF, dim)]
+
+    case = "take_along_dim[x=2x65537;indices=2x3;dim=1;f16]"
+    assert case in map(str, cases_of("take_along_dim"))
+    assert judged(Kernel(in_16_bits), case, "forward").verdict == "WRONG_VALUE"
+    named = {"gather": "index", "index_select": "index", "embedding": "indices", "add_id": "ids"}
+    for op, name in {**named, "embedding_bag": "indices", "get_rows_back": "indices"}.items():
+        few = [c for c in cases_of(op) if "65537" in str(c) and 65537 not in c.shapes[name]]
+        assert any({0, 65536} <= {*inputs_of(case, load(op))[name].flat} for case in few), op

@@ -213,3 +213,19 @@ def test_nan_for_nan_at_kinks_that_are_not_looked_at_one_by_one(monkeypatch):
     monkeypatch.setattr(kinks, "MOST", 3)
     made = attempted(NumPy(), "std[x=5x1;dim=-1;f32]", "gradient")
     assert made.judgement.verdict == "PASS"
+
+
+def test_a_bessel_function_at_infinity_is_its_limit_or_nan():
+    """exp(x) over sqrt(x) is NaN there, in NumPy, SciPy and PyTorch; libraries that compute the limit are right."""
+
+    class At(NumPy):
+        def __init__(self, value):
+            self.value = value
+
+        def forward(self, op, inputs, params):
+            (y,) = super().forward(op, inputs, params)
+            return [np.where(np.isinf(inputs[0]), self.value, y).astype(y.dtype)]
+
+    case = next(str(c) for c in cases_of("i0") if c.fill == "special" and c.dtype == "f32")
+    given = {value: judged(At(value), case).verdict for value in (INF, math.nan, 1.0)}
+    assert [str(v) for v in given.values()] == ["PASS", "PASS", "WRONG_VALUE"]

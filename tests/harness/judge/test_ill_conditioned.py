@@ -7,7 +7,7 @@ from _ask import judged
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 
-UNITS = 100  # of the 16 allowed: far beyond any doubt
+UNITS = 80  # of the 16 allowed: beyond any doubt, of a thousand numbers too, whose rounding averages out
 
 
 def one_pass(x, axes):
@@ -72,7 +72,9 @@ CASES = [
 
 
 def test_every_variance_is_tried():
-    assert [c.partition("[")[0] for c in CASES] == [name for name in NAMES for _ in range(2)]
+    assert [c.partition("[")[0] for c in CASES] == [
+        name for name in NAMES for _ in range(3)
+    ]  # of few numbers, farther off, of many
 
 
 @pytest.mark.parametrize("case", CASES)
