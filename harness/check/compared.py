@@ -12,6 +12,7 @@ from typing import Any
 
 from opproof.harness.check.questions import inputs as given_inputs
 from opproof.harness.check.questions.arguments import (
+    exchanged,
     left_out_as_0,
     of_one_rest,
     other_numbers,
@@ -124,6 +125,7 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     together = of_one_rest(draws, draw, takes)
     pairs = list(zip(together[::2], together[1::2], strict=True))
     others = (*otherwise(draws), *other_numbers(draws, names), *left_out_as_0(draws, names)) if callable(inputs) else ()
+    others += exchanged(draws, names) if apart and callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))
     local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))

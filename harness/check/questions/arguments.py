@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -82,6 +82,28 @@ def left_out_as_0(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Vari
         rest = (*first.rest[:i], 0, *first.rest[i + 1 :])
         made.append(Variant(f"{name} as 0", f"{name}-0", CONTIGUOUS, asked, other, rest=rest, rare=True))
     return tuple(made)
+
+
+def exchanged(draws: Mapping[int, Draw], names: Sequence[str]) -> tuple[Variant, ...]:
+    """The first two draws with two whole numbers beside their tensors exchanged, of which one is less in every draw.
+
+    Sinks may be more than a window is long, which a kernel that is made of the usual ones has not met.
+    """
+    (first, tensors), (_, others), *_ = draws.values()
+    if shapes(tensors) != shapes(others):
+        return ()
+    given = [arguments.rest for arguments, _ in draws.values()]
+    whole = [i for i in range(len(first.rest)) if all(len(r) > i and type(r[i]) is int and r[i] > 0 for r in given)]
+    labels, made = first.labels(names), list[Variant]()
+    for i, j in combinations(whole, 2):
+        if all(r[i] < r[j] for r in given) or all(r[i] > r[j] for r in given):
+            rest = list(first.rest)
+            rest[i], rest[j] = rest[j], rest[i]
+            text = f"{name_of(labels, i)} and {name_of(labels, j)} exchanged"
+            made.append(
+                Variant(text, "exchanged", CONTIGUOUS, tensors, others, rest=tuple(rest), rare=True, apart=True)
+            )
+    return tuple(made[:_OTHERS])
 
 
 def _other(value: float) -> float:

@@ -51,8 +51,8 @@ def variants_of(
     sized = [(size, _sized(pairs, size, kept)) for size in others]
     early, late = ([some for size, some in sized if size.late is late] for late in (False, True))
     drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks), *rounded(pairs))]
-    early += [_also(one, v) for v in otherwise for one in _few(early)]
-    early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
+    early += [_also(one, v) for v in otherwise if not v.apart for one in _few(early)]
+    early += [(one,) for v in otherwise if not v.apart for one in filled_otherwise(v, kept)]
     seldom = [(v,) for v in nothing(pairs, kept)]
     seldom += [(v,) for size, some in sized if size.late for v in _at_size(size, some, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
@@ -141,7 +141,7 @@ def swept(
     wanted: Callable[[str], bool],
 ) -> Iterator[Variant]:
     """Draws with other arguments in every layout, then the first pair at one size after the other; by name `wanted`."""
-    yield from (v for drawn in otherwise for v in laid_otherwise(drawn, kept) if wanted(v.name))
+    yield from (v for drawn in otherwise if not drawn.apart for v in laid_otherwise(drawn, kept) if wanted(v.name))
     for size in swept_sizes(pairs[0][0], named):
         if not wanted(size.name):
             continue

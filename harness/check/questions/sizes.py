@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import chain, pairwise
 
+from opproof.harness.check.questions.apart import as_1, of_one, of_two
 from opproof.harness.check.questions.structure import pointed, twice
 from opproof.harness.check.tensors import Tensor
 
@@ -42,8 +43,6 @@ _ALIKE = 3
 _ABOUT = range(4, 257)
 #: So many such sizes.
 _SOME = 6
-#: And so many of one tensor alone, each more and less.
-_PARTED = 18
 #: A larger size has so many elements at most, or so many times those given.
 _ELEMENTS, _TIMES = 1 << 20, 4
 #: The root of 4 is 2, which says nothing, as 4 - 1 does; that of 64 in a reference is the scale of its scores.
@@ -64,14 +63,14 @@ class Size:
     shaped: bool = False  # its name says the shape, which a draw then has to have
     late: bool = False  # tried after other values
     rare: bool = False  # that who is asked does not take it is no news
-    apart: bool = False  # of one tensor alone, as of queries that are no longer as many as keys
+    apart: bool = False  # of some tensors alone, as of queries that are no longer as many as keys
     stretched: bool = False  # it is one that the reference is to stretch
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = False) -> list[Size]:
     """What to try: every size ragged, all at once or else each; what one shape has twice, along one axis; sizes of 1.
 
-    Sizes of 1 where nothing but numbers is given: no label points past them. `parted`: and sizes of one tensor alone.
+    Sizes of 1 where nothing but numbers is given: no label points past them. `parted`: and sizes of some tensors alone.
     """
     shapes = shapes_of(tensors)
     found = free_sizes(tensors, named)
@@ -105,8 +104,7 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         news += [(n, n + 1) for n in found if n % 2 == 0 and {n // 2, n // 2 + 1} & used]  # as many a spectrum has
         news += _about(found, used, named)
         made += [rare_size({n: m}, places) for n, m in news]
-        made += _of_one([t.name for t in tensors], shapes) if parted else []
-        made += _parted([t.name for t in tensors], found, places, ragged) if parted else []
+        made += _parted([t.name for t in tensors], shapes, {n: places[n] for n in found}, ragged) if parted else []
         made += _batches(shapes, used)
     return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, shapes_after(shapes, s))]
 
@@ -143,33 +141,16 @@ def made_alike(found: Sequence[int]) -> list[tuple[int, int]]:
     return [(max(pair), min(pair)) for pair in pairwise(found)][:_ALIKE]
 
 
-def _of_one(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> list[Size]:
-    """A size of one tensor alone as 1, where another has it along an axis too: a bias that all of a batch have."""
-    some = [(i, a, n) for i, s in enumerate(shapes) for a, n in enumerate(s) if n > 1]
-    shared = [
-        (i, a, n) for i, a, n in some if len(shapes[i]) > 1 and any(n in s for j, s in enumerate(shapes) if j != i)
-    ]
-    made = []
-    for i, axis, _ in shared:
-        text = f"axis {axis} of {names[i]} as 1"
-        made.append(Size(text, text, {(i, axis): 1}, late=True, rare=True, apart=True, stretched=True))
-    return made[:_PARTED]
-
-
 def _parted(
     names: Sequence[str],
-    found: Sequence[int],
+    shapes: Sequence[tuple[int, ...]],
     places: Mapping[int, Sequence[tuple[int, int]]],
     ragged: Callable[[int], Sequence[int]],
 ) -> list[Size]:
-    """A size of one tensor alone, where several have it; most references take none of these."""
-    made = []
-    for n in found:
-        holders = dict.fromkeys(i for i, _ in places[n])
-        for i, m in product(holders, [*ragged(n)[:1], n // 2 + 1, 2 * n]) if len(holders) > 1 else ():
-            text, new = f"{n} of {names[i]} as {m}", {(i, a): m for j, a in places[n] if j == i}
-            made.append(Size(text, text, new, late=True, rare=True, apart=True))
-    return made[:_PARTED]
+    ones = as_1(names, shapes)
+    stretched = [Size(text, text, new, late=True, rare=True, apart=True, stretched=True) for text, new in ones]
+    others = chain(of_one(names, places, ragged), of_two(names, places, ragged))
+    return stretched + [Size(text, text, new, late=True, rare=True, apart=True) for text, new in others]
 
 
 def _about(found: Sequence[int], used: set[int], named: frozenset[float]) -> list[tuple[int, int]]:

@@ -64,7 +64,7 @@ class Variant:
     rare: bool = False  # where it tells nothing, nothing is said of it
     excused: Excused = Excused.NOTHING
     one: tuple[int, ...] = ()  # positions of tensors that are one object
-    apart: bool = False  # a size of one tensor alone: a candidate may be made for tensors that have one
+    apart: bool = False  # a size of some tensors alone, or options: a candidate may be made for what all draws have
     stretched: bool = False  # an axis of size 1, that the reference is to stretch
     drawn: bool = False  # a draw as it is, whose shapes may be others than the given ones
     vast: bool = False  # so long an axis that time and memory which it takes are no news

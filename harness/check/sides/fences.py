@@ -7,12 +7,13 @@ that are no number, which nothing may change; where pages can be closed, the pag
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from opproof.backends.host.arena import PAGE, Arena
+from opproof.harness.truth.torch.intercepted import intercepted
 
 #: What lies around: NaN in floats of any size, -1 in whole numbers.
 _FILL = 0xFF
@@ -60,6 +61,7 @@ class Fences:
 
     fence: Fence
     plots: list[_Plot] = field(default_factory=list)
+    held: int = 0  # bytes of tensors within all of them
 
     def around(self, torch: Any, tensor: Any, what: str, *, written: bool = True) -> Any:
         """A tensor of the same values in memory of its own, fenced; the tensor itself where there is none to fence.
@@ -67,7 +69,7 @@ class Fences:
         `written`: whether it holds values.
         """
         size = _bytes_of(torch, tensor)
-        if self.fence is Fence.NONE or not 0 < size <= _MOST - sum(p.end - p.start for p in self.plots):
+        if self.fence is Fence.NONE or not 0 < size <= _MOST - self.held:
             return tensor
         room = -(-size // PAGE) * PAGE
         last = PAGE + room  # the last page begins there
@@ -77,6 +79,7 @@ class Fences:
         arena = Arena()
         arena.grow(last + PAGE)
         arena.memory[:] = _FILL
+        self.held += size
         self.plots.append(_Plot(what, arena.memory, start, start + size, (low, high)))
         made = torch.frombuffer(arena.memory, dtype=tensor.dtype, count=size // tensor.element_size(), offset=start)
         made = made.as_strided(tensor.shape, tensor.stride())
@@ -96,22 +99,20 @@ def fenced(torch: Any, fences: Fences) -> Iterator[None]:
     if fences.fence is Fence.NONE:
         yield
         return
-    from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Making(TorchDispatchMode):  # type: ignore[misc]
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            made = func(*args, **(kwargs or {}))
-            returned = func._schema.returns  # noqa: SLF001 - the one place that says what is an alias
-            if not isinstance(made, torch.Tensor | tuple) or any(r.alias_info is not None for r in returned):
-                return made
-            given = {a.untyped_storage().data_ptr() for a in _tensors(torch, (*args, *(kwargs or {}).values()))}
-            name = func._schema.name  # noqa: SLF001
-            if isinstance(made, tuple):
-                return tuple(_own(torch, fences, y, name, given) for y in made)
-            return _own(torch, fences, made, name, given)
+    def answered(_: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        made = func(*args, **kwargs)
+        schema = getattr(func, "_schema", None)  # the one place that says what is an alias
+        if schema is None or not isinstance(made, torch.Tensor | tuple):
+            return made
+        if any(r.alias_info is not None for r in schema.returns):
+            return made
+        given = {a.untyped_storage().data_ptr() for a in _tensors(torch, (*args, *kwargs.values()))}
+        if isinstance(made, tuple):
+            return tuple(_own(torch, fences, y, schema.name, given) for y in made)
+        return _own(torch, fences, made, schema.name, given)
 
-    with Making():
+    with intercepted(answered):
         yield
 
 

@@ -34,7 +34,8 @@ def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tr
     if forward is None:
         return one
     if one.variant.apart and one.fails and not {j.verdict for j in one.judgements.values()} & _REFUSALS:
-        why = "the candidate gives something else there: it is made for tensors of one size, or wrong"
+        made_for = "tensors of one size" if one.variant.rest is None else "numbers in the order that all draws have"
+        why = f"the candidate gives something else there: it is made for {made_for}, or wrong"
         if one.variant.stretched:
             why = "the candidate takes what it is to stretch, and has other gradients there"
         return by_candidate(one.variant, why, news=not one.variant.stretched or forward.verdict not in FAILED)

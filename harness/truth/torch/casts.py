@@ -10,8 +10,11 @@ import contextlib
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+from opproof.harness.truth.torch.functions import functions
 
 #: Methods of tensors that cast.
 _CASTS = frozenset("to type type_as half bfloat16 float double".split())
@@ -58,8 +61,7 @@ def stored(noise: Any, casts: Casts, stores: Mapping[str, Any]) -> AbstractConte
             z.register_hook(lambda g: g + _off(noise, store, g))
         return z
 
-    mode: AbstractContextManager[None] = _counted(given)
-    return mode
+    return _counted(given)
 
 
 def _off(noise: Any, store: Any, y: Any) -> Any:
@@ -71,20 +73,16 @@ def _off(noise: Any, store: Any, y: Any) -> Any:
         return store.of(noise, plain) - plain
 
 
-def _counted(answer: Callable[[int, Any, Any], Any]) -> Any:
-    from torch.overrides import TorchFunctionMode
+def _counted(answer: Callable[[int, Any, Any], Any]) -> AbstractContextManager[Any]:
+    """A block in which `answer` gives what every call gives that casts: by its number, what is cast, and the cast."""
+    numbers = count(1)
 
-    class Mode(TorchFunctionMode):  # type: ignore[misc]
-        count = 0
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        if getattr(func, "__name__", "") not in _CASTS or not hasattr(y, "untyped_storage"):
+            return y
+        if sys._getframe(2).f_code.co_filename.startswith(_OWN):  # who called the function, past the mode
+            return y
+        return answer(next(numbers), args[0], y)
 
-        def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-            del types
-            y = func(*args, **(kwargs or {}))
-            if getattr(func, "__name__", "") not in _CASTS or not hasattr(y, "untyped_storage"):
-                return y
-            if sys._getframe(1).f_code.co_filename.startswith(_OWN):
-                return y
-            self.count += 1
-            return answer(self.count, args[0], y)
-
-    return Mode()
+    return functions(answered)

@@ -5,9 +5,11 @@ PyTorch decomposes both before its dispatch tells of them, so that what is stret
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
+
+from opproof.harness.truth.torch.functions import functions
 
 #: The name of a contraction, and the sizes that its operands have in each letter or pair of axes.
 Told = Callable[[str, Sequence[Sequence[int]]], None]
@@ -15,19 +17,15 @@ Told = Callable[[str, Sequence[Sequence[int]]], None]
 
 def contracting(told: Told) -> AbstractContextManager[Any]:
     """A block in which every contraction is told of."""
-    from torch.overrides import TorchFunctionMode
 
-    class Contracting(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            y = func(*args, **(kwargs or {}))
-            name = getattr(func, "__name__", "")  # of einsum there are two, one calls the other
-            if name in SIZES:
-                told(name, SIZES[name](*args, **(kwargs or {})))
-            return y
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        name = getattr(func, "__name__", "")  # of einsum there are two, one calls the other
+        if name in SIZES:
+            told(name, SIZES[name](*args, **kwargs))
+        return y
 
-    mode: AbstractContextManager[Any] = Contracting()
-    return mode
+    return functions(answered)
 
 
 def by_letter(equation: Any, *operands: Any) -> list[list[int]]:

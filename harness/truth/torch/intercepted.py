@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -16,13 +17,24 @@ def intercepted(answer: Answer) -> AbstractContextManager[Any]:
     Tensors of other classes (jagged ones) answer by themselves, out of operations on plain tensors, which come here.
     Operations that take functions come too: they have no schema.
     """
+    mode: AbstractContextManager[Any] = _mode()(answer)
+    return mode
+
+
+@functools.cache
+def _mode() -> Any:
+    """The class: made once, as that of functions.py."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    plain = torch.Tensor.__torch_dispatch__
+    plain, lazy = torch.Tensor.__torch_dispatch__, _lazy()
 
     class Mode(TorchDispatchMode):  # type: ignore[misc]
         supports_higher_order_operators = True
+
+        def __init__(self, answer: Answer) -> None:
+            super().__init__()
+            self.answer = answer
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
@@ -31,7 +43,32 @@ def intercepted(answer: Answer) -> AbstractContextManager[Any]:
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if any(t.__torch_dispatch__ is not plain for t in types):
                 return NotImplemented
-            return answer(self, func, args, kwargs or {})
+            with lazy():
+                return self.answer(self, func, args, kwargs or {})
 
-    mode: AbstractContextManager[Any] = Mode()
-    return mode
+    return Mode
+
+
+def _lazy() -> Any:
+    """The class of a block in which conjugates and negatives that are not made yet are made when they are read.
+
+    PyTorch does not in a mode of its dispatch: an operator that is written in Python, as torch.library has them, reads
+    there what is to be conjugated as it lies in memory.
+    """
+    import torch
+
+    keys = (torch._C.DispatchKey.Conjugate, torch._C.DispatchKey.Negative)
+    is_left_out = torch._C._dispatch_tls_is_dispatch_key_excluded
+    leave_out = torch._C._dispatch_tls_set_dispatch_key_excluded
+
+    class Lazy:
+        def __enter__(self) -> None:
+            self.left_out = [key for key in keys if is_left_out(key)]
+            for key in self.left_out:
+                leave_out(key, False)
+
+        def __exit__(self, *_: object) -> None:
+            for key in self.left_out:
+                leave_out(key, True)
+
+    return Lazy

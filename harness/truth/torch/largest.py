@@ -6,11 +6,13 @@ that is 0, and whose gradient is that.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way
+from opproof.harness.truth.torch.functions import functions
 from opproof.harness.truth.torch.sums import axes_of
 
 #: What rounding a tensor changes.
@@ -21,37 +23,39 @@ def through_largest(noise: Arithmetic, roundoff: Roundoff) -> AbstractContextMan
     """A block in which logsumexp has it, where other ways are measured."""
     if noise.exact or noise.way is not Way.OTHER:
         return nullcontext()
-    from torch.overrides import TorchFunctionMode
-
     torch = noise.torch
     named = (torch.logsumexp, torch.Tensor.logsumexp)
 
-    class Part(torch.autograd.Function):  # type: ignore[misc, name-defined]
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        # Under vmap and grad of torch.func there is no such part: shares of theirs have the noise of the formula.
+        if func not in named or not y.requires_grad or torch._C._functorch.peek_interpreter_stack() is not None:
+            return y
+        x, dim, keepdim = _along(*args, **kwargs)
+        sent = lambda x, y, g: _sent(noise, roundoff, x, y, g, dim, keepdim)  # noqa: E731 - of the part's own tensors
+        return y + _part().apply(x, y.detach(), sent)
+
+    return functions(answered)
+
+
+@functools.cache
+def _part() -> Any:
+    """The class of a part that is 0, whose gradient is sent on by a function of x, y and its cotangent."""
+    import torch
+
+    class Part(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
-        def forward(ctx: Any, x: Any, y: Any, dim: Any, keepdim: bool) -> Any:
+        def forward(ctx: Any, x: Any, y: Any, sent: Callable[[Any, Any, Any], Any]) -> Any:
             ctx.save_for_backward(x, y)
-            ctx.along = (dim, keepdim)
+            ctx.sent = sent
             return _plain(lambda: torch.zeros_like(y))
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
             x, y = ctx.saved_tensors
-            return _plain(lambda: _sent(noise, roundoff, x, y, g, *ctx.along)), None, None, None
+            return _plain(lambda: ctx.sent(x, y, g)), None, None
 
-    class Mode(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(
-            self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-        ) -> Any:
-            del types
-            y = func(*args, **(kwargs or {}))
-            # Under vmap and grad of torch.func there is no such part: shares of theirs have the noise of the formula.
-            if func not in named or not y.requires_grad or torch._C._functorch.peek_interpreter_stack() is not None:
-                return y
-            x, dim, keepdim = _along(*args, **(kwargs or {}))
-            return y + Part.apply(x, y.detach(), dim, keepdim)
-
-    mode: AbstractContextManager[Any] = Mode()
-    return mode
+    return Part
 
 
 def _along(input: Any, dim: Any, keepdim: bool = False, **_: Any) -> tuple[Any, Any, bool]:  # noqa: A002 - PyTorch's name

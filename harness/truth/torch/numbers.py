@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic, Way, copied
+from opproof.harness.truth.torch.functions import functions
 from opproof.harness.truth.torch.places import line
 
 #: Methods that make Python numbers of tensors; the first two keep their noise.
@@ -85,25 +86,22 @@ def taking(noise: Arithmetic) -> Any:
     """
     if not noise.exact and not noise.tape.taken:
         return contextlib.nullcontext()
-    from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import _disable_current_modes
 
     takes = {getattr(noise.torch.Tensor, name): name for name in _TAKE}
 
-    class Taking(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            args, kwargs = unwrapped(args, kwargs or {})
-            if func not in takes or not args[0].is_floating_point():
-                return func(*args, **kwargs)
-            if noise.exact:
-                noise.tape.taken.setdefault(line())
-            with _disable_current_modes():
-                plain = args[0].detach()
-                kept = noise.tape.kept("taken", lambda: copied(plain))
-                exact, noisy = (func(v, *args[1:], **kwargs) for v in (kept, plain))
-            if noise.exact or noise.way is Way.TAKEN:
-                return noisy
-            return _both(exact, noisy) if takes[func] in _KEEP else exact
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        args, kwargs = unwrapped(args, kwargs)
+        if func not in takes or not args[0].is_floating_point():
+            return func(*args, **kwargs)
+        if noise.exact:
+            noise.tape.taken.setdefault(line())
+        with _disable_current_modes():
+            plain = args[0].detach()
+            kept = noise.tape.kept("taken", lambda: copied(plain))
+            exact, noisy = (func(v, *args[1:], **kwargs) for v in (kept, plain))
+        if noise.exact or noise.way is Way.TAKEN:
+            return noisy
+        return _both(exact, noisy) if takes[func] in _KEEP else exact
 
-    return Taking()
+    return functions(answered)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness.truth.torch.arithmetic import Arithmetic
+from opproof.harness.truth.torch.functions import functions
 
 _NARROW = ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _HERE = str(Path(__file__).parent)
@@ -75,23 +76,20 @@ def constants(noise: Arithmetic) -> Any:
     if not noise.exact:
         return contextlib.nullcontext()
     torch = noise.torch
-    from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import _disable_current_modes
 
     makers = {torch.tensor, torch.as_tensor, torch.scalar_tensor, torch.full, torch.linspace, torch.logspace}
 
-    class Made(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            del types
-            y = func(*args, **(kwargs or {}))
-            if func in makers and (kwargs or {}).get("dtype") is None and y.dtype == torch.float64:
-                given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
-                if not given:
-                    with _disable_current_modes():  # or the comparison would be one of the reference's
-                        kept(noise, y)
-            return y
+    def answered(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        y = func(*args, **kwargs)
+        if func in makers and kwargs.get("dtype") is None and y.dtype == torch.float64:
+            given = any(isinstance(v, torch.Tensor) or hasattr(v, "dtype") for v in args[:1])
+            if not given:
+                with _disable_current_modes():  # or the comparison would be one of the reference's
+                    kept(noise, y)
+        return y
 
-    return Made()
+    return functions(answered)
 
 
 def kept(noise: Arithmetic, y: Any) -> None:

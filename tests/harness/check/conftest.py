@@ -63,7 +63,7 @@ def usual_values(request, monkeypatch):
     monkeypatch.setattr("opproof.harness.check.questions.draws.nothing", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.draws.rounded", lambda *_: ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes.LARGER", ())
-    monkeypatch.setattr("opproof.harness.check.questions.sizes._PARTED", 0)
+    monkeypatch.setattr("opproof.harness.check.questions.apart._MOST", 0)
     monkeypatch.setattr("opproof.harness.check.questions.sizes._ALONE", ())
     monkeypatch.setattr("opproof.harness.check.questions.sizes._larger", lambda *_: [])
     monkeypatch.setattr("opproof.harness.check.compared.further", lambda *_: ())

@@ -94,3 +94,19 @@ def test_a_missing_registration_of_autograd_is_told(library):
     assert "test_faketensor" in objections
     assert found[0] == "PASS"
     assert set(report.failures) == {"ERROR"}
+
+
+def test_a_conjugate_that_is_not_made_yet_is_read_as_one_in_an_operator_of_python():
+    """In a mode of PyTorch's dispatch, as fences and noise are, it is read as it lies in memory."""
+    from opproof.harness.check.sides.fences import Fence, Fences, fenced
+
+    def turned(x, w):
+        pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+        return torch.view_as_real(pairs * torch.polar(torch.ones(4).double(), w[:4].double()).conj()).flatten(-2).to(x)
+
+    made = operator("turned", turned, backward=None)
+    x, w = torch.randn(4, 8), torch.randn(8)
+    with fenced(torch, Fences(Fence.BYTES)):
+        within = made(x, w)
+    assert torch.equal(within, turned(x, w))
+    assert opproof.check(made, like=turned, inputs=INPUTS, gradients=False, raises=False, neighbours=False).ok

@@ -341,3 +341,56 @@ def test_a_number_that_says_what_is_left_out_may_be_0():
 
     assert wrong_at(kernel, like, inputs) == {"ignore_index as 0"}
     assert not wrong_at(like, like, inputs)
+
+
+def absorbed(q, rope, latent, keys, w):
+    """Scores of a latent attention, whose scale is of a head's length."""
+    both = torch.cat([torch.einsum("hd,hdr->hr", q, w), rope], -1)
+    return both @ torch.cat([latent, keys], -1).mT * (q.shape[-1] + rope.shape[-1]) ** -0.5
+
+
+def of_one_rank(q, rope, latent, keys, w):
+    both = torch.cat([torch.einsum("hd,hdr->hr", q, w), rope], -1)
+    return both @ torch.cat([latent, keys], -1).mT * both.shape[-1] ** -0.5
+
+
+def test_a_size_that_several_tensors_share_is_told_where_two_of_them_have_another():
+    def inputs(seed):
+        generator = torch.Generator().manual_seed(seed)
+        shapes = [(4, 16), (4, 6), (21, 16), (21, 6), (4, 16, 16)]
+        return [torch.randn(shape, generator=generator) for shape in shapes]
+
+    name = "axis 1 of q and axis 1 of w as 17"
+    how = {"like": absorbed, "inputs": inputs, "gradients": False, "raises": False, "seconds": 1e9, "only": name}
+    report = opproof.check(of_one_rank, isolate=True, **how)
+    assert not report.failures
+    said = f"{name}: the candidate gives something else there: it is made for tensors of one size, or wrong"
+    assert report.not_judged == (said,)
+    right = opproof.check(absorbed, isolate=True, **how)
+    assert (right.tried, right.not_judged) == ((name,), ())
+
+
+def sunk(x, sinks, window):
+    i, j = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[0])
+    return ((j <= i) & ((j > i - window) | (j < sinks))).to(x) @ x
+
+
+def of_few_sinks(x, sinks, window):
+    i, j = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[0])
+    band = (j <= i) & (j > i - window)
+    return (band | ((j < sinks) & (i >= sinks))).to(x) @ x  # rows before `sinks` see them in the band
+
+
+def test_numbers_in_another_order_than_all_draws_have_are_told():
+    def inputs(seed):
+        x = torch.randn(26, 4, generator=torch.Generator().manual_seed(seed))
+        return [x, *[(4, 8), (2, 8), (4, 12)][seed % 3]]
+
+    name = "sinks and window exchanged"
+    how = {"like": sunk, "inputs": inputs, "gradients": False, "raises": False, "seconds": 1e9, "only": name}
+    report = opproof.check(of_few_sinks, isolate=True, **how)
+    assert not report.failures
+    assert [said.partition(": ")[2] for said in report.not_judged] == [
+        "the candidate gives something else there: it is made for numbers in the order that all draws have, or wrong"
+    ]
+    assert not opproof.check(sunk, isolate=True, **how).not_judged
