@@ -52,8 +52,9 @@ class Score:
 
     @property
     def rate(self) -> str:
-        """The share killed of those that are not equivalent."""
-        return f"{100 * self.killed / max(self.killed + self.survivors, 1):.2f} %"
+        """The share killed of those that are not equivalent, rounded down: 100 % is all of them."""
+        hundredths = 10_000 * self.killed // max(self.killed + self.survivors, 1)
+        return f"{hundredths / 100:.2f} %"
 
 
 @dataclass(frozen=True)
