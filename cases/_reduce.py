@@ -39,6 +39,7 @@ SEVERAL = (
     "x=6x11;dim=None",
     "x=6x11;dim=None;keepdim=true;layout=transposed",
     "x=3x5x9;dim=1;keepdim=true;layout=gapped",
+    "x=5x3x7;dim=(0,2);layout=broadcast;f32",  # equal slices count each
 )
 
 #: Neighbouring axes at once, which a kernel folds into one: those of SEVERAL have another axis between them. So many

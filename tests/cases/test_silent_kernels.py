@@ -230,3 +230,17 @@ def test_few_indices_of_a_long_axis_hold_its_ends():
     for op, name in {**named, "embedding_bag": "indices", "get_rows_back": "indices"}.items():
         few = [c for c in cases_of(op) if "65537" in str(c) and 65537 not in c.shapes[name]]
         assert any({0, 65536} <= {*inputs_of(case, load(op))[name].flat} for case in few), op
+
+
+def test_equal_slices_of_a_reduced_axis_count_each():
+    def counted_once(x, *, dim, correction, keepdim):
+        axes = (dim,) if isinstance(dim, int) else tuple(range(x.ndim)) if dim is None else dim
+        alike = [a for a in axes if x.strides[a] == 0 and x.shape[a] > 1]
+        n = np.prod([1 if a in alike else x.shape[a] for a in axes])
+        y = np.var(x, axis=dim, keepdims=keepdim) * _F32(n / (n - correction))
+        return [np.asarray(y, _F32)]
+
+    case = "var[x=5x3x7;dim=(0,2);f32;layout=broadcast]"
+    assert case in map(str, cases_of("var"))
+    assert judged(Kernel(counted_once), case, "forward").verdict == "WRONG_VALUE"
+    assert judged(Kernel(counted_once), case.replace("broadcast", "gapped"), "forward").verdict == "PASS"

@@ -17,7 +17,7 @@ from opproof.harness.check.questions.changed import Pair, of_both
 from opproof.harness.check.questions.fills import ZEROED, zeros_in_places
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.structure import chosen, ordered
+from opproof.harness.check.questions.structure import are_pieces, chosen, ordered
 from opproof.harness.check.questions.variants import Excused, Variant
 from opproof.harness.check.tensors import CONTIGUOUS, PARTS, Tensor
 from opproof.vocabulary.arrays import Array
@@ -51,7 +51,8 @@ def nothing(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> Iterat
         draws = [draw[at] for pair in pairs for draw in pair]
         if t.param or all(np.array_equal(t.values, d.values) for d in draws):
             continue  # a table that is the same in every draw is not for its values to be others
-        for change in _changes(t, draws, given):
+        pieces = are_pieces([draw for pair in pairs for draw in pair], at)
+        for change in _changes(t, draws, given, pieces=pieces):
             if (both := of_both(pairs[0], at, partial(_changed, change=change, has=has))) is not None:
                 yield Variant(change.name, change.fill, CONTIGUOUS, *both, rare=True, excused=change.excused)
 
@@ -61,8 +62,8 @@ def _changed(t: Tensor, change: _Change, has: Sequence[Property]) -> Tensor | No
     return keeping(has, t, values) if varies(t) else t.holding(values)
 
 
-def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[_Change]:
-    """What is tried of one tensor."""
+def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor], *, pieces: bool) -> Iterator[_Change]:
+    """What is tried of one tensor; `pieces`: its numbers add up to a size in every draw."""
     if (t.dtype == "bool" or t.marks) and not all(chosen(d) is not None for d in draws):
         for value in np.unique(t.values) if t.values.ndim else ():
             excused = _ruled_out([d.values == value for d in draws])
@@ -73,7 +74,7 @@ def _changes(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Ite
     elif t.dtype == "uint8" and all(set(np.unique(d.values)) == {0, 1} for d in draws):
         yield _Change(f"255 for 1 in {t.name}", "bytes", lambda v: v * 255)
     elif not t.kind and t.dtype != "bool":
-        yield from _lengths(t, draws, given)
+        yield from _lengths(t, draws, given, pieces=pieces)
     elif varies(t) and t.dtype not in PARTS and _positive(draws):
         yield _Change(f"zeros in {t.name}", ZEROED, zeros_in_places)
 
@@ -134,17 +135,19 @@ def _with_row_of(values: Array, value: float) -> Array:
     return rows.reshape(values.shape)
 
 
-def _lengths(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor]) -> Iterator[_Change]:
-    """A length of 0; where all draws have one sum, as of members of groups, the next has its members."""
+def _lengths(t: Tensor, draws: Sequence[Tensor], given: Sequence[Tensor], *, pieces: bool) -> Iterator[_Change]:
+    """A length of 0; where all draws have one sum, as of members of groups, or are pieces of an axis, the next has its
+    members.
+    """
     drawn = [d.values for d in draws]
     if t.values.ndim != 1 or any(v.size < _SEVERAL or v.min() < 1 for v in drawn):
         return
     sizes, whole = {n for g in given for n in g.shape}, {int(v.sum()) for v in drawn}
     if sum(v.size for v in drawn) < _LENGTHS or max(int(v.max()) for v in drawn) > max(sizes):
         return
-    if len(whole) > 1:
+    if len(whole) > 1 and not pieces:
         yield _Change(f"0 in {t.name}", "whole-numbers", _shortened, Excused.ALL)
-    elif whole <= sizes and all(g.kind or g is t for g in given):
+    elif pieces or (whole <= sizes and all(g.kind or g is t for g in given)):
         yield _Change(f"0 in {t.name}", "whole-numbers", _moved, Excused.NOTHING)
 
 

@@ -49,6 +49,22 @@ def ordered(rows: Array) -> NDArray[np.bool_]:
     return np.asarray(np.all(after >= now, -1) | np.all(after <= now, -1))
 
 
+def are_pieces(draws: Sequence[Sequence[Tensor]], at: int) -> bool:
+    """Whether the tensor at a place holds, in every draw, lengths of the pieces of an axis, not always as long a one.
+
+    That they add up to a size is no chance then.
+    """
+    sums = set()
+    for draw in draws:
+        values, sizes = draw[at].values, {n for i, t in enumerate(draw) if i != at for n in t.shape}
+        if values.dtype.kind not in "iu" or values.ndim != 1 or values.min(initial=0) < 0:
+            return False
+        sums.add(int(values.sum()))
+        if int(values.sum()) not in sizes:
+            return False
+    return len(sums) > 1
+
+
 def whole(tensors: Sequence[Tensor]) -> list[int]:
     """Positions of those that hold whole numbers, with or without a sign, and are no parameters."""
     return [i for i, t in enumerate(tensors) if not t.kind and not t.param and t.values.dtype.kind in "iu"]

@@ -215,3 +215,35 @@ def test_a_first_half_that_a_mask_hides(first, told):
     assert report.ok is told
     assert "the first half of rows of mask all 0" in str(report)
     assert opproof.check(like, like=like, inputs=inputs, seconds=2, gradients=False).ok
+
+
+def pieces(seed):
+    """Lengths of pieces of an axis, which is as long as they are together."""
+    counts = torch.randint(1, 6, (7,), generator=random(seed))
+    return [torch.randn(int(counts.sum()), 8, generator=random(seed)), counts]
+
+
+def sums_of_pieces(x, n):
+    """By slices, which a reference takes past the end too."""
+    ends = n.cumsum(0).tolist()
+    return torch.stack([x[end - k : end].sum(0) for end, k in zip(ends, n.tolist(), strict=True)])
+
+
+def sums_of_all(x, n):
+    """It takes no lengths that do not add up."""
+    which = torch.repeat_interleave(torch.arange(len(n)), n)
+    return torch.zeros(len(n), x.shape[1], dtype=x.dtype).index_add(0, which, x[torch.arange(len(which))])
+
+
+def sums_from_starts(x, n):
+    """As by NumPy's add.reduceat: of no numbers the next one."""
+    made = sums_of_all(x, n)
+    starts = (n.cumsum(0) - n).clamp(max=len(x) - 1)
+    return torch.where((n == 0)[:, None], x[starts], made)
+
+
+def test_lengths_of_pieces_add_up_where_one_is_0():
+    assert not judged(sums_of_all, sums_of_pieces, pieces, None).failures
+    assert judged(sums_of_all, sums_of_pieces, pieces, "0 in n").tried == ("0 in n",)
+    assert judged(sums_from_starts, sums_of_pieces, pieces, "as given").ok
+    assert not judged(sums_from_starts, sums_of_pieces, pieces, "0 in n").ok
