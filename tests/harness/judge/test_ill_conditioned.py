@@ -7,7 +7,8 @@ from _ask import judged
 from opproof.backends.numpy import NumPy
 from opproof.cases import Case, cases_of
 
-UNITS = 80  # of the 16 allowed: beyond any doubt, of a thousand numbers too, whose rounding averages out
+UNITS = 100  # of the 16 allowed: far beyond any doubt
+OF_MANY = 80  # of a layer norm of a thousand numbers, whose rounding averages out
 
 
 def one_pass(x, axes):
@@ -72,16 +73,15 @@ CASES = [
 
 
 def test_every_variance_is_tried():
-    assert [c.partition("[")[0] for c in CASES] == [
-        name for name in NAMES for _ in range(3)
-    ]  # of few numbers, farther off, of many
+    of_each = range(3)  # of few numbers, farther off, of many
+    assert [c.partition("[")[0] for c in CASES] == [name for name in NAMES for _ in of_each]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_one_pass_fails_clearly(case):
     judgement = judged(OfVariance(one_pass), case)
     assert judgement.verdict == "WRONG_VALUE"
-    assert judgement.units > UNITS
+    assert judgement.units > (OF_MANY if "normalized_shape=(1031)" in case else UNITS)
 
 
 @pytest.mark.parametrize("variance", [two_pass, welford])
