@@ -62,6 +62,8 @@ from opproof.vocabulary.whole import Whole
 
 #: By fill what is asked of who draws codes.
 _OF_CODES = {EVERY_BYTE: "every", NAN_CODES: "nan", SMALL_SCALES: "small"}
+#: Places, as of an axis, of which the first and the last are drawn though few are.
+_FAR_APART = 2**12
 #: Fills that draw masks in their own way.
 _MASKS = {PADDED: padded, TRUTHS: truths}
 
@@ -155,7 +157,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         values = FILLS[fill](bits, shape, dtype)
         if fill in BY_POSITION:
             values = by_position(fill, values, [n for n, _ in case.tensors].index(name))
-        if fill == PADDED and name in _ABOUT["far"]:  # what is added shuts places out
+        if fill == PADDED and name in _ADDED:  # it shuts places out
             values = np.where(padded(bits, shape) > 0, values, -np.inf)
         if fill == SPECIAL_PAIRS:
             values = special_pairs(bits, shape, [n for n, _ in case.tensors].index(name))
@@ -187,8 +189,10 @@ def _whole(case: Case, shape: Shape, constraint: Any, bits: Bits) -> Floats:
     return _array(confined(values, constraint, dtype), shape)
 
 
+#: Masks that are added.
+_ADDED = ("attn_mask", "mask")
 #: What a fill of OF_ONE is about, where not about the first tensor: masks that are added, steps of time.
-_ABOUT = {"far": ("attn_mask", "mask"), PAST_EXP: ("dt",)}
+_ABOUT = {"far": _ADDED, PAST_EXP: ("dt",)}
 
 
 def _one(case: Case) -> str:
@@ -246,9 +250,6 @@ def _alone(case: Case, shape: Shape) -> bool:
     """Whether a tensor of `shape` is one number beside larger tensors."""
     return math.prod(shape) == 1 and any(math.prod(s) > 1 for s in case.shapes.values())
 
-
-#: Places, as of an axis, of which the first and the last are drawn though few are.
-_FAR_APART = 2**12
 
 #: One number beside many may decide them all, or change none (a factor of 1, a bound beyond the data): it is drawn so
 #: that it cannot. Of magnitude 1/4 to 3/4; on the grid of ties; a whole number other than 0 and 1.

@@ -41,7 +41,7 @@ os.environ["OPPROOF_REFERENCES"] = "allowed"
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """One more than there are cores: a quarter of the tests' time is waiting, for hosts that hang or time out."""
+    """One more than there are cores: with as many 7 % of the time is idle, as some tests wait for hosts that hang."""
     del config
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
 

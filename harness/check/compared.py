@@ -125,7 +125,6 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     together = of_one_rest(draws, draw, takes)
     pairs = list(zip(together[::2], together[1::2], strict=True))
     others = (*otherwise(draws), *other_numbers(draws, names), *left_out_as_0(draws, names)) if callable(inputs) else ()
-    others += exchanged(draws, names) if apart and callable(inputs) else ()
     kept: Sequence[tuple[Property, ...]] = [()] * len(pairs[0][0]) if by_shape else held_in(pairs)
     lasts = is_module(like) and not reference.keeps(Request(pairs[0][0], seed=wish.seed))
     local = nullcontext(_asking(Lasting(candidate, reference.form, lasts), wish))
@@ -142,6 +141,7 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
             own=own,
             apart=apart,
             otherwise=others,
+            exchanged=exchanged(draws, names) if apart and own else (),
             further=further(*after),
             later=later(*after),
             numbered=chain(

@@ -232,9 +232,9 @@ def _tried(pattern: Pattern, wrong: Wrong) -> str | tuple[str, str] | None:
 
 def _no_element(posed: Posed) -> tuple[str, str]:
     """No element is wrong by itself: the objection was to the sum of a gradient over kinks."""
-    given = zip(posed.names, posed.inputs, strict=True)
-    values = {name: v for name, v in given if name is not None and v is not None}
     if posed.mode is Mode.FORWARD:
         return "", ""
+    given = zip(posed.names, posed.inputs, strict=True)
+    values = {name: v for name, v in given if name is not None and v is not None}
     at_kink = (distances(posed.case, posed.op, values) == 0).any()
     return ("kinks", "wrong only at kinks or ties") if at_kink else ("", "")

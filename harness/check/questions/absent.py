@@ -44,9 +44,8 @@ def absent(
     `only`: the one change that is tried.
     """
     given, _ = pairs[0]
-    places = whole(given)
+    places, draws = whole(given), [draw for pair in pairs for draw in pair]
     for at in places:
-        draws = [draw for pair in pairs for draw in pair]
         if are_pieces(draws, at):  # `nothing.py` asks of these: others would not add up
             continue
         longest = [max((n for i, t in enumerate(d) if i != at for n in t.shape), default=0) for d in draws]

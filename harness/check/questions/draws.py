@@ -38,21 +38,22 @@ def variants_of(
     floors: frozenset[float] = frozenset(),
     named: frozenset[float] = frozenset(),
     marks: frozenset[int] = frozenset(),
+    exchanged: Sequence[Variant] = (),
 ) -> tuple[tuple[Variant, ...], ...]:
     """Those of every kind of inputs, and a factory's in `others`, sizes; each of several pairs of draws.
 
-    `otherwise`: draws with other arguments beside tensors. `floors`: small numbers that the reference adds; `named`:
-    all that it names; `marks`: whole numbers that it asks for. Seldom values and other sizes come by turns: a slow
-    kernel uses the time up before all are tried.
+    `otherwise`: draws with other arguments beside tensors; `exchanged`: with two of them exchanged. `floors`: small
+    numbers that the reference adds; `named`: all that it names; `marks`: whole numbers that it asks for. Seldom values
+    and other sizes come by turns: a slow kernel uses the time up before all are tried.
     """
     zeros = list(rare(pairs[0][0], floors))
     first, *made = _together([variants(*pair, kept, by_shape, zeros) for pair in pairs])
     rest = [some for some in made if not all(_is_given(v, draw) for v, (draw, _) in zip(some, pairs, strict=True))]
     sized = [(size, _sized(pairs, size, kept)) for size in others]
     early, late = ([some for size, some in sized if size.late is late] for late in (False, True))
-    drawn = [(v,) for v in (*otherwise, *absent(pairs, named, marks), *rounded(pairs))]
-    early += [_also(one, v) for v in otherwise if not v.apart for one in _few(early)]
-    early += [(one,) for v in otherwise if not v.apart for one in filled_otherwise(v, kept)]
+    drawn = [(v,) for v in (*otherwise, *exchanged, *absent(pairs, named, marks), *rounded(pairs))]
+    early += [_also(one, v) for v in otherwise for one in _few(early)]
+    early += [(one,) for v in otherwise for one in filled_otherwise(v, kept)]
     seldom = [(v,) for v in nothing(pairs, kept)]
     seldom += [(v,) for size, some in sized if size.late for v in _at_size(size, some, kept)]
     usual, few = ([some for some in rest if some[0].rare is r] for r in (False, True))
@@ -141,7 +142,7 @@ def swept(
     wanted: Callable[[str], bool],
 ) -> Iterator[Variant]:
     """Draws with other arguments in every layout, then the first pair at one size after the other; by name `wanted`."""
-    yield from (v for drawn in otherwise if not drawn.apart for v in laid_otherwise(drawn, kept) if wanted(v.name))
+    yield from (v for drawn in otherwise for v in laid_otherwise(drawn, kept) if wanted(v.name))
     for size in swept_sizes(pairs[0][0], named):
         if not wanted(size.name):
             continue

@@ -47,12 +47,12 @@ class _Change:
 def nothing(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> Iterator[Variant]:
     """Variants of the first pair of draws; `kept`: what each tensor is in every draw, and stays."""
     given, _ = pairs[0]
+    drawn = [draw for pair in pairs for draw in pair]
     for at, (t, has) in enumerate(zip(given, kept, strict=True)):
-        draws = [draw[at] for pair in pairs for draw in pair]
+        draws = [draw[at] for draw in drawn]
         if t.param or all(np.array_equal(t.values, d.values) for d in draws):
             continue  # a table that is the same in every draw is not for its values to be others
-        pieces = are_pieces([draw for pair in pairs for draw in pair], at)
-        for change in _changes(t, draws, given, pieces=pieces):
+        for change in _changes(t, draws, given, pieces=are_pieces(drawn, at)):
             if (both := of_both(pairs[0], at, partial(_changed, change=change, has=has))) is not None:
                 yield Variant(change.name, change.fill, CONTIGUOUS, *both, rare=True, excused=change.excused)
 

@@ -59,9 +59,10 @@ def are_pieces(draws: Sequence[Sequence[Tensor]], at: int) -> bool:
         values, sizes = draw[at].values, {n for i, t in enumerate(draw) if i != at for n in t.shape}
         if values.dtype.kind not in "iu" or values.ndim != 1 or values.min(initial=0) < 0:
             return False
-        sums.add(int(values.sum()))
-        if int(values.sum()) not in sizes:
+        total = int(values.sum())
+        if total not in sizes:
             return False
+        sums.add(total)
     return len(sums) > 1
 
 

@@ -69,6 +69,7 @@ def every_variant(
     own: bool,
     apart: bool = False,
     otherwise: Sequence[Variant] = (),
+    exchanged: Sequence[Variant] = (),
     further: Iterable[Variant] = (),
     numbered: Iterable[Variant] = (),
     later: Iterable[Variant] = (),
@@ -79,8 +80,9 @@ def every_variant(
 
     `apart`: the candidate is in a process of its own, where it may read past a tensor that is shorter than it expects.
     `kept`: what each tensor is in every draw, and in every variant. `otherwise`: draws with other plain arguments;
-    `further`: what is drawn and tried last; `numbered` and `later`: other numbers beside tensors, and later draws,
-    looked at one by one after it; `shaped`: by seed draws of other shapes, whose sizes are.
+    `exchanged`: with two of them exchanged, tried at no other size; `further`: what is drawn and tried last;
+    `numbered` and `later`: other numbers beside tensors, and later draws, looked at one by one after it; `shaped`: by
+    seed draws of other shapes, whose sizes are.
     `alone`: what asks the candidate where nobody judges.
     """
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
@@ -91,7 +93,7 @@ def every_variant(
     numbers = numbers_of(*named)
     others = sizes(first, numbers, parted=apart) if own else []
     marks = marks_of(reference.subject)
-    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks)
+    made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
     last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
 

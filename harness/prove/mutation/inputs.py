@@ -10,13 +10,10 @@ from opproof.cases._fills import NOT_FINITE
 from opproof.harness.prove.mutation.arrays import Arrays, is_float, is_number, on_floats, same_bits
 from opproof.harness.prove.mutation.call import Call
 from opproof.harness.prove.mutation.mutant import Mutant, Profile
-from opproof.reference_ops._codes import decode
+from opproof.reference_ops._codes import PER_BYTE, decode
 from opproof.vocabulary.arrays import Array
 
 Change = Callable[[Array], Array]
-
-#: Types of codes of a byte that have one for NaN.
-_WITH_NAN = ("f8e4m3", "f8e5m2", "f8e8m0")
 
 
 def mutants(profile: Profile) -> Iterator[Mutant]:
@@ -101,8 +98,8 @@ def _without_nan(names: Sequence[str]) -> Callable[[Call], Arrays]:
     def results(call: Call) -> Arrays:
         moved = on_floats(lambda x: np.where(np.isnan(x), 0, x), call.inputs)
         for i, name in enumerate(names[: len(moved)]):
-            x, kind = moved[i], call.params.get("scales" if name == "scale" else "type")
-            if x is not None and x.dtype == np.uint8 and kind in _WITH_NAN:
+            x, kind = moved[i], str(call.params.get("scales" if name == "scale" else "type"))
+            if x is not None and x.dtype == np.uint8 and PER_BYTE.get(kind) == 1:
                 moved[i] = np.where(np.isnan(decode(x, kind)), 0, x).astype(np.uint8)
         return call.right if same_bits(moved, call.inputs) else call.again(inputs=moved)
 
