@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._torch import step_once
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
 
@@ -65,5 +66,5 @@ def torch(
     optimizer = torch.optim.AdamW([new], lr=lr, betas=(beta1, beta2), eps=eps, weight_decay=weight_decay)
     before = {"step": torch.tensor(float(step - 1)), "exp_avg": exp_avg.clone(), "exp_avg_sq": exp_avg_sq.clone()}
     optimizer.state[new] = before
-    optimizer.step()
+    step_once(torch, optimizer)
     return new.detach(), before["exp_avg"], before["exp_avg_sq"]

@@ -8,6 +8,7 @@ PyTorch: torch.optim.SGD. ONNX: none. ggml: ggml_opt_step_sgd (in place; sgd_par
 
 from typing import Any
 
+from opproof.reference_ops._torch import step_once
 from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
@@ -21,5 +22,5 @@ def forward(param: Array, grad: Array, *, lr: float, weight_decay: float = 0.0) 
 def torch(torch: Any, param: Any, grad: Any, *, lr: float, weight_decay: float = 0.0) -> Any:
     new = torch.nn.Parameter(param.detach().clone())
     new.grad = grad
-    torch.optim.SGD([new], lr=lr, weight_decay=weight_decay).step()
+    step_once(torch, torch.optim.SGD([new], lr=lr, weight_decay=weight_decay))
     return new.detach()

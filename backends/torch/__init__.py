@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from opproof.backends import precision
+from opproof.backends.host.request import name_of
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported, like_of, written
 from opproof.backends.torch import integers, mixed, quantised
@@ -57,6 +58,7 @@ class Torch:
         self.compute, self.rounding = precision.built_in("torch", variant)
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
         self.set_threads = torch.set_num_threads
+        self._foreign = {getattr(torch, name): name for name in FOREIGN}
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -130,18 +132,21 @@ class Torch:
         made: dict[int, Any] = {}
         for a in arrays:
             if a is not None and id(a) not in made:
-                if a.dtype.name in FOREIGN:
-                    bits = self._torch.from_numpy(a.view(FOREIGN[a.dtype.name]))
-                    made[id(a)] = bits.view(getattr(self._torch, a.dtype.name))
-                else:
-                    made[id(a)] = self._torch.from_numpy(a)
-                made[id(a)] = made[id(a)].to(self.device)
+                made[id(a)] = self._tensor(a)
         return [None if a is None else made[id(a)] for a in arrays]
+
+    def _tensor(self, array: Array) -> Any:
+        name = name_of(array.dtype)
+        if name in FOREIGN:
+            tensor = self._torch.from_numpy(array.view(FOREIGN[name])).view(getattr(self._torch, name))
+        else:
+            tensor = self._torch.from_numpy(array)
+        return tensor if self.device == "cpu" else tensor.to(self.device)
 
     def _array(self, tensor: Any) -> Array:
         tensor = tensor.detach().cpu().contiguous()
-        name = str(tensor.dtype).removeprefix("torch.")
-        if name in FOREIGN:
+        name = self._foreign.get(tensor.dtype)
+        if name is not None:
             import ml_dtypes
 
             bits = tensor.view(getattr(self._torch, FOREIGN[name])).numpy()
@@ -162,4 +167,16 @@ def create(variant: str = "") -> Backend:
     if device == "cuda" and not torch.cuda.is_available():
         raise BackendError("backend torch:cuda: this PyTorch sees no CUDA device; use -b torch, or a CUDA build.")
     torch.set_num_threads(1)
+    _leave_the_compiler_out(torch)
     return Torch(torch, device, variant)
+
+
+def _leave_the_compiler_out(torch: Any) -> None:
+    """Mark what optimizers keep from PyTorch's compiler as kept from it: their first call imports it to do that.
+
+    A host compiles nothing, and the import takes it most of a second.
+    """
+    for member in vars(torch.optim.Optimizer).values():
+        plain = getattr(member, "__wrapped__", None)
+        if plain is not None:
+            vars(plain).setdefault("__dynamo_disable", plain)

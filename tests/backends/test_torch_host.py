@@ -1,0 +1,77 @@
+"""PyTorch's own backend: what its host does not import, and that its gradients are those of torch.autograd.grad."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from opproof.reference_ops._torch import autograd, step_once
+
+#: Steps of every optimizer and a gradient, each of which made PyTorch import its compiler, or SymPy.
+CALLS = """
+import sys
+from opproof.backends.torch import create
+from opproof.cases import cases_of
+from opproof.harness.truth.posed import pose
+from opproof.reference_ops import load, names
+
+backend = create()
+for name in ["gelu", *(n for n in names() if n.startswith(("opt_step", "lbfgs")))]:
+    pair = pose(cases_of(name, "smoke")[0], load(name), "forward")
+    given = [None if x is None else x.astype("f4") if x.dtype.kind == "f" else x for x in pair.asked.inputs]
+    (first, *_) = backend.forward(name, given, pair.asked.params)
+    needs = [x is not None and x.dtype.kind == "f" for x in given]
+    name == "gelu" and backend.vjp(name, given, pair.asked.params, [first], needs)
+print([m for m in ("torch._dynamo", "sympy") if m in sys.modules])
+"""
+
+
+def test_neither_the_compiler_nor_sympy_is_imported():
+    """They are a second and more of each host's time: PyTorch imports them to say that nothing is compiled."""
+    run = subprocess.run([sys.executable, "-c", CALLS], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def leaves(*shapes):
+    rng = np.random.default_rng(0)
+    return [torch.from_numpy(rng.standard_normal(shape)) for shape in shapes]
+
+
+@pytest.mark.parametrize("needs", [(True, True, True), (True, False, True), (False, True, False)])
+def test_gradients_are_those_of_autograds_own_function(needs):
+    """Also of an output in another layout, an expanded cotangent, and a tensor that no output depends on."""
+    x, y, unused, g = leaves((4, 3), (3, 4), (2,), (1, 4))
+    cotangents = [g.expand(4, 4).T, None]
+    got = autograd(torch, lambda a, b, _: ((a @ b).T, (a > 0)), (x, y, unused), needs, cotangents)
+    own = [t.clone().requires_grad_() for t in (x, y, unused)]
+    asked = [t for t, n in zip(own, needs, strict=True) if n]
+    expected = iter(torch.autograd.grad((own[0] @ own[1]).T, asked, cotangents[0], allow_unused=True))
+    for gradient, need, tensor in zip(got, needs, own, strict=True):
+        if not need:
+            assert gradient is None
+            continue
+        wanted = next(expected)
+        assert torch.equal(gradient, torch.zeros_like(tensor) if wanted is None else wanted)
+
+
+def test_a_cotangent_of_another_shape_is_refused_in_pytorchs_words():
+    """The engine alone would sum it to the shape."""
+    x, g = leaves((4, 3), (2, 4, 3))
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        autograd(torch, lambda a: a * 2, (x,), (True,), (g,))
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop"])
+def test_a_step_is_the_optimizers(name):
+    moved = []
+    for step in (lambda o: o.step(), lambda o: step_once(torch, o)):
+        parameter = torch.nn.Parameter(torch.arange(4.0))
+        optimizer = getattr(torch.optim, name)([parameter], lr=0.1, weight_decay=0.01)
+        for _ in range(3):
+            parameter.grad = parameter.detach() * 2 - 1
+            step(optimizer)
+        moved.append(parameter.detach().clone())
+    assert torch.equal(*moved)
+    assert not torch.equal(moved[0], torch.arange(4.0))
