@@ -134,7 +134,7 @@ def _judged(
         return next(calls(question))
 
     def wrong(one: Answered) -> bool:
-        return by_reference(one[0].posed, Answer(one[1]), rules, pair.room).verdict in WRONG
+        return by_reference(one[0].posed, Answer(one[1]), rules, pair.room, pair.asked).verdict in WRONG
 
     def repeated(question: Question) -> Sequence[Sequence[Array | None]]:
         return [] if host.about.once else on_end(call, question)

@@ -58,7 +58,7 @@ def kept(
     if same_bits(leading, answer.before) and is_held(
         pair.other
     ):  # two questions with one answer: right for both, or kept
-        other = by_reference(pair.other, Answer(answer.before), rules, pair.room)
+        other = by_reference(pair.other, Answer(answer.before), rules, pair.room, pair.asked)
         if other.verdict in WRONG:
             return replace(judgement, verdict=Verdict.NOT_REPEATABLE, message=STALE, stale=True)
     return judgement
@@ -103,13 +103,15 @@ def is_held(posed: Posed) -> bool:
     return posed.mode is Mode.FORWARD or not posed.op.drawn_from
 
 
-def by_reference(posed: Posed, answer: Answer, rules: Rules, room: Room | None) -> Judgement:
-    """The verdict of the reference: of the whole, or of slices as the judge's memory allows."""
+def by_reference(
+    posed: Posed, answer: Answer, rules: Rules, room: Room | None, beside: Posed | None = None
+) -> Judgement:
+    """The verdict of the reference: of the whole, or of slices as the judge's memory allows. `beside`: see judged."""
 
     def anew() -> Judgement:
         return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
 
-    return judged(posed, answer, rules, anew)
+    return judged(posed, answer, rules, anew, beside)
 
 
 def differ(answers: Sequence[Sequence[Array | None]]) -> bool:

@@ -36,10 +36,18 @@ class Passed:
     left_out: tuple[str, ...]
 
 
-def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judgement]) -> Judgement:
-    """The judgement of the answer: that of the same answer before, or what `judge` says of it."""
+def judged(
+    posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judgement], beside: Posed | None = None
+) -> Judgement:
+    """The judgement of the answer: that of the same answer before, or what `judge` says of it.
+
+    `beside`: the question of the case, with which what is said of this one, of other data, is kept.
+    """
     key = key_of(answer, rules, before=bool(posed.op.drawn_from))
-    known = posed.passed.get(key)
+    if beside is not None:
+        key = _of_data(key, posed)
+    passed = (beside or posed).passed
+    known = passed.get(key)
     if known is not None:
         return Judgement(
             Verdict.PASS, known.message, known.units, known.limit, known.figures,
@@ -48,7 +56,7 @@ def judged(posed: Posed, answer: Answer, rules: Rules, judge: Callable[[], Judge
     judgement = judge()
     if judgement.verdict is Verdict.PASS:
         j = judgement
-        posed.passed[key] = Passed(j.message, j.units, j.limit, j.figures, j.share, j.worst, j.left_out)
+        passed[key] = Passed(j.message, j.units, j.limit, j.figures, j.share, j.worst, j.left_out)
     return judgement
 
 
@@ -64,3 +72,13 @@ def key_of(answer: Answer, rules: Rules, *, before: bool) -> bytes:
             if array is not None:
                 key.update(bytes_of(array).data)
     return key.digest()
+
+
+def _of_data(key: bytes, posed: Posed) -> bytes:
+    """The key of an answer to the question of these data."""
+    total = blake2b(key, digest_size=32)
+    for array in (*posed.inputs, *posed.cotangents):
+        if array is not None:
+            total.update(repr((name_of(array.dtype), array.shape)).encode())
+            total.update(bytes_of(array).data)
+    return total.digest()

@@ -16,6 +16,7 @@ from opproof.harness.run.cache.judged import MOST, judged
 from opproof.harness.run.cache.place import Place
 from opproof.harness.run.cache.question import Questions
 from opproof.harness.run.cache.store import Store
+from opproof.harness.run.calls import arranged
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.task import Task
@@ -55,6 +56,27 @@ def test_the_same_answers_are_not_judged_again_and_have_the_same_records(at, mon
     assert any(r.rms is not None and r.worst is not None for r in plain)
     monkeypatch.setattr(calls, "judge", never)
     assert records(at) == plain
+
+
+def test_what_other_data_have_the_same_answer_to_is_not_judged_again(at, monkeypatch):
+    """Of the gradient of a sum, which is that of every input: the answer is asked for with other data as well."""
+    texts = ("add[a=9x9;b=9x1;f32]", "concat[a=16385x2;b=3x2;dim=0;f32]")
+    assert {arranged(Task("numpy", text, "gradient")).stays for text in texts} == {True}
+    assert {arranged(Task("numpy", text, "gradient")).leads for text in texts} == {True}
+    plain = records(at, texts=texts)
+    monkeypatch.setattr(calls, "judge", never)
+    assert records(at, texts=texts) == plain
+
+
+def test_what_was_said_of_other_data_is_of_these_alone():
+    asked_of, others = asked(), asked().given(inputs=(asked().inputs[0] * 2,))
+    right = answer_to(others)
+    known = judged(others, right, Rules(), lambda: judge(others, right, Rules()), asked_of)
+    assert known.verdict is Verdict.PASS
+    assert judged(others, right, Rules(), never, asked_of) == known
+    for posed, beside in ((asked_of, None), (others, None), (others.given(inputs=asked_of.inputs), asked_of)):
+        with pytest.raises(AssertionError, match="judged again"):
+            judged(posed, right, Rules(), never, beside)
 
 
 def test_a_backend_that_answers_otherwise_is_judged(at, tmp_path):
