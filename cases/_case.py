@@ -219,6 +219,7 @@ def format_shape(shape: Shape | str) -> str:
     return f"{shape[0]}," if len(shape) == 1 else "x".join(map(str, shape))
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_shape(text: str) -> Shape:
     """The inverse of `format_shape`."""
     return () if text == "0d" else tuple(int(n) for n in text.rstrip(",").split("x"))

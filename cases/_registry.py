@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from opproof.cases._case import Case
@@ -105,8 +106,13 @@ def _expand(op: str, row: str, dtypes: tuple[str, ...]) -> Iterator[Case]:
     parts = row.split(";")
     named = [p for p in parts if are_dtypes(p)]
     others = [p for p in parts if p not in named]
+    first: Case | None = None
     for dtype in named[0].split(",") if named else dtypes:
-        yield Case.parse(f"{op}[{';'.join([*others, dtype])}]")
+        if first is None or first.mixed:
+            first = Case.parse(f"{op}[{';'.join([*others, dtype])}]")
+            yield first
+        else:  # the rest of the row reads alike
+            yield replace(first, dtype=dtype)
 
 
 def all_names() -> list[str]:

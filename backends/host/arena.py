@@ -9,7 +9,7 @@ import ctypes
 import mmap
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,7 @@ class Arena:
     def __init__(self, descriptor: int = -1) -> None:
         self._descriptor = descriptor
         self._guards: set[Range] = set()
+        self._parts: dict[Range, Sequence[Range]] = {}  # what was asked last of each, since anything was changed
         self.memory: NDArray[np.uint8] = np.empty(0, np.uint8)
         self._address = 0
 
@@ -40,21 +41,27 @@ class Arena:
             mapped = mmap.mmap(-1, _pages(size))
         else:
             mapped = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
-        self.memory, self._guards = np.frombuffer(mapped, np.uint8), set()
+        self.memory, self._guards, self._parts = np.frombuffer(mapped, np.uint8), set(), {}
         self._address = self.memory.ctypes.data
 
-    def guard(self, ranges: Iterable[Range], low: int = 0, high: int = sys.maxsize) -> None:
-        """Make these ranges of whole pages unreadable, and all others between `low` and `high` readable.
+    def guard(self, ranges: Sequence[Range], low: int = 0, high: int = sys.maxsize) -> None:
+        """Make these ranges of whole pages, counted from `low`, unreadable; others between `low` and `high` readable.
 
         What is so already stays as it is: guards lie alike between the small tensors of most calls.
         """
-        wanted = {(start, end) for start, end in ranges}
+        if self._parts.get((low, high)) == ranges:
+            return
+        wanted = {(low + start, low + end) for start, end in ranges}
         stale = {(start, end) for start, end in self._guards - wanted if start < high and end > low}
+        new = wanted - self._guards
         for start, end in stale:
             self._protect(start, end, _READ_WRITE)
-        for start, end in wanted - self._guards:
+        for start, end in new:
             self._protect(start, end, _NONE)
-        self._guards = (self._guards - stale) | wanted
+        if stale or new:
+            self._guards = (self._guards - stale) | wanted
+            self._parts.clear()
+        self._parts[low, high] = ranges
 
     def _protect(self, start: int, end: int, how: int) -> None:
         function = _mprotect()

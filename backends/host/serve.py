@@ -93,7 +93,7 @@ def described(error: BaseException) -> str:
 def _called(backend: Loaded, request: Request, arena: Arena, base: int) -> Answer:
     end = base + request.size
     arena.grow(end)
-    arena.guard(((base + start, base + stop) for start, stop in request.guards), base, end)
+    arena.guard(request.guards, base, end)
     memory = arena.memory[base:]
     inputs = _inputs(request, memory)
     cotangents = [None if p is None else array_at(p, memory) for p in request.cotangents]

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,8 @@ from opproof.vocabulary.modes import MODES, Mode
 _IN_TURN = 8
 #: Elements of the largest case that is tried whole before it is judged.
 _TRIED = 2**22
+#: Ids of one operator that are tried in the time in which its rows are read.
+_MANY = 32
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def cases(selection: Selection) -> list[Case]:
         if dtype not in DTYPES:
             raise UsageError(f"unknown dtype {dtype!r}: expected one of {', '.join(DTYPES)}{meant(dtype, DTYPES)}")
     if selection.cases:
-        chosen = [checked(Case.parse(text), selection.folders) for text in selection.cases]
+        chosen = _named(selection)
     elif selection.case_files:
         chosen = _listed(selection)
     elif selection.level == EXHAUSTIVE:
@@ -91,6 +94,18 @@ def cases(selection: Selection) -> list[Case]:
         chosen = [c if selection.cases and c.seed else c.with_seed(selection.seed) for c in chosen]
     matches = keyword_filter(selection.keyword)
     return [c for c in chosen if (not selection.dtypes or c.dtype in selection.dtypes) and matches(str(c))]
+
+
+def _named(selection: Selection) -> list[Case]:
+    """The cases whose ids are given. Of an operator with many of them the registry's own are not tried first."""
+    named = [Case.parse(text) for text in selection.cases]
+    often = [op for op, count in Counter(c.op for c in named).items() if count > _MANY]
+    own = {c for op in operators(Selection(ops=tuple(often), folders=selection.folders)) if often for c in _rows(op)}
+    return [c if c in own else checked(c, selection.folders) for c in named]
+
+
+def _rows(op: Op) -> list[Case]:
+    return cases_of(op.name, "standard", op.rows)
 
 
 def _listed(selection: Selection) -> list[Case]:

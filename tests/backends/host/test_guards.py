@@ -182,6 +182,24 @@ def test_guards_that_stay_are_not_made_again(monkeypatch):
     assert counts == [4, 0, 0, 0, 6]  # the last: three others in place of three
 
 
+@posix
+def test_pages_are_as_the_last_call_wants_them_whatever_came_before(monkeypatch):
+    """Three calls lie in parts of the arena, or one call in all of it: a part that is as it was is not looked at."""
+    arena, closed, rng = Arena(), set[int](), np.random.default_rng(0)
+    arena.grow(1 << 20)
+
+    def protect(self, start, end, how):
+        (closed.difference_update if how else closed.update)(range(start // PAGE, end // PAGE))
+
+    monkeypatch.setattr(Arena, "_protect", protect)
+    for _ in range(400):
+        size, low = (8, 8 * int(rng.integers(3))) if rng.random() < 0.8 else (24, 0)
+        first = int(rng.integers(3)) * 2
+        ranges = [[first * PAGE, (first + 1) * PAGE]] if rng.random() < 0.8 else []
+        arena.guard(ranges, low * PAGE, (low + size) * PAGE)
+        assert closed & set(range(low, low + size)) == ({low + first} if ranges else set())
+
+
 def test_what_is_written_after_a_snapshot_is_not_seen():
     layout = laid_out(64)
     memory, b = in_memory(layout)
