@@ -11,11 +11,14 @@ from opproof.reports.causes import causes, heading
 from opproof.vocabulary.text import visible
 
 
-def annotations(header: Header, results: Sequence[Result], *, limit: int = 10) -> str:
-    """Workflow commands to print, a cause a line. GitHub shows ten errors a step, so the last one counts the others."""
+def annotations(header: Header, results: Sequence[Result], complaints: Sequence[str] = (), *, limit: int = 10) -> str:
+    """Workflow commands to print, a cause a line. GitHub shows ten errors a step, so the last one counts the others.
+
+    `complaints` are sentences about the run as a whole, which fail it.
+    """
     found, faults = causes(failures(results)), own_faults(results)
     backends = sorted({r.backend for r in results})
-    room = limit - bool(faults)
+    room = limit - bool(faults) - bool(complaints)
     shown = found if len(found) <= room else found[: room - 1]
     rows = [_command("error", heading(c, backends), _text(c.smallest)) for c in shown]
     if len(found) > len(shown):
@@ -25,16 +28,18 @@ def annotations(header: Header, results: Sequence[Result], *, limit: int = 10) -
     if found and faults:
         rows.append(_command("error", "HARNESS_ERROR", faults))
     if not found:
-        good = not faults and any(kind(r) is Kind.PASSED for r in results)
+        good = not faults and not complaints and any(kind(r) is Kind.PASSED for r in results)
         rows.append(_command("notice" if good else "error", "opproof", sentence(header, results)))
+    if complaints:
+        rows.append(_command("error", "opproof", "\n".join(map(line, complaints))))
     if text := provisos(results):
         rows.append(_command("warning", "opproof", text))
     return "\n".join(rows)
 
 
-def job_summary(header: Header, results: Sequence[Result]) -> str:
+def job_summary(header: Header, results: Sequence[Result], remarks: Sequence[str] = ()) -> str:
     """Markdown to append to the file named by GITHUB_STEP_SUMMARY, which takes 1 MiB a step."""
-    return markdown.render(header, results, limit=1_000_000)
+    return markdown.render(header, results, remarks=remarks, limit=1_000_000)
 
 
 def _text(result: Result) -> str:

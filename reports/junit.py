@@ -21,24 +21,34 @@ _SKIPPED = (Kind.KNOWN, Kind.NO_EVIDENCE, Kind.UNSUPPORTED)
 _MOST = 5
 
 
-def render(header: Header, results: Sequence[Result]) -> str:
-    """The XML as text. A test of which nothing passes or fails is `skipped`, with the reasons."""
+def render(header: Header, results: Sequence[Result], complaints: Sequence[str] = ()) -> str:
+    """The XML as text. A test of which nothing passes or fails is `skipped`, with the reasons.
+
+    `complaints` are sentences about the run as a whole, which fail it: a test that fails.
+    """
     name = "; ".join(filter(None, (f"opproof {line(header.opproof)}", provisos(results))))
     root = ET.Element("testsuites", {"name": name})
     for group in grouped(results, lambda r: r.backend).values():
         root.append(_suite(header, group))
+    if complaints:
+        _whole(root, "failure", "COMPLAINT", "; ".join(map(line, complaints)))
     if not results:
         # A file without tests is green in most viewers, and nothing run is never success.
-        suite = ET.SubElement(root, "testsuite", name="opproof")
-        case = ET.SubElement(suite, "testcase", name="run", classname="opproof")
-        ET.SubElement(case, "error", type="NOTHING_RAN", message=sentence(header, results))
-        suite.attrib.update(_counts(suite), time="0")
+        _whole(root, "error", "NOTHING_RAN", sentence(header, results))
     total = _counts(root)
     del total["skipped"]  # which Jenkins' schema has for a suite only
     root.attrib.update(total, time=_time(results))
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _whole(root: ET.Element, tag: str, kind: str, message: str) -> None:
+    """A suite of one test, of the run as a whole."""
+    suite = ET.SubElement(root, "testsuite", name="opproof")
+    case = ET.SubElement(suite, "testcase", name="run", classname="opproof")
+    ET.SubElement(case, tag, type=kind, message=message)
+    suite.attrib.update(_counts(suite), time="0")
 
 
 def _suite(header: Header, results: Sequence[Result]) -> ET.Element:

@@ -29,6 +29,7 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     from opproof.harness.run.results.place import claimed
     from opproof.harness.run.status import Exit
     from opproof.reports import read_results
+    from opproof.reports.remarks import of_parts, read_remarks
     from opproof.vocabulary.errors import UsageError
 
     if out.resolve() in [folder.resolve() for folder in folders]:
@@ -38,10 +39,12 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     backends = merged.header.options.get("backends", [])
     known += [entry for spec in backends for entry in built_in(spec)]
     known, notes = of_versions(known, merged.header.backends)
-    notes += not_inherited(backends, ledger)
+    told = of_parts(map(read_remarks, folders))
+    notes = list(dict.fromkeys([*told.notes, *notes, *not_inherited(backends, ledger)]))
     whole = Extent.PART if merged.missing else extent(selection_of(merged.header))
     with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
-        status = finish(folder, merged.header, merged.results, known, quiet=quiet, extent=whole, notes=notes)
+        said = {"complaints": told.complaints, "notes": notes}
+        status = finish(folder, merged.header, merged.results, known, quiet=quiet, extent=whole, **said)
     for sentence in merged.missing:
         click.echo(f"missing: {sentence}")
     return Exit.FAILED if merged.missing else status

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from opproof.reports import Header, Result
+from opproof.reports.remarks import Remarks
 
 _FILE = click.Path(path_type=Path)
 
@@ -31,33 +32,40 @@ def command(*, folder: Path, github: bool, everything: bool, baseline: Path | No
     from opproof.harness.run.colour import coloured
     from opproof.harness.run.status import status
     from opproof.reports import read_results, terminal
+    from opproof.reports._text import line
+    from opproof.reports.remarks import read_remarks
     from opproof.vocabulary.errors import UsageError
 
     if baseline is not None and files["html"] is None:
         raise UsageError("--baseline is for the HTML report: add --html FILE, or use `opproof compare`.")
     header, results = read_results(folder)
+    remarks = read_remarks(folder)
     for kind, file in files.items():
         if file is not None:
-            _write(kind, file, header, results, baseline)
+            _write(kind, file, header, results, remarks, baseline)
     if github:
-        _github(header, results)
+        _github(header, results, remarks)
     else:
         limit = {"limit": None} if everything else {}
         click.echo(coloured(terminal.summary(header, results, folder=folder, **limit)))
-    return status(results, missing=max(0, header.cases - len(results)))
+        for sentence in remarks.every:
+            click.echo(line(sentence))
+    return status(results, remarks.failing, missing=max(0, header.cases - len(results)))
 
 
-def _write(kind: str, file: Path, header: Header, results: Sequence[Result], baseline: Path | None) -> None:
+def _write(
+    kind: str, file: Path, header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None
+) -> None:
     from opproof.reports import junit, markdown, tables
     from opproof.reports.files import replacing, write
     from opproof.vocabulary.errors import UsageError
 
     if kind == "html":
-        write(file, _page(header, results, baseline))
+        write(file, _page(header, results, remarks, baseline))
     elif kind == "markdown":
-        write(file, markdown.render(header, results))
+        write(file, markdown.render(header, results, remarks=remarks.every))
     elif kind == "junit":
-        write(file, junit.render(header, results))
+        write(file, junit.render(header, results, remarks.failing))
     elif kind == "csv":
         with replacing(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as opened:
             tables.write_csv(results, opened)
@@ -69,7 +77,7 @@ def _write(kind: str, file: Path, header: Header, results: Sequence[Result], bas
             raise UsageError(str(error)) from None
 
 
-def _page(header: Header, results: Sequence[Result], baseline: Path | None) -> str:
+def _page(header: Header, results: Sequence[Result], remarks: Remarks, baseline: Path | None) -> str:
     from opproof.harness.explain.docs import docs_of
     from opproof.harness.explain.script import scripts_of
     from opproof.reports import html
@@ -77,16 +85,17 @@ def _page(header: Header, results: Sequence[Result], baseline: Path | None) -> s
     from opproof.reports.changes import changes
 
     since = None if baseline is None else changes(read_run(baseline), (header, results))
-    return html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), changes=since)
+    scripts = scripts_of(header, results)
+    return html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since, remarks=remarks.every)
 
 
-def _github(header: Header, results: Sequence[Result]) -> None:
+def _github(header: Header, results: Sequence[Result], remarks: Remarks) -> None:
     """Annotations on stdout; nothing else there, since GitHub reads commands from it."""
     from opproof.reports import github
     from opproof.reports.files import writable
 
-    click.echo(github.annotations(header, results))
+    click.echo(github.annotations(header, results, remarks.failing))
     if name := os.environ.get("GITHUB_STEP_SUMMARY"):
         file = Path(name)
         with writable(file), file.open("a", encoding="utf-8") as opened:
-            opened.write(github.job_summary(header, results))
+            opened.write(github.job_summary(header, results, remarks.every))

@@ -15,6 +15,8 @@ from opproof.harness.run.results.disk import cleared
 from opproof.harness.run.status import Exit, status
 from opproof.reports import Header, Result
 from opproof.reports._results import FILE
+from opproof.reports.remarks import FILE as REMARKS
+from opproof.reports.remarks import Remarks, write_remarks
 
 #: The file with the worst input of every range, of runs of level exhaustive.
 RANGES = "ranges.csv"
@@ -41,19 +43,20 @@ def finish(
 
     today = datetime.datetime.now(datetime.UTC).date()
     found = findings(known, results)
-    complaints = [*complaints, *objections(found, results, today, extent=extent)]
+    objected = objections(found, results, today, extent=extent)
+    remarks = Remarks(tuple(complaints), tuple(s for s in objected if s not in complaints), tuple(notes))
     worst = ranges(results, _folders(header))
     text = terminal.summary(header, results, folder=folder)
     try:
-        _write_reports(folder, header, results, [*complaints, *notes])
+        _write_reports(folder, header, results, remarks)
         if worst:
             write(folder / RANGES, table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
     finally:
         print(coloured(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text))
-        for sentence in (*lines(worst), *complaints, *notes, *news(found)):
+        for sentence in (*lines(worst), *remarks.every, *news(found)):
             print(sentence)
     print(f"{folder / 'report.html'}  {folder / 'report.md'}  {folder / FILE}")
-    return status(results, complaints, missing=max(0, header.cases - len(results)))
+    return status(results, remarks.failing, missing=max(0, header.cases - len(results)))
 
 
 def _folders(header: Header) -> tuple[str, ...]:
@@ -62,14 +65,21 @@ def _folders(header: Header) -> tuple[str, ...]:
     return tuple(selection.get("folders", ()))
 
 
-def _write_reports(folder: Path, header: Header, results: Sequence[Result], remarks: Sequence[str]) -> None:
+def _write_reports(folder: Path, header: Header, results: Sequence[Result], remarks: Remarks) -> None:
     from opproof.harness.explain.docs import docs_of
     from opproof.harness.explain.script import scripts_of
     from opproof.reports import html, markdown
     from opproof.reports.files import write
 
-    page = html.render(header, results, docs=docs_of(results), scripts=scripts_of(header, results), remarks=remarks)
-    texts = {"report.html": page, "report.md": markdown.render(header, results, remarks=remarks)}
-    for name, text in texts.items():
-        cleared(folder / name)
-        write(folder / name, text, instead=f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}.")
+    page = html.render(
+        header, results, docs=docs_of(results), scripts=scripts_of(header, results), remarks=remarks.every
+    )
+    texts = {"report.html": page, "report.md": markdown.render(header, results, remarks=remarks.every)}
+    cleared(folder / REMARKS)
+    try:
+        write_remarks(folder, remarks, instead="it holds what is printed above of the run as a whole.")
+    finally:
+        for name, text in texts.items():
+            cleared(folder / name)
+            instead = f"`opproof report {folder} --html FILE` writes it elsewhere, from {FILE}."
+            write(folder / name, text, instead=instead)

@@ -76,8 +76,8 @@ RENDERED = {
     "html": lambda: html.render(
         HEADER, RECORDS, docs={NAME: EVIL}, scripts={CASE: EVIL}, changes=SINCE, remarks=[EVIL]
     ),
-    "junit": lambda: junit.render(HEADER, RECORDS),
-    "github": lambda: github.annotations(HEADER, RECORDS, limit=99),
+    "junit": lambda: junit.render(HEADER, RECORDS, [EVIL]),
+    "github": lambda: github.annotations(HEADER, RECORDS, [EVIL], limit=99),
     "csv": lambda: csv_of(RECORDS),
     "compare": lambda: changes_text.text(SINCE),
     "compare in Markdown": lambda: changes_text.markdown(SINCE),

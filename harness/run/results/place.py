@@ -15,10 +15,11 @@ import msgspec
 from opproof.harness.run.results.lock import Busy, Lock, release, take
 from opproof.reports import Header, ResultsError, read_header
 from opproof.reports._results import FILE
+from opproof.reports.remarks import FILE as REMARKS
 from opproof.vocabulary.errors import UsageError
 
 #: What every run leaves behind, beside results.jsonl.
-REPORTS = ("report.html", "report.md")
+REPORTS = ("report.html", "report.md", REMARKS)
 
 #: Options that make it another call. Jobs, timeout, memory and the ledger may differ: the question is the same.
 _QUESTION = ("backends", "selection", "convention", "grad_oracle", "strict_subnormals", "in_process")
