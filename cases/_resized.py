@@ -7,7 +7,10 @@ from opproof.cases._long import lengths
 from opproof.cases._rows import join
 
 _LAID = (("x=2x3x5x4;size=(7,9)", "layout=cropped"), ("x=1x1x1x1;size=(2,3)", "layout=offset"))
-_WHOLE = ("x=2x3x5x3;size=(10,9)", "x=2x3x3x5;size=(9,10)", "x=2x3x12x6;size=(4,3)")
+_WHOLE = (
+    *("x=2x3x5x3;size=(10,9)", "x=2x3x3x5;size=(9,10)", "x=2x3x12x6;size=(4,3)"),
+    *("x=2x3x9x12;size=(3,4)", "x=1x2x8x16;size=(2,4)", "x=1x2x3x5;size=(9,15)"),
+)
 _ALIGNED = (
     "x=1x16x16x16;size=(32,32)",
     "x=1x2x16x16;size=(32,16)",
@@ -32,7 +35,7 @@ def laid_resized(rest: str = "") -> list[str]:
 
 
 def whole_resized(rest: str = "") -> list[str]:
-    """Rows of planes that are no squares, larger and smaller by whole numbers, one an axis."""
+    """Rows of planes that are no squares, larger and smaller by whole numbers, one an axis, and one for both."""
     return [join(row, rest) for row in _WHOLE]
 
 

@@ -1,4 +1,4 @@
-"""Cases of as_strided: rows apart, transposed views, overlapping windows, stride 0, elements never shown."""
+"""Cases of as_strided: rows apart, transposed views, windows and rows that overlap, stride 0, elements never shown."""
 
 from opproof.cases._long import lengths
 from opproof.cases._typed import typed
@@ -18,6 +18,8 @@ STANDARD = [
     "x=4x17;size=(4,5);stride=(0,3)",
     "x=4x17;size=(3,4,2);stride=(17,0,1);layout=gapped",
     "x=5x63;size=(5,9);stride=(63,7);layout=broadcast",
+    "x=5x7;size=(3,4);stride=(4,2);storage_offset=3",
+    "x=40,;size=(3,3,4);stride=(5,4,1)",
     "x=6x11;size=();stride=();storage_offset=13",
     "x=6x22;size=(6,2);stride=(22,9);fill=special",
     "x=6x9;size=(9,5);stride=(5,1);fill=exact",

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.cases import Case
 from opproof.cases._case import RESERVED
 from opproof.harness.check.questions.named import parameters_of, with_parameters
+from opproof.harness.check.sides.patience import NoEnd, within
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.diagnose.wrong import Wrong, every
@@ -25,6 +26,9 @@ from opproof.reference_ops._op import FACTS
 from opproof.vocabulary.dtypes import Kind
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG, Verdict
+
+#: Seconds of one evaluation: with changed numbers it may have no end.
+_LONGEST = 5.0
 
 
 def case_of(tried: Tried, name: str) -> Case:
@@ -92,12 +96,17 @@ def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until:
 
 
 def _in_time(outputs: Callable[..., Sequence[Any]], until: float) -> Callable[..., Sequence[Any]]:
-    """The same outputs. Raises OutOfTime where they are asked for too late."""
+    """The same outputs. Raises OutOfTime where they are asked for too late, or take too long."""
 
     def asked(*tensors: Any) -> Sequence[Any]:
-        if time.monotonic() > until:
+        left = until - time.monotonic()
+        if left < 0:
             raise OutOfTime
-        return outputs(*tensors)
+        try:
+            with within(min(left, _LONGEST)):
+                return outputs(*tensors)
+        except NoEnd:
+            raise OutOfTime from None
 
     return asked
 

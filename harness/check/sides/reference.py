@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 from opproof.harness.check.sides.call import perform
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.leaves import flat
+from opproof.harness.check.sides.patience import NoEnd, within
 from opproof.harness.check.sides.remembered import forgetting
 from opproof.harness.check.sides.subject import Form, as_call, call_for, in_dtype, in_float64
 from opproof.harness.check.tensors import PARTS, Tensor, by_parts
@@ -36,10 +38,14 @@ class Native(Protocol):
 
 @dataclass(frozen=True)
 class Reference:
-    """A function or module of PyTorch, and what its tensors are."""
+    """A function or module of PyTorch, and what its tensors are.
+
+    `patience`: seconds after which a call in the dtypes of a request is given up.
+    """
 
     subject: Any
     form: Form
+    patience: float = math.inf
 
     def native(self, request: Request) -> Reply:
         """What it gives in the dtypes of the request; where PyTorch has it in float32 alone, in that.
@@ -61,13 +67,15 @@ class Reference:
 
         def noted(tensors: Sequence[Any]) -> Any:
             given.update(t.untyped_storage().data_ptr() for t in tensors if not t.is_sparse)
-            return call(tensors)
+            with within(self.patience):
+                return call(tensors)
 
         with forgetting(self.subject), recorded() as draws, casts.recorded(given) as cast:
             reply = perform(noted, request)
         if reply.error.startswith(_UNTRACED):
             raise OpError(TAKES_FUNCTIONS.format("what the reference calls (flex_attention, cond, while_loop)"))
-        return replace(reply, draws=tuple(draws), casts=tuple(cast.items()))
+        error = reply.error.removeprefix(f"{NoEnd.__name__}: ")
+        return replace(reply, error=error, draws=tuple(draws), casts=tuple(cast.items()))
 
     def keeps(self, request: Request) -> bool:
         """Whether a call leaves something in it that was not there, as a table or a count, beside its buffers."""

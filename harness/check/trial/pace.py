@@ -30,6 +30,10 @@ class Pace:
         if self._work(asked) > 2 * self._work(self.given):
             self.larger = max(self.larger, self.last)
 
+    def growth(self, asked: Sequence[Tensor]) -> float:
+        """How many times the work of what was given these are."""
+        return self._work(asked) / self._work(self.given)
+
     def _work(self, asked: Sequence[Tensor]) -> float:
         """By what time grows: all elements, as much again for each of what any call takes.
 

@@ -41,6 +41,9 @@ FAILING = 4
 _ONE_BY_ONE, _LATER, _VAST = 0.25, 0.15, 0.1
 #: What was begun in time may take until so many times the time; what was seen after it so long.
 _OVER, _AFTER = 1.25, 1.0
+#: A call of the reference takes no longer than this share of it, but with the inputs given: it may follow numbers that
+#: were changed round and round. Nor longer than so many times what it took with these, by the work, and than a second.
+_SHARE, _TIMES, _LEAST = 0.25, 100.0, 1.0
 #: What is said of that where there was no time to judge it.
 _SEEN = " (another answer than PyTorch's own)"
 
@@ -88,6 +91,7 @@ def every_variant(
     start, found, manner = time.monotonic(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
     pace, once = Pace(first), Once(math.inf if wish.only else time.perf_counter() + _OVER * wish.seconds)
+    bounded = reference if wish.only else replace(reference, patience=_SHARE * wish.seconds)
     late, drawn = once, {tuple(shapes(draw)) for pair in pairs for draw in pair}
     named = reference.subject, reference.form.arguments.rest
     numbers = numbers_of(*named)
@@ -107,10 +111,10 @@ def every_variant(
         (v for seed, pair in shaped.items() for v in swept_apart(pair, seed, kept, numbers, wanted)),
     )
     draws = (v for v in later if wanted(v.name))
-    bears = partial(borne, reference, ask, manner)
+    bears = partial(borne, bounded, ask, manner)
     long = vast(pairs[0], kept, numbers, bears, wanted) if apart else ()
     shares = ((draws, _LATER), (long, _VAST), (many, _ONE_BY_ONE))
-    odd = (differing(reference, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
+    odd = (differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
     for same in chain(turned, ((v,) for v in chain(last, *odd))):
         begun = time.monotonic()
         names.append(same[0].name)
@@ -125,11 +129,13 @@ def every_variant(
             if same[0].seen and late is once and wish.only is None:
                 late = replace(once, until=time.perf_counter() + _AFTER * wish.seconds)
             known = late if same[0].seen else once
-            one = _of_some(reference, ask, same, first, drawn, manner, known, found[0] if found else None)
+            usual = found[0] if found else None
+            side = reference if usual is None else _patient(bounded, usual, pace.growth(same[0].asked))
+            one = _of_some(side, ask, same, first, drawn, manner, known, usual)
         except OutOfTime:
             left.append(f"{same[0].name}{_SEEN if same[0].seen else ''}")
             continue
-        if found:  # the first has the start of a process in it
+        if found and not one.declined:  # the first has the start of a process in it
             pace.took(same[0].asked, time.monotonic() - begun)
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
@@ -137,11 +143,17 @@ def every_variant(
         if _is_enough(found):
             break
     if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
-        found, not_asked = closing(found, ask, reference, wish, start, apart=apart, alone=alone)
+        found, not_asked = closing(found, ask, bounded, wish, start, apart=apart, alone=alone)
         left[:0] = not_asked
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
     return Rounds(found, tuple(left))
+
+
+def _patient(reference: Reference, given: Tried, growth: float) -> Reference:
+    """The reference with the patience for so many times the work that the inputs given are."""
+    own = 0.0 if given.facts is None else given.facts.reply.seconds
+    return replace(reference, patience=min(reference.patience, max(_LEAST, _TIMES * own * growth)))
 
 
 def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:

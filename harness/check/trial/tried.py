@@ -59,9 +59,9 @@ def tried(reference: Reference, ask: Ask, variant: Variant, manner: Manner, once
     if variant.one:  # of values; the gradients of what is one are asked for by themselves
         manner = replace(manner, gradients=False)
     asked = once.asked(reference, variant, variant.asked, manner)
-    other = once.asked(reference, variant, variant.other, manner)
+    other = asked if isinstance(asked, str) else once.asked(reference, variant, variant.other, manner)
     if isinstance(asked, str) or isinstance(other, str):
-        return by_reference(variant, asked if isinstance(asked, str) else str(other))
+        return by_reference(variant, str(asked if isinstance(asked, str) else other))
     if variant.one:
         if asked.request.after:
             return by_reference(variant, "it updates what would be one tensor")
