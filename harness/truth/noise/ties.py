@@ -16,8 +16,9 @@ from opproof.vocabulary.dtypes import DTYPES
 
 Floats = NDArray[Any]
 
-#: Terms below which no bias is larger than the noise; how many of a row are looked at, and that many of them differ.
-_LEAST, _LOOKED, _DIFFERENT = 64, 256, 1 / 4
+#: Terms below which no bias is larger than the noise; how many of a row are looked at, that many of them differ, or so
+#: many are one number: half of a row of softmax is exp(0), where half of its input is 0.
+_LEAST, _LOOKED, _DIFFERENT, _ALIKE = 64, 256, 1 / 4, 1 / 4
 #: Roundoffs of a sequential sum that make one unit: an honest sum has an RMS of 2 then.
 _UNIT = 2.0
 #: Multiplications beyond which a product of matrices is not made term after term.
@@ -26,13 +27,19 @@ _U = DTYPES["f32"].u
 
 
 def tied(terms: Floats) -> bool:
-    """Whether rows (..., n) hold few different numbers; of the first, the middle and the last row."""
+    """Whether rows (..., n) hold few different numbers, or one often; of the first, the middle and the last row."""
     count = terms.shape[-1]
     if count < _LEAST or not terms.size or terms.dtype.kind != "f":
         return False
     rows = terms.reshape(-1, count)
     some = (rows[i, :_LOOKED] for i in {0, len(rows) // 2, len(rows) - 1})
-    return any(len(np.unique(row)) <= _DIFFERENT * len(row) for row in some)
+    return any(_is_tied(row) for row in some)
+
+
+def _is_tied(row: Floats) -> bool:
+    numbers, counts = np.unique(row, return_counts=True)
+    often = counts[numbers != 0].max(initial=0)  # nothing is rounded where 0 is added
+    return len(numbers) <= _DIFFERENT * len(row) or often >= _ALIKE * len(row)
 
 
 def lean(terms: Floats, exact: Floats) -> Floats:

@@ -34,6 +34,7 @@ class InTurn:
 CASES = [
     "softmax[x=9x1031;dim=-1;f32;fill=ties]",
     "softmax[x=9x4099;dim=-1;f32;fill=ties]",
+    "softmax[x=2x1031;dim=-1;f32;fill=zeros]",
     "sum[x=9x4099;dim=-1;f32;fill=constant]",
     "cumsum[x=9x4099;dim=-1;f32;fill=constant]",
     "matmul[a=3x4099;b=4099x5;f32;fill=constant]",
@@ -54,6 +55,9 @@ def test_what_few_numbers_are():
     assert tied(np.ones((3, 64)))
     assert tied(drawn.choice([1.0, 2.0, 3.0], (3, 1000)))
     assert tied(np.stack([drawn.standard_normal(1000), np.ones(1000)]))
+    often, never = (np.where(np.arange(1000) % 3 == 0, alike, drawn.standard_normal(1000)) for alike in (1.0, 0.0))
+    assert tied(often[None])
+    assert not tied(never[None])  # to add 0 rounds nothing
 
 
 def test_the_lean_is_half_of_what_the_sum_is_off_by():
