@@ -99,13 +99,10 @@ def cases(selection: Selection) -> list[Case]:
 def _named(selection: Selection) -> list[Case]:
     """The cases whose ids are given. Of an operator with many of them the registry's own are not tried first."""
     named = [Case.parse(text) for text in selection.cases]
-    often = [op for op, count in Counter(c.op for c in named).items() if count > _MANY]
-    own = {c for op in operators(Selection(ops=tuple(often), folders=selection.folders)) if often for c in _rows(op)}
+    often = tuple(op for op, count in Counter(c.op for c in named).items() if count > _MANY)
+    ops = operators(Selection(ops=often, folders=selection.folders)) if often else []
+    own = {c for op in ops for c in cases_of(op.name, "standard", op.rows)}
     return [c if c in own else checked(c, selection.folders) for c in named]
-
-
-def _rows(op: Op) -> list[Case]:
-    return cases_of(op.name, "standard", op.rows)
 
 
 def _listed(selection: Selection) -> list[Case]:

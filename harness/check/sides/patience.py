@@ -12,6 +12,10 @@ from contextlib import contextmanager
 class NoEnd(BaseException):
     """It took too long. No Exception, which the code that it ends may catch and go on."""
 
+    def __str__(self) -> str:
+        """How long, as far as it is known: one that strikes between the end and this module's own says nothing."""
+        return super().__str__() or "it did not end in time"
+
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
