@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
-from opproof.backends.host.frames import HEAD, LONGEST, FrameError, decode, encode
+from opproof.backends.host.frames import LONGEST, FrameError, decode, encode
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import plain
 from opproof.vocabulary.verdicts import Verdict
-
-
-class _Header(msgspec.Struct, forbid_unknown_fields=True):
-    """Of a frame without tensors, as the answers are that come by the thousand."""
-
-    metadata: dict[str, str] = msgspec.field(name="__metadata__")
-
-
-_HEADER = msgspec.json.Decoder(_Header)
 
 
 def exchanged(
@@ -51,20 +40,10 @@ def exchanges(
 
 def _read(process: HostProcess, frame: bytes, number: str) -> tuple[dict[str, str], dict[str, Array]]:
     try:
-        answer, arrays = _without_tensors(frame) or decode(frame)
+        answer, arrays = decode(frame)
     except FrameError as error:
         raise HostFault(Verdict.ERROR, f"{plain(str(error))}{process.last_line()}") from None
     if answer.get("id") != number:
         got = plain(repr(answer.get("id")))
         raise HostFault(Verdict.ERROR, f"the answer has id {got}; expected {number!r}, that of the request")
     return answer, arrays
-
-
-def _without_tensors(frame: bytes) -> tuple[dict[str, str], dict[str, Array]] | None:
-    """What `decode` reads of most frames, in a fifth of its time; None where it may be anything else."""
-    if len(frame) != HEAD + int.from_bytes(frame[8:HEAD], "little"):
-        return None
-    try:
-        return _HEADER.decode(frame[HEAD:]).metadata, {}
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
