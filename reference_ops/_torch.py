@@ -38,7 +38,8 @@ def autograd(
         found = iter(_grad(torch, ys, wanted, gs))
     else:
         found = iter([None] * len(wanted))
-    return [_or_zeros(torch, next(found), t) if n else None for t, n in zip(tensors, needs, strict=True)]
+    given = [next(found) if n else None for n in needs]
+    return [torch.zeros_like(t) if n and d is None else d for t, n, d in zip(tensors, needs, given, strict=True)]
 
 
 def _grad(torch: Any, ys: Sequence[Any], wanted: Sequence[Any], gs: Sequence[Any]) -> Sequence[Any]:
@@ -51,10 +52,6 @@ def _grad(torch: Any, ys: Sequence[Any], wanted: Sequence[Any], gs: Sequence[Any
     if engine is None or any(y.shape != g.shape for y, g in zip(ys, gs, strict=True)):
         return torch.autograd.grad(ys, wanted, gs, allow_unused=True)  # type: ignore[no-any-return]
     return engine(ys, gs, False, False, tuple(wanted), True, accumulate_grad=False)  # type: ignore[no-any-return]
-
-
-def _or_zeros(torch: Any, gradient: Any, tensor: Any) -> Any:
-    return torch.zeros_like(tensor, requires_grad=False) if gradient is None else gradient
 
 
 def stepped(

@@ -60,7 +60,8 @@ def write_remarks(folder: Path, remarks: Remarks, *, instead: str) -> None:
 def of_parts(parts: Iterable[Remarks]) -> Remarks:
     """What is true of the whole that was run in parts; objections are made anew, to the ledger of the whole."""
     some = list(parts)
-    complaints, notes = (dict.fromkeys(s for r in some for s in getattr(r, kind)) for kind in ("complaints", "notes"))
+    complaints = dict.fromkeys(sentence for one in some for sentence in one.complaints)
+    notes = dict.fromkeys(sentence for one in some for sentence in one.notes)
     return Remarks(complaints=tuple(complaints), notes=tuple(notes))
 
 

@@ -43,8 +43,8 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     notes = list(dict.fromkeys([*told.notes, *notes, *not_inherited(backends, ledger)]))
     whole = Extent.PART if merged.missing else extent(selection_of(merged.header))
     with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
-        said = {"complaints": told.complaints, "notes": notes}
-        status = finish(folder, merged.header, merged.results, known, quiet=quiet, extent=whole, **said)
+        run = folder, merged.header, merged.results
+        status = finish(*run, known, quiet=quiet, extent=whole, complaints=told.complaints, notes=notes)
     for sentence in merged.missing:
         click.echo(f"missing: {sentence}")
     return Exit.FAILED if merged.missing else status

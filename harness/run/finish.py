@@ -43,8 +43,7 @@ def finish(
 
     today = datetime.datetime.now(datetime.UTC).date()
     found = findings(known, results)
-    objected = objections(found, results, today, extent=extent)
-    remarks = Remarks(tuple(complaints), tuple(s for s in objected if s not in complaints), tuple(notes))
+    remarks = Remarks(tuple(complaints), tuple(objections(found, results, today, extent=extent)), tuple(notes))
     worst = ranges(results, _folders(header))
     text = terminal.summary(header, results, folder=folder)
     try:

@@ -26,7 +26,7 @@ from opproof.harness.check.trial.closing import closing
 from opproof.harness.check.trial.declines import of_candidate, of_reference
 from opproof.harness.check.trial.manner import Manner
 from opproof.harness.check.trial.once import Once
-from opproof.harness.check.trial.outcome import Tried, nothing
+from opproof.harness.check.trial.outcome import By, Tried, nothing
 from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.swept import differing
 from opproof.harness.check.trial.tried import tried
@@ -135,7 +135,8 @@ def every_variant(
         except OutOfTime:
             left.append(f"{same[0].name}{_SEEN if same[0].seen else ''}")
             continue
-        if found and not one.declined:  # the first has the start of a process in it
+        given_up = bool(one.declined) and one.by is By.REFERENCE  # which tells nothing of the others
+        if found and not given_up:  # the first has the start of a process in it
             pace.took(same[0].asked, time.monotonic() - begun)
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")

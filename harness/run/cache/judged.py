@@ -6,7 +6,7 @@ one that is not simply right, is judged anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -16,7 +16,7 @@ from opproof.harness.judge.figures import Figures
 from opproof.harness.judge.judgement import Judgement, Rules
 from opproof.harness.truth.posed import Posed
 from opproof.reports import Worst
-from opproof.vocabulary.arrays import bytes_of
+from opproof.vocabulary.arrays import Array, bytes_of
 from opproof.vocabulary.verdicts import Verdict
 
 #: Answers to one question that are kept, the last ones: of several backends, and of each when it has changed.
@@ -43,9 +43,8 @@ def judged(
 
     `beside`: the question of the case, with which what is said of this one, of other data, is kept.
     """
-    key = key_of(answer, rules, before=bool(posed.op.drawn_from))
-    if beside is not None:
-        key = _of_data(key, posed)
+    data = () if beside is None else (*posed.inputs, *posed.cotangents)
+    key = key_of(answer, rules, before=bool(posed.op.drawn_from), data=data)
     passed = (beside or posed).passed
     known = passed.get(key)
     if known is not None:
@@ -60,11 +59,12 @@ def judged(
     return judgement
 
 
-def key_of(answer: Answer, rules: Rules, *, before: bool) -> bytes:
+def key_of(answer: Answer, rules: Rules, *, before: bool, data: Sequence[Array | None] = ()) -> bytes:
     """Of the bits of every array, their dtypes and shapes, and of how they are judged; with `before` also of what the
-    answer is held against: that of the call before, and the other draws.
+    answer is held against: that of the call before, and the other draws; `data`: those of another question.
     """
-    parts = (answer.arrays, answer.before, answer.drawn) if before else (answer.arrays,)
+    parts = [answer.arrays, answer.before, answer.drawn] if before else [answer.arrays]
+    parts += [data] if data else []
     told = [[None if a is None else (name_of(a.dtype), a.shape) for a in part] for part in parts]
     key = blake2b(repr((rules, told)).encode(), digest_size=32)
     for part in parts:
@@ -72,13 +72,3 @@ def key_of(answer: Answer, rules: Rules, *, before: bool) -> bytes:
             if array is not None:
                 key.update(bytes_of(array).data)
     return key.digest()
-
-
-def _of_data(key: bytes, posed: Posed) -> bytes:
-    """The key of an answer to the question of these data."""
-    total = blake2b(key, digest_size=32)
-    for array in (*posed.inputs, *posed.cotangents):
-        if array is not None:
-            total.update(repr((name_of(array.dtype), array.shape)).encode())
-            total.update(bytes_of(array).data)
-    return total.digest()

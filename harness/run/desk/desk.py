@@ -84,14 +84,14 @@ class Desk:
     def _records(self, task: Task) -> list[Result]:
         amended = self._blame.of_a_death(task.backend)
         seat = self._seats.seat(task.backend)
-        had, earlier, once = seat.history, len(seat.history), seat.host.about.once
+        history, earlier, once = seat.history, len(seat.history), seat.host.about.once
         first = self._seats.attempt(task)
         look = Look(first) if once else self._looks.second(task, first, used=earlier > 0)
         last, spoilers = look.attempt, tuple[Task, ...]()
         if look.unlike is not None and look.unlike.judgement.verdict is Verdict.NOT_REPEATABLE:
-            last, spoilers = self._blame.of_another_answer(task, look.unlike, had[:earlier])
+            last, spoilers = self._blame.of_another_answer(task, look.unlike, history[:earlier])
         elif look.unlike is not None:
-            last, charged = self._blame.of_harm(task, look.unlike, last, had[:earlier])
+            last, charged = self._blame.of_harm(task, look.unlike, last, history[:earlier])
             amended += charged
         made = record(task, last, in_process=seat.host.in_process)
         return [*amended, replace(made, repro=repro(task, *spoilers)) if spoilers else made]
