@@ -14,6 +14,7 @@ A file's first plain row of a tensor is tried again in float32 with the tensor s
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -46,6 +47,7 @@ def is_plain(case: Case) -> bool:
     return case.dtype == "f32" and case.fill in PLAIN and usual and once and small and low
 
 
+@functools.lru_cache(4096)  # of few shapes
 def lies_otherwise(shape: Shape, layout: str) -> bool:
     """Whether `layout` gives a tensor of `shape` other strides, along axes longer than 1, than transposing it does."""
     found = [

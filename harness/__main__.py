@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from typing import Any
@@ -95,6 +96,8 @@ def main(args: list[str] | None = None) -> None:
     except BadInput as error:
         click.echo(f"opproof: {error}", err=True)
         sys.exit(2)
+    if args is None:
+        gc.freeze()  # at its end Python would look through all that there is once more
     sys.exit(status if isinstance(status, int) else 0)
 
 

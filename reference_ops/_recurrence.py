@@ -47,9 +47,16 @@ def torch_states(torch: Any, decay: Any, writes: Any, state: Any) -> Any:
     Not step by step: S_i is the sum over what was written before i of it times the product of the decays since.
     decay (n, t, heads, d) scales rows of writes (n, t, heads, d, e).
     """
-    t = decay.shape[1]
-    i, s, m = torch.arange(t + 1)[:, None, None], torch.arange(t + 1)[:, None], torch.arange(t)
-    since = ((m >= s) & (m < i))[None, ..., None, None]
-    products = torch.where(since, decay[:, None, None], torch.ones((), dtype=decay.dtype)).prod(3)
-    past = (s <= i).reshape(1, t + 1, t + 1, 1, 1)
-    return torch.einsum("nishd,nshde->nihde", products * past, torch.cat([state[:, None], writes], dim=1))
+    i = torch.arange(decay.shape[1] + 1)
+    past = (i >= i[:, None])[None, ..., None, None]  # (1, written before s, state i, 1, 1)
+    products = torch.where(past[:, :, :-1], decay[:, None], torch.ones((), dtype=decay.dtype)).cumprod(2)
+    products = torch.cat([torch.ones_like(products[:, :, :1]), products], dim=2) * past
+    return torch.einsum("nsihd,nshde->nihde", products, torch.cat([state[:, None], writes], dim=1))
+
+
+def torch_products(transition: Any, writes: Any, state: Any) -> list[Any]:
+    """All states S_0 = state, S_(t+1) = S_t T_t + writes_t, T_t a matrix each, for the PyTorch twins: tokens + 1."""
+    states = [state]
+    for matrix, written in zip(transition.unbind(1), writes.unbind(1), strict=True):
+        states.append(states[-1] @ matrix + written)
+    return states

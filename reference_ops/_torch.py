@@ -18,7 +18,7 @@ def gradient(torch: Any, f: Any, x: Any, g: Any) -> Any:
     """Autograd's gradient of f at x for the cotangent g, itself differentiable where x or g asks for it."""
     with torch.enable_grad():
         leaf = x if x.requires_grad else x.detach().requires_grad_()
-        (found,) = torch.autograd.grad(f(leaf), leaf, g, create_graph=x.requires_grad or g.requires_grad)
+        (found,) = _grad(torch, (f(leaf),), (leaf,), (g,), again=x.requires_grad or g.requires_grad)
     return found
 
 
@@ -42,16 +42,18 @@ def autograd(
     return [torch.zeros_like(t) if n and d is None else d for t, n, d in zip(tensors, needs, given, strict=True)]
 
 
-def _grad(torch: Any, ys: Sequence[Any], wanted: Sequence[Any], gs: Sequence[Any]) -> Sequence[Any]:
-    """torch.autograd.grad, None where no output depends on a tensor.
+def _grad(
+    torch: Any, ys: tuple[Any, ...], wanted: Sequence[Any], gs: tuple[Any, ...], *, again: bool = False
+) -> Sequence[Any]:
+    """torch.autograd.grad, None where no output depends on a tensor; itself differentiable where `again`.
 
     It compares shapes as symbols, for which it imports SymPy: 0.3 s in each process, and 15 % of the time of a small
     gradient. Where they are alike the engine is called as it calls it.
     """
     engine = getattr(torch.autograd.graph, "_engine_run_backward", None)
     if engine is None or any(y.shape != g.shape for y, g in zip(ys, gs, strict=True)):
-        return torch.autograd.grad(ys, wanted, gs, allow_unused=True)  # type: ignore[no-any-return]
-    return engine(ys, gs, False, False, tuple(wanted), True, accumulate_grad=False)  # type: ignore[no-any-return]
+        return torch.autograd.grad(ys, wanted, gs, create_graph=again, allow_unused=True)  # type: ignore[no-any-return]
+    return engine(ys, gs, again, again, tuple(wanted), True, accumulate_grad=False)  # type: ignore[no-any-return]
 
 
 def stepped(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._arrays import unbroadcast
-from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
+from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps, torch_products
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
@@ -97,9 +97,6 @@ def torch(torch: Any, q: Any, k: Any, v: Any, gate: Any, beta: Any, state: Any) 
     # The paper's form: the state times one matrix, diag(exp(gate)) (I - beta k kᵀ), plus the new value.
     kept = torch.eye(d, dtype=v.dtype) - beta[..., None] * k[..., :, None] * k[..., None, :]
     transition = torch.exp(gate).expand(v.shape)[..., None] * kept
-    y = []
-    for t in range(v.shape[1]):
-        state = torch.einsum("nhij,nhjk->nhik", state, transition[:, t])
-        state = state + torch.einsum("nhi,nhj->nhij", beta[:, t] * v[:, t], k[:, t])
-        y.append(torch.einsum("nhij,nhj->nhi", state, q[:, t]) / d**0.5)
-    return torch.stack(y, dim=1).to(dtype), state.to(dtype)
+    states = torch_products(transition, torch.einsum("nthi,nthj->nthij", beta * v, k), state)
+    y = torch.einsum("nthij,nthj->nthi", torch.stack(states[1:], dim=1), q) / d**0.5
+    return y.to(dtype), states[-1].to(dtype)

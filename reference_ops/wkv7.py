@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps
+from opproof.reference_ops._recurrence import backwards, from_left, from_right, outer, stacked, steps, torch_products
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
@@ -74,8 +74,5 @@ def torch(torch: Any, r: Any, w: Any, k: Any, v: Any, a: Any, b: Any, state: Any
     r, w, k, v, a, b, state = widened(torch, r, w, k, v, a, b, state)
     # The whole transition as one matrix, applied from the right.
     transition = torch.diag_embed(w) + torch.einsum("nthi,nthj->nthij", a, b)
-    y = []
-    for t in range(r.shape[1]):
-        state = state @ transition[:, t] + torch.einsum("nhi,nhj->nhij", v[:, t], k[:, t])
-        y.append(torch.einsum("nhij,nhj->nhi", state, r[:, t]))
-    return torch.stack(y, dim=1).to(dtype), state.to(dtype)
+    states = torch_products(transition, torch.einsum("nthi,nthj->nthij", v, k), state)
+    return torch.einsum("nthij,nthj->nthi", torch.stack(states[1:], dim=1), r).to(dtype), states[-1].to(dtype)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import msgspec
 
 from opproof.reports._record import SCHEMA_VERSION, Header, Result
+from opproof.vocabulary.cycles import uncollected
 from opproof.vocabulary.errors import ResultsError
 from opproof.vocabulary.text import visible
 from opproof.vocabulary.verdicts import Verdict
@@ -148,18 +147,6 @@ def _one_by_one(path: Path, lines: Sequence[bytes], first: int, header: Header) 
             if fields is None and not line.endswith(b"\n"):  # cut short
                 return
             raise ResultsError(f"{path}, line {number}: {_objection(fields, error, header)}") from None
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the collector of cycles, which looks through all records again and again; they have none."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
 
 
 def _json(line: bytes) -> Any:

@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from opproof.reports import declared, rounding
 from opproof.reports._kinds import COLUMNS, LABELS, Kind, share
 from opproof.reports._record import Header, Result
-from opproof.reports._summary import failures, grouped, kinds_of, largest, of_arrays, provisos, reasons, sentence, table
+from opproof.reports._summary import (
+    Row,
+    failures,
+    grouped,
+    kinds_of,
+    largest,
+    of_arrays,
+    provisos,
+    reasons,
+    sentence,
+    table,
+)
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
 from opproof.reports.causes import causes, heading
 
@@ -24,10 +35,10 @@ def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] 
 
     GitHub refuses comments of more than 65,536 characters.
     """
-    kinds = kinds_of(results)
+    kinds, rows = kinds_of(results), table(results)
     open_kinds = (Kind.FAILED, Kind.HARNESS_ERROR, Kind.NO_EVIDENCE)
     worst = next((k for k in open_kinds if kinds[k]), Kind.PASSED if kinds[Kind.PASSED] else Kind.FAILED)
-    top = f"### {_MARKS[worst]} opproof: {cell(sentence(header, results), 1500)}"
+    top = f"### {_MARKS[worst]} opproof: {cell(sentence(header, results, rows), 1500)}"
     own = provisos(results), rounding.text(results), declared.text(results)
     told = [text for text in (*own, *remarks[:_REMARKS]) if text]
     blocks = [top, *(cell(text, 1500) for text in told), *_backends(header, results)]
@@ -41,7 +52,7 @@ def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] 
     lists = {
         "Harness errors, opproof's own fault": _reasons(results, Kind.HARNESS_ERROR),
         "Known failures": _reasons(results, Kind.KNOWN),
-        "All operators": _operators(results),
+        "All operators": _operators(results, rows),
     }
     for title, body in lists.items():
         block = _fold(title, body)
@@ -129,7 +140,7 @@ def _reasons(results: Sequence[Result], what: Kind) -> str:
     )
 
 
-def _operators(results: Sequence[Result]) -> str:
+def _operators(results: Sequence[Result], tallied: Sequence[Row]) -> str:
     if not results:
         return ""
     shown, names = _shown(results), short_names({r.backend for r in results})
@@ -137,7 +148,7 @@ def _operators(results: Sequence[Result]) -> str:
     heads = ["operator", *["backend"] * several, "records", *(LABELS[k] for k in shown), "units"]
     heads += [*["units, failing"] * failed, "RMS", "bias"]
     rows = [heads, [":--", *[":--"] * several, *["--:"] * (len(heads) - 1 - several)]]
-    for row in table(results):
+    for row in tallied:
         counts = [str(row.tally.kinds[k]) if row.tally.kinds[k] else "" for k in shown]
         first = [cell(row.op, 80), *[cell(names[row.backend], 60)] * several, str(row.tally.records)]
         rows.append([*first, *counts, *largest(row.tally, failing=failed), *of_arrays(row.tally)])

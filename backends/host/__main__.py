@@ -26,6 +26,7 @@ from opproof.backends.host.request import Request, params_of, several_of
 from opproof.backends.load import load_backend
 from opproof.backends.loaded import Loaded, settle
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.cycles import uncollected
 from opproof.vocabulary.errors import BackendError
 
 PROTOCOL = "1"
@@ -78,13 +79,15 @@ def _serve(spec: str, source: int, sink: int, arena: Arena, *, shared: bool) -> 
             if not shared:
                 tensors = {"arena": _filled(arena, tensors["arena"])}
             answers = _called(backend, several_of(metadata), arena)
-        frames, since = b"", _now()
+        frames, since, last, told = b"", _now(), dict[str, str](), b""
         for answer in answers:
             if os.getpid() != process:
                 os._exit(0)  # a copy that the backend forked and let return: the answer is the original's
             if not shared and tensors:
                 arena.guard(())  # it is read whole, to travel back
-            frames += encode({**answer, "id": metadata.get("id", "")}, tensors)
+            if tensors or answer is not last:  # several calls are mostly answered alike
+                last, told = answer, encode({**answer, "id": metadata.get("id", "")}, tensors)
+            frames += told
             if _now() - since > _SOON:
                 _write(sink, frames)
                 frames, since = b"", _now()
@@ -93,11 +96,13 @@ def _serve(spec: str, source: int, sink: int, arena: Arena, *, shared: bool) -> 
 
 def _called(backend: Loaded, calls: Sequence[tuple[Request, int]], arena: Arena) -> Iterator[dict[str, str]]:
     """An answer to each call; after one that went wrong there are no more."""
-    made = True
+    made, last, told = True, None, dict[str, str]()
     for request, base in calls:
         given = serve.answer(backend, request, arena, base) if made else serve.Answer(serve.Outcome.NOT_MADE)
         made = given.outcome is serve.Outcome.DONE
-        yield serve.to_metadata(given)
+        if given != last:
+            last, told = given, serve.to_metadata(given)
+        yield told
 
 
 def _filled(arena: Arena, sent: Array) -> Array:
@@ -109,7 +114,8 @@ def _filled(arena: Arena, sent: Array) -> Array:
 
 def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
     try:
-        backend = settle(load_backend(spec), spec)
+        with uncollected(kept=True):
+            backend = settle(load_backend(spec), spec)
     except BackendError as error:
         return None, {"kind": "failed", "message": str(error)}
     except BaseException as error:  # whatever loading it raises

@@ -54,11 +54,12 @@ def command(
     """
     from opproof.harness.run.status import Exit
     from opproof.reports import bench
-    from opproof.reports._results import Texts, uncollected
+    from opproof.reports._results import Texts
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
     from opproof.reports.files import write
+    from opproof.vocabulary.cycles import uncollected
     from opproof.vocabulary.errors import UsageError
 
     if bench.is_bench(baseline) and bench.is_bench(new):

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from opproof.harness.run.task import Task
 
 #: Seconds of a judge's work that are handed over at once: its records come that late, and so does an end.
-SECONDS = 0.05
+SECONDS = 0.1
 #: Cases at once: so many are tried again where their judge dies.
-MOST = 16
+MOST = 64
 
 Case: TypeAlias = tuple[Task, ...]
 

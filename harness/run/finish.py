@@ -17,11 +17,13 @@ from opproof.reports import Header, Result
 from opproof.reports._results import FILE
 from opproof.reports.remarks import FILE as REMARKS
 from opproof.reports.remarks import Remarks, write_remarks
+from opproof.vocabulary.cycles import uncollected
 
 #: The file with the worst input of every range, of runs of level exhaustive.
 RANGES = "ranges.csv"
 
 
+@uncollected()
 def finish(
     folder: Path,
     header: Header,

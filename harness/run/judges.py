@@ -21,6 +21,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.reach import adopt, end, withdraw
 from opproof.harness.run.task import Task
 from opproof.reports import Result
+from opproof.vocabulary.cycles import uncollected
 
 #: The one of this process.
 _DESK: list[Desk] = []
@@ -45,7 +46,8 @@ def start(limits: Limits, cache: place.Place | None = None) -> None:
     adopt()
     keep_what_is_freed()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
-    _DESK[:] = [Desk(limits, cache)]
+    with uncollected(kept=True):
+        _DESK[:] = [Desk(limits, cache)]
 
 
 def describe(spec: str) -> dict[str, str]:

@@ -35,6 +35,7 @@ from opproof.harness.run.unwatched.files import asked_by_programs
 from opproof.reference_ops import load_folder
 from opproof.reports import Header
 from opproof.reports._results import legible
+from opproof.vocabulary.cycles import uncollected
 from opproof.vocabulary.errors import UsageError
 
 
@@ -51,7 +52,8 @@ def run(settings: Settings) -> int:
     ]
     if not settings.in_process and not settings.dask:
         prepare()
-    planned = _planned(settings)
+    with uncollected():
+        planned = _planned(settings)
     if planned is None:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE

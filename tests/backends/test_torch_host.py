@@ -9,7 +9,8 @@ import torch
 
 from opproof.reference_ops._torch import autograd, step_once
 
-#: Steps of every optimizer and a gradient, each of which made PyTorch import its compiler, or SymPy.
+#: Steps of every optimizer, a gradient, and operators that are gradients, each of which made PyTorch import its
+#: compiler, or SymPy.
 CALLS = """
 import sys
 from opproof.backends.torch import create
@@ -18,7 +19,7 @@ from opproof.harness.truth.posed import pose
 from opproof.reference_ops import load, names
 
 backend = create()
-for name in ["gelu", *(n for n in names() if n.startswith(("opt_step", "lbfgs")))]:
+for name in ["gelu", *(n for n in names() if n.startswith(("opt_step", "lbfgs")) or n.endswith("_back"))]:
     pair = pose(cases_of(name, "smoke")[0], load(name), "forward")
     given = [None if x is None else x.astype("f4") if x.dtype.kind == "f" else x for x in pair.asked.inputs]
     (first, *_) = backend.forward(name, given, pair.asked.params)

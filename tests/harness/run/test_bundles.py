@@ -9,7 +9,7 @@ from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.task import Task
 
-CASES = [(Task("numpy", f"neg[x=2x{n};f32]", "forward"),) for n in range(1, 201)]
+CASES = [(Task("numpy", f"neg[x=2x{n};f32]", "forward"),) for n in range(1, 401)]
 
 
 def judged(left, each):

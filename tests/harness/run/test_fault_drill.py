@@ -38,7 +38,7 @@ MARKER = "OPPROOF_DRILL"
 QUIET = {"late segfault": 110, "late write": 110, "alarm": 330}
 #: Honest records before the first of these. What a judge did not come to of a bundle is asked after the bundles that
 #: wait, so a fault may come this much later than its place; one after which the host is left would end a timer too.
-LATER = 64
+LATER = 256
 #: Kinds that cost seconds a record: no more than so many of each.
 COSTLY = {"SIGSTOP": 2, "hang": 2, "hang with the GIL": 2, "growing memory": 3, "alarm": 2}
 COSTLY |= {"late segfault": 2, "late write": 2}
@@ -151,7 +151,7 @@ def test_exactly_the_faulty_cases_are_named(tmp_path: Path):
     assert len(faults) == FAULTS
     runs = {2: order}
     for jobs, of_each in FEWER.items():
-        runs[jobs] = arranged(honest[::4], dict(islice(faults.items(), of_each * len(KINDS))))
+        runs[jobs] = arranged(honest[::3], dict(islice(faults.items(), of_each * len(KINDS))))
     with ThreadPoolExecutor() as at_once:  # for the most part they wait
         seen = dict(zip(runs, at_once.map(lambda jobs: records(tmp_path, runs[jobs], jobs), runs), strict=True))
     for jobs, order in runs.items():
