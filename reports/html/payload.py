@@ -6,10 +6,11 @@ what changed since a baseline are here as every rendering has them: the page's s
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from opproof.reports._kinds import ALLOWED, KINDS, LABELS, kind, worst_first
 from opproof.reports._record import Header, Result
@@ -124,7 +125,7 @@ def encode(
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return msgspec.json.encode(value).decode()
 
 
 _COLUMNS = tuple(
