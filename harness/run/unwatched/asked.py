@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from opproof.backends.host.request import dtype_of
+from opproof.harness.run.unwatched.chosen import is_large
 from opproof.harness.run.unwatched.data import data_of, losses_of
 from opproof.harness.run.unwatched.process import run
 from opproof.harness.truth.data import to_dtype
@@ -62,11 +63,12 @@ def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Program:
 
 
 def _job(pair: Pair) -> dict[str, object]:
-    asked, losses = pair.asked, losses_of(pair)
+    asked, large = pair.asked, is_large(pair.asked.case)
+    losses, data = ({}, {"asked": asked}) if large else (losses_of(pair), data_of(pair))
     return {
         "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
-        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
-        "data": {name: _native(posed) for name, posed in {**data_of(pair), **losses}.items()},
+        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses), "once": large,
+        "data": {name: _native(posed) for name, posed in {**data, **losses}.items()},
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Which calls a program makes: of what passed two of every operator and mode, and some of what was declined."""
+"""Which calls a program makes: of what passed two of every operator and mode, and some that are large or declined."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from opproof.reports import Result
 from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.verdicts import Verdict
 
-#: Elements of the largest case, so that a call takes no second.
-MOST = 2**16
-#: Of every operator and mode so many that passed are asked again, and so many that were declined.
-FEW, DECLINED = 2, 8
+#: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.
+MOST, LARGEST = 2**16, 2**21
+#: Of every operator and mode so many that passed are asked again, and so many that were declined; large ones in all.
+FEW, DECLINED, LARGE = 2, 8, 8
 
 
 def chosen(results: Sequence[Result]) -> list[Result]:
@@ -27,7 +27,7 @@ def chosen(results: Sequence[Result]) -> list[Result]:
     passed = _by_call(r for r in results if r.verdict is Verdict.PASS)
     declined = _by_call(r for r in results if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
     some = [_few(of) + _of_each_fill(declined.get(call, ()), {r.dtype for r in of}) for call, of in passed.items()]
-    return [result for result in chain(*zip_longest(*some)) if result is not None]
+    return [result for result in chain(*zip_longest(*some)) if result is not None] + _large(results)
 
 
 def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
@@ -39,11 +39,30 @@ def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
     return dict(found)
 
 
+def is_large(case: Case) -> bool:
+    """Whether a program makes one call of the case at most."""
+    return elements(case) > MOST
+
+
+def _large(results: Iterable[Result]) -> list[Result]:
+    """Those that passed and are larger than others: the smallest of an operator and mode, some of all of these."""
+    some = sorted((r for r in results if r.verdict is Verdict.PASS), key=lambda r: (r.dtype != "f32", r.case))
+    cases = [(r, Case.parse(r.case)) for r in some]
+    large = [(r, elements(c)) for r, c in cases if is_large(c) and elements(c) <= LARGEST and _is_plain(c)]
+    of_each = list({(r.op, r.mode): r for r, _ in sorted(large, key=lambda pair: -pair[1])}.values())
+    return of_each[:: -(-len(of_each) // LARGE)] if of_each else []
+
+
 def _is_usual(case: Case) -> bool:
+    """A plain case that can be called hundreds of times."""
+    return not is_large(case) and _is_plain(case)
+
+
+def _is_plain(case: Case) -> bool:
     """A case of floats of one dtype, each tensor and result in memory of its own."""
     shared = any(isinstance(shape, str) for _, shape in case.tensors)
     plain = case.layout == case.into == "contiguous" and not case.inplace and not case.mixed and not shared
-    return plain and case.dtype in FLOATS and elements(case) <= MOST
+    return plain and case.dtype in FLOATS
 
 
 def _few(some: Sequence[Result]) -> list[Result]:

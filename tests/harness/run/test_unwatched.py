@@ -7,7 +7,9 @@ from _runs import opproof
 
 from opproof.cases import Case
 from opproof.harness.run.unwatched.chosen import DECLINED, FEW, chosen
+from opproof.harness.run.unwatched.chosen import LARGE as LARGE_CALLS
 from opproof.harness.run.unwatched.judged import WAYS
+from opproof.reference_ops import names
 from opproof.reports import Result, read_results
 from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.modes import Mode
@@ -86,10 +88,12 @@ def vjp(op, inputs, params, cotangents, needs):
     return [d]
 """
 CASES = ("tanh[x=7x33;f32]", "tanh[x=4x65;f32;fill=wide]")
+LARGE = "tanh[x=3x32769;f32]"
 
 #: Where {top}, {way} or {back} of BACKEND is wrong.
 WRONG = {
     "called": {"way": 'y = y if any("opproof" in word for word in sys.orig_argv) else y + x.dtype.type(1)'},
+    "large": {"way": 'y = y if any("opproof" in w for w in sys.orig_argv) or x.size <= 2**16 else y + x.dtype.type(1)'},
     "order of calls": {"top": "seen = []", "way": "seen.append(x.tobytes()); y = y + x.dtype.type(alone(seen))"},
     "held": {"top": "kept = {}", "way": "kept.setdefault(x.shape, np.empty_like(x))[...] = y; y = kept[x.shape]"},
     "thread": {
@@ -114,7 +118,7 @@ WRONG = {
         "back": "d = d if g.ndim < 2 or not len(g) or g[0].any() or not g[1:].any() else np.zeros_like(d)"
     },
 }
-SEEN_AS = {"order of calls": "called", "ring": "held", "sampled": "element"}
+SEEN_AS = {"large": "called", "order of calls": "called", "ring": "held", "sampled": "element"}
 
 
 def ran(capsys, folder, top="", way="", back="", cases=CASES):
@@ -133,7 +137,7 @@ def test_a_right_one_passes(tmp_path, capsys):
 
 @pytest.mark.parametrize("way", WRONG)
 def test_what_is_right_for_a_judge_alone_fails(tmp_path, capsys, way):
-    status, said, failed = ran(capsys, tmp_path, **WRONG[way])
+    status, said, failed = ran(capsys, tmp_path, **WRONG[way], cases=(*CASES, *[LARGE] * (way == "large")))
     assert status == 1, said
     assert failed
     wanted = WAYS[SEEN_AS.get(way, way)].said
@@ -250,10 +254,14 @@ def test_which_calls_a_program_makes():
     wide = record("tanh[x=7x33;f32;fill=wide]")
     passed = [
         record("tanh[x=7x33;f32]"), large, wide, record("tanh[x=7x33;f16]"), record("tanh[x=7x33;f32;layout=sliced]"),
-        record("tanh[x=1024x1024;f32]"),
+        record("tanh[x=1024x1024;f32]"), record("tanh[x=65537,;f32]"), record("tanh[x=4096x4096;f32]"),
     ]  # fmt: skip
-    assert chosen(passed) == [large, wide]
-    assert len(chosen(passed)) == FEW
+    assert chosen(passed) == [large, wide, record("tanh[x=65537,;f32]")]
+    assert len(chosen(passed[:-3])) == FEW
+    every = [
+        record(f"{op}[x=65537,;f32]", mode=mode) for op in sorted(names())[:20] for mode in ("forward", "gradient")
+    ]
+    assert LARGE_CALLS // 2 < len(chosen(every)) <= LARGE_CALLS
     of_half = record("tanh[x=7x33;f16]", Verdict.UNSUPPORTED)
     fills = ("wide", "extreme", "small")
     declined = [record(f"tanh[x=5x33;f32;fill={fill}]", Verdict.UNSUPPORTED) for fill in fills]

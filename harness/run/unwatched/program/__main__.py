@@ -47,6 +47,8 @@ def main(module: str, there: str, seconds: str) -> None:
             for path, job in jobs:
                 if told and time.monotonic() > until:
                     break
+                if job.of["once"] and path in told:
+                    continue
                 told[path] = attempted(job, told.get(path, {}), step)
                 path.write_text(json.dumps(told[path]), encoding="utf-8")
     os._exit(0)  # a thread that waits for ever ends with it
