@@ -156,6 +156,8 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     **dict.fromkeys(BY_POSITION, normal),
     PADDED: normal,
     TRUTHS: normal,
+    "crest": _limits.crest(normal),
+    "leading": _limits.leading(normal),
     "squares": _limits.squares(normal),
     "outliers": _limits.outliers(normal),
     "limits": _limits.limits,

@@ -134,6 +134,31 @@ def outliers(normal: Fill) -> Fill:
     return drawn
 
 
+def crest(normal: Fill) -> Fill:
+    """Rows of which the last number is 16 above: thousands of others are hundredths of its exponential, and no less.
+
+    The last: of sums in float32 that are made in turn, small terms would be lost after it.
+    """
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        values = normal(bits, shape, dtype)
+        values[..., -1:] += 16
+        return values
+
+    return drawn
+
+
+def leading(normal: Fill) -> Fill:
+    """Rows of which the first number is 4096 from the others: a pivot that is none of theirs."""
+
+    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+        values = normal(bits, shape, dtype)
+        values[..., :1] += 4096
+        return values
+
+    return drawn
+
+
 def squares(normal: Fill) -> Fill:
     """Numbers whose squares are past the largest number, are 0 or subnormal, or neither, one after the other."""
 

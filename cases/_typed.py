@@ -1,6 +1,7 @@
 """Rows in the dtypes beside floats: of the rows that an operator has anyway a few, in one or two of these dtypes each.
 
-whole numbers   odd extents, whole tiles, strides, a broadcast layout, nothing at all; the ends of the range
+whole numbers   odd extents, whole tiles, strides, a broadcast layout, nothing at all; the ends of the range, and
+                numbers of one digit more than float32 has
 float8          odd extents, whole tiles, strides; NaN and infinities
 """
 
@@ -24,7 +25,7 @@ _DTYPES = {
 }
 _LEFT_OUT = set(RESERVED) - {"layout"}
 _KEPT = {f"fill={fill}" for fill in ("ties", "signs", "zeros", "exact", "constant")}
-_FILLS = (("ends", "i8,i32,u8"), ("special", "f8e5m2"))
+_FILLS = (("ends", "i8,i32,u8"), ("past-f32", "i32"), ("special", "f8e5m2"))
 
 
 def typed(kinds: str, *rows: str, ends: bool = True, special: bool = True) -> list[str]:
@@ -39,8 +40,8 @@ def typed(kinds: str, *rows: str, ends: bool = True, special: bool = True) -> li
             row = next((r for r in _bare(rows) if params_fit(_read(r)) and _PLACES[place](_read(r))), "")
             found.update(dict.fromkeys(_in(row, asked, wanted)))
     first = {True: next((r for r in _bare(rows) if _has_whole_params(_read(r))), ""), False: next(_bare(rows), "")}
-    for (fill, asked), is_wanted in zip(_FILLS, (ends, special), strict=True):
-        row = first[fill == "ends"]
+    for (fill, asked), is_wanted in zip(_FILLS, (ends, ends, special), strict=True):
+        row = first[fill != "special"]
         found.update(dict.fromkeys(_in(_filled_with(fill, row) if row and is_wanted else "", asked, wanted)))
     found.update(dict.fromkeys(_in(_in_strided_place(rows), "i16,u8", wanted)))
     return list(found)

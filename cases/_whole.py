@@ -42,6 +42,17 @@ def _ends(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     return picked
 
 
+def _past_f32(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
+    """Half of them of 25 binary digits, one more than float32 has (in narrower dtypes the last ones); small ones."""
+    raw = bits(math.prod(shape)) >> np.uint64(11)
+    large = ((raw >> np.uint64(3)) % np.uint64(2**24)).astype(np.float64) + 2**24
+    signed = np.where(raw % np.uint64(2) == 0, large, -large).reshape(shape)
+    small = _picked(bits, shape, np.arange(max(dtype.min, -_SMALL), _SMALL + 1))
+    turn = (raw % np.uint64(8)).reshape(shape)
+    narrow = np.mod(signed - dtype.min, dtype.max - dtype.min + 1) + dtype.min
+    return np.where(turn < 4, narrow, np.where(turn == 4, 0.0, small))
+
+
 def _mixed(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
     """Half of them small, a quarter any, a quarter at the ends."""
     turn = (bits(math.prod(shape)) >> np.uint64(11)) % np.uint64(4)
@@ -62,6 +73,7 @@ def _constant(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
 WHOLE_FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     "normal": _mixed,
     "ends": _ends,
+    "past-f32": _past_f32,
     "exact": _few(-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0),
     "signs": _few(-1.0, 0.0, 1.0),
     "ties": _few(-2.0, -1.0, 0.0, 1.0, 2.0),

@@ -80,6 +80,7 @@ LONG, LONGEST = lengths(
     "x=3x{n};running_mean={n},;running_var={n},;weight={n},;bias={n},",
 )
 SHAPES = [
+    "x=2x3x1031;training=true;fill=leading;f32",
     "x=1031x67;training=true;f32",
     "x=1031x3;weight=3,;bias=3,;training=true;fill=offset-1e3;f32",
 ]

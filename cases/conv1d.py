@@ -70,6 +70,9 @@ SHAPES = [
     # a batch past 4 and, at once, more than 64 channels in and out
     "x=5x66x7;weight=67x66x3;bias=67,;padding=1;f32",
     "x=2x2x10;weight=2x2x3;stride=3;padding=1;dilation=2",
+    # one size with what is added at the ends, less of it first
+    "x=2x2x10;weight=3x2x3;padding=1;f32",
+    "x=2x2x8;weight=3x2x3;padding=2;f32",
 ]
 SHORT = {"weight.2": KERNEL}
 ATTRIBUTES = conv_attributes(1)

@@ -82,6 +82,9 @@ SHAPES = [
     "x=2x3x9x6;weight=5x3x3x2;bias=5,;stride=(2,1);padding=(1,0);f64",
     "x=2x65x4x5;weight=3x65x3x3;padding=1;f64",
     "x=2x2x10x7;weight=2x2x3x3;stride=(3,3);padding=(1,1);dilation=(2,2)",
+    # one size with what is added at the ends, less of it first
+    "x=2x2x6x8;weight=3x2x3x3;padding=1;f32",
+    "x=2x2x4x6;weight=3x2x3x3;padding=2;f32",
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL}
 ATTRIBUTES = conv_attributes(2)

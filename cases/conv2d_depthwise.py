@@ -60,6 +60,9 @@ LONG, LONGEST = lengths(
 LONG += lengths("x=1x1x{n}x1;weight=1x1x{n}x1", "x=1x1x1x{n};weight=1x1x1x{n}", upto=1025)[0]
 SHAPES = [
     "x=2x3x9x11;weight=3x1x9x9;padding=4",
+    # one size with what is added at the ends, less of it first
+    "x=2x3x6x8;weight=3x1x3x3;padding=1;f32",
+    "x=2x3x4x6;weight=3x1x3x3;padding=2;f32",
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.1": Limit(0, "it is 1: every channel has a kernel of its own")}
 ATTRIBUTES = conv_attributes(2, depthwise=True)

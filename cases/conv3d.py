@@ -72,6 +72,9 @@ SHAPES = [
     "x=1x2x2x3x2;weight=3x2x3x4x3;padding=(1,1,1)",
     "x=2x2x5x6x7;weight=3x2x2x3x2;stride=2;padding=1;dilation=2",
     "x=1x2x7x7x10;weight=2x2x3x3x3;stride=(3,3,3);padding=(1,1,1);dilation=(2,2,2)",
+    # one size with what is added at the ends, less of it first
+    "x=1x2x4x5x6;weight=3x2x3x3x3;padding=1;f32",
+    "x=1x2x2x3x4;weight=3x2x3x3x3;padding=2;f32",
 ]
 SHORT = {"weight.2": KERNEL, "weight.3": KERNEL, "weight.4": KERNEL}
 ATTRIBUTES = conv_attributes(3)

@@ -94,6 +94,8 @@ SHAPES = [
     "x=1031x67;target=1031,;f32",
     "x=7x2;target=7,;reduction=none",
     "x=3x1031;target=3,;weight=1031,;reduction=none",
+    "x=5x1031;target=5,;weight=1031,;f32",
+    "x=9x16391;target=9,;reduction=none;fill=crest;f32",
     # targets that are no class, and ignored
     "x=9x4;target=9,;ignore_index=-1",
     "x=9x4;target=9,;weight=4,;ignore_index=-1;label_smoothing=0.1",

@@ -76,6 +76,7 @@ LONG, LONGEST = lengths(
     "x=1x{n}x2;weight={n},;bias={n},;num_groups=1",
 )
 SHAPES = [
+    "x=2x6x1031;num_groups=3;fill=leading;f32",
     "x=2x6x65;num_groups=3;fill=outliers;f16",
     "x=2x6x31x37;num_groups=3;weight=6,;bias=6,;f32",
     "x=6x172x67;num_groups=4;f32",

@@ -45,4 +45,7 @@ ATTRIBUTES = column_attributes("x")
 FULL = ["x=1x3x129x257;kernel_size=3;padding=1", "x=65537x1x2x2;kernel_size=2"]
 SHAPES = [
     "x=2x3x9x6;kernel_size=3;padding=1;fill=spread;f32",
+    # one size with what is added at the ends, less of it first
+    "x=2x2x6x8;kernel_size=4;padding=1;f32",
+    "x=2x2x4x6;kernel_size=4;padding=2;f32",
 ]

@@ -59,6 +59,7 @@ LONG, LONGEST = lengths(
     "x={n}x2x3;weight=2,;bias=2,", "!x=1x{n}x3;weight={n},;bias={n},", "!x=1x2x{n};weight=2,;bias=2,"
 )
 SHAPES = [
+    "x=2x3x1031;fill=leading;f32",
     "x=2x3x257;fill=outliers;f16",
     "x=8x131x67;f32",
     "x=2x3x33x37;weight=3,;bias=3,;fill=offset-1e3;f32",  # many places take another path

@@ -81,6 +81,7 @@ LONG, LONGEST = lengths(
     "x=2x{n};weight={n},;bias={n},;normalized_shape=({n})",
 )
 SHAPES = [
+    "x=3x1031;weight=1031,;bias=1031,;normalized_shape=(1031);fill=leading;f32",
     "x=5x257;normalized_shape=(257);fill=outliers;f16",
     "x=65x9;weight=9,;bias=9,;normalized_shape=(9);fill=spread;f32",
     "x=1031x67;weight=67,;bias=67,;normalized_shape=(67);f32",

@@ -41,6 +41,7 @@ LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1")
 LONG, LONGEST = long_dim()
 SHAPES = [
+    "x=9x16391;dim=-1;fill=crest;f32",
     *wide_dim(),
     # more rows than a block has, each longer than 4096
     "x=18x4100;dim=-1;f32",

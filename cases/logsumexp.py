@@ -56,6 +56,7 @@ LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32")
 SHAPES = [
+    "x=9x16391;dim=-1;fill=crest;f32",
     *wide_dim(),
     *TOGETHER,
 ]

@@ -43,6 +43,9 @@ ATTRIBUTES = pool_attributes(1, dilation=True, modes=("", "ceil_mode=true"))
 SHAPES = [
     "x=2x3x4;kernel_size=5;padding=1",
     "x=2x3x31;kernel_size=11;stride=3;padding=4",
+    # one size with what is added at the ends, less of it first
+    "x=2x3x10;kernel_size=4;padding=1;f32",
+    "x=2x3x8;kernel_size=4;padding=2;f32",
 ]
 FULL = [
     "x=1x2x12289;kernel_size=3;stride=2",

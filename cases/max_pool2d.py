@@ -45,6 +45,9 @@ ATTRIBUTES = pool_attributes(2, dilation=True, modes=("", "ceil_mode=true"))
 SHAPES = [
     "x=2x3x3x4;kernel_size=(4,5);padding=(1,1)",
     "x=2x2x13x14;kernel_size=(9,11);stride=(2,3);padding=(3,4)",
+    # one size with what is added at the ends, less of it first
+    "x=2x2x6x8;kernel_size=4;padding=1;f32",
+    "x=2x2x4x6;kernel_size=4;padding=2;f32",
 ]
 FULL = [
     "x=1x2x129x257;kernel_size=3;stride=2",

@@ -67,6 +67,7 @@ LONG, LONGEST = lengths(
     dtype="f32",
 )
 SHAPES = [
+    "x=5x1031;target=5,;weight=1031,;f32",
     "x=1031x67;target=1031,;f32",
     "x=7x2;target=7,;reduction=none",
     "x=3x1031;target=3,;weight=1031,;reduction=none",

@@ -28,6 +28,7 @@ STANDARD = [
     f"{_all('5x33')};lr=0.1;weight_decay=0.0;fill=brink",
     f"{_all('1x1x97x1')};lr=0.01;weight_decay=0.1;step=2",
     f"{_all('0d')};lr=0.5;beta1=0.5;beta2=0.75;step=3",
+    f"{_all('3x33')};lr=0.01;step=5000;f32",  # long after the corrections of a table of a thousand
     f"{_all('3x0')};lr=0.001;eps=0.1;step=1000",
     f"{_all('5x1031')};lr=0.1;beta1=0.0;weight_decay=0.0",
     f"{_all('127,')};lr=0.5;step=2;fill=extreme",

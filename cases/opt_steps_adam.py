@@ -22,6 +22,7 @@ FULL = full_steps(_STATES, "lr=0.1")
 WITHOUT = AVERAGES
 
 PAIRED = [
+    "param=5x7;grads=2x5x7;exp_avg=5x7;exp_avg_sq=5x7;lr=0.01;step=5000;f32",
     "param=5x7;grads=3x5x7;exp_avg=5x7;exp_avg_sq=5x7;lr=0.1;beta1=0.5;beta2=0.75;eps=0.5;weight_decay=0.25;step=3",
 ]
 

@@ -68,6 +68,7 @@ STANDARD = [
     _qkv(0, 2, 2, 3, 4, 9, 9),
     _qkv(1, 2, 1, 3, 257, 96, 96, "f32,f16"),
     _qkv(1, 1, 1, 2, 1031, 9, 9, "f32"),
+    _qkv(1, 2, 2, 7, 257, 16, 16, "fill=wide;f32"),  # maxima that rise from block to block
     "query=2x2x3x9;key=2x2x5x9;value=2x2x5x7;fill=zeros",
     "query=1x1x2x4;key=1x1x1031x4;value=1x1x1031x3;f16,bf16",
     "query=2x3x4x9;key=2x3x7x9;value=2x3x7x5;attn_mask=2x1x4x7;keep=4x7;sinks=3,;softcap=5.0;max_bias=8.0;layout=query:broadcast,attn_mask:broadcast,keep:broadcast,sinks:sliced",

@@ -92,6 +92,7 @@ LONG, LONGEST = lengths(
     "x=1x1x2x{n};mask=2x{n};keep=2x{n}",
 )
 SHAPES = [
+    "x=1x3x3x16391;fill=crest;f32",
     "x=1x3x343x67;mask=1x1x343x67;scale=0.25;f32",
 ]
 FULL = ["x=1x2x1x12289;mask=1x12289;max_bias=8.0", "x=2x5x6554x3;mask=6554x3;sinks=5,"]

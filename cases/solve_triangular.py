@@ -68,6 +68,10 @@ WITHOUT = {
     "NaN, inf": "some libraries multiply the zeros beyond the triangle by infinity, some do not",
 }
 SHAPES = [
+    # a block of 64 and a tail
+    "a=70x70;b=70x3;upper=true;unitriangular=true;fill=small;f32",
+    "a=70x70;b=70x3;upper=false;unitriangular=true;fill=small;f32",
+    "a=70x70;b=3x70;upper=false;left=false;unitriangular=true;fill=small;f32",
     "a=5x5;b=5x2;upper=true;fill=masked-special;f32",
     "a=2x5x5;b=2x5x3;upper=false;unitriangular=true;fill=masked-special;f32",
 ]

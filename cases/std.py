@@ -37,6 +37,7 @@ LAID = laid_dim()
 ALIGNED = aligned_rows("dim=-1", sixteen=False)
 LONG, LONGEST = long_dim(dtype="f32", past=("x=2x{n};dim=-1", "x={n}x1;dim=-1;correction=0"))
 SHAPES = [
+    "x=3x1031;dim=-1;fill=leading;f32",
     "x=5x257;dim=-1;fill=outliers;f16",
     "x=3x1031;dim=-1;fill=offset-1e3;f32",
     *wide_dim(one=False),

@@ -247,8 +247,23 @@ def test_every_fill_is_what_it_says():
         ),
         *("heavy", "least", "infinite", "branches", "edges", "meet", "lone", "brink", "growing", "every-byte"),
         *("opposed", "padded", "spread", "special-pairs", "agreed", "steep", "truths", "squares", "limits", "pivots"),
-        *("midpoints", "tenths", "outliers", "nan-codes", "small-scales", "singular"),
+        *("midpoints", "tenths", "outliers", "nan-codes", "small-scales", "singular", "crest", "leading"),
     }
+
+
+def test_one_number_of_each_row_is_far_from_the_others():
+    assert np.all(np.argmax(fill("crest", "f32"), -1) == fill("crest", "f32").shape[-1] - 1)
+    assert np.all(fill("leading", "f32")[..., 0] > 4000)
+    assert np.all(np.abs(fill("leading", "f32")[..., 1:]) < 8)
+
+
+def test_whole_numbers_of_a_digit_more_than_float32_has():
+    x = inputs_of(Case.parse("floor_divide[a=64x64;b=64x64;i32;fill=past-f32]"), load("floor_divide"))["a"]
+    large = np.abs(x) >= 2**24
+    assert np.abs(x).max() < 2**25
+    assert 0.4 < large.mean() < 0.6
+    assert np.mean(x[large] != x[large].astype(np.float32)) > 0.4
+    assert (x == 0).mean() > 1 / 16
 
 
 def test_midpoints_and_tenths():
