@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from opproof.harness.check.questions.fills import NEGATIVE, TIED, TINY, ZEROED
+from opproof.harness.check.questions.fills import NEGATIVE, SATURATING, TIED, TINY, ZEROED
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.judge.judgement import Judgement
@@ -16,9 +16,6 @@ from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import OpError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import WRONG
-
-#: Fills of which most exponentials are 0 in float64 too, and equal: who chooses by their arguments has an order.
-_SATURATING = ("large", "huge")
 
 
 def unsettled(question: Question, variant: Variant, known: Truth, judgements: Mapping[Mode, Judgement]) -> str:
@@ -60,7 +57,7 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
     if variant.fill in (TINY, ZEROED):  # where all but a few are equal, gradients go to whichever are taken
         return chosen and any(j.verdict in WRONG for j in judgements.values())
-    equal = variant.fill in (TIED, *_SATURATING) or variant.fill.endswith(_SATURATING) or variant.name == NEGATIVE
+    equal = variant.fill in (TIED, *SATURATING) or variant.fill.endswith(SATURATING) or variant.name == NEGATIVE
     return equal and chosen and judgements[Mode.FORWARD].verdict in WRONG
 
 

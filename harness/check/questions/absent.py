@@ -93,7 +93,12 @@ def _changes(
         some = {f"{c} among {{}}": partial(_placed, number=c) for c in _missed(drawn, named)}
     if others or not varies or not all(map(_repeats, drawn)):
         return some
-    changes: dict[str, _Change] = {**some, "{} without one of its numbers": _without, "{} all alike": _alike}
+    changes: dict[str, _Change] = {
+        **some,
+        "{} without one of its numbers": _without,
+        "one of its numbers once in {}": _once,
+        "{} all alike": _alike,
+    }
     for mark in sorted(c for c in _LEFT_OUT if c in named)[-1:]:
         if all((v >= 0).all() for v in drawn):
             changes[f"{mark} in some of {{}}"] = partial(_marked, mark=mark, each=_EACH)
@@ -190,6 +195,22 @@ def _other_bits(values: Array) -> Array:
 def _end(pair: Pair, at: int) -> int:
     """Where the last piece of both draws ends."""
     return min(int(draw[at].values[-1]) for draw in pair)
+
+
+def _once(values: Array) -> Array | None:
+    """With its rarest number in one place alone, the next number in its other ones: what is in order stays so.
+
+    None where it is in one place already, or no row has a number twice.
+    """
+    numbers, counts = np.unique(values[values >= 0], return_counts=True)
+    rows = values.reshape(-1, values.shape[-1]) if values.ndim > 1 else values.reshape(1, -1)
+    if numbers.size < 2 or counts.min() == 1 or all(np.unique(row).size == row.size for row in rows):
+        return None
+    rarest, made = int(counts.argmin()), np.array(values)
+    places = np.flatnonzero(made == numbers[rarest])
+    below = rarest + 1 == numbers.size
+    made.flat[places[:-1] if below else places[1:]] = numbers[rarest - 1 if below else rarest + 1]
+    return made
 
 
 def _without(values: Array) -> Array | None:

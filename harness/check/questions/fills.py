@@ -17,7 +17,9 @@ from opproof.vocabulary.arrays import Array
 TIES = "ties"
 NEGATIVE = "negative values"
 #: What the ids of cases call the values of a fill, by which doubts know them.
-TIED, ZEROED, TINY = "ties", "zeros", "tiny"
+TIED, ZEROED, TINY, HUGE = "ties", "zeros", "tiny", "huge"
+#: Fills of which most exponentials are 0 in float64 too, and equal: who chooses by their arguments has an order.
+SATURATING = ("large", HUGE)
 #: How values are changed: a factor and an offset.
 FILLS = {
     "small": (2.0**-9, 0.0),

@@ -10,6 +10,7 @@ import numpy as np
 
 from opproof.harness.check.questions.fills import (
     FILLS,
+    HUGE,
     TELLING,
     TIED,
     TIES,
@@ -86,7 +87,7 @@ def rare(asked: Sequence[Tensor], floors: frozenset[float]) -> Iterator[Fill]:
         yield Fill("rows far apart", "apart", _apart, rare=True)
     if any(map(_has_columns, some)):
         yield Fill("the first column above all", "skewed", _skewed, rare=True)
-    yield Fill(f"values times {_HUGE:g}", "huge", partial(filled, factor=_HUGE), rare=True)
+    yield Fill(f"values times {_HUGE:g}", HUGE, partial(filled, factor=_HUGE), rare=True)
     lone = [i for i, t in enumerate(asked) if varies(t) and is_lone(t, asked)]
     for i in lone[:_WHOLE]:
         yield Fill(

@@ -394,3 +394,39 @@ def test_numbers_in_another_order_than_all_draws_have_are_told():
         "the candidate gives something else there: it is made for numbers in the order that all draws have, or wrong"
     ]
     assert not opproof.check(sunk, isolate=True, **how).not_judged
+
+
+def test_one_of_its_numbers_once():
+    (labels,) = variants((np.array([0, 2, 1, 2, 1, 0, 0]),), (np.array([2, 2, 1, 0, 1, 0, 1]),))[
+        "one of its numbers once in i0"
+    ]
+    assert labels.tolist() == [0, 2, 1, 2, 2, 0, 0]
+    (sorted_ids,) = variants((np.array([0, 0, 0, 1, 1, 1, 2, 2]),), (np.array([0, 0, 1, 1, 1, 2, 2, 2]),)).get(
+        "one of its numbers once in i0", ([],)
+    )
+    assert list(sorted_ids) in ([], [0, 0, 0, 1, 1, 1, 1, 2])
+    rows = np.array([[0, 3], [1, 2], [2, 0], [3, 1]])
+    assert not any("once" in name for name in variants((rows,), (rows[::-1],)))
+
+
+def of_classes(x, labels, own):
+    """The mean distance of each from the others of its class, over those that have others."""
+    same = (labels[:, None] == labels) & ~torch.eye(len(x), dtype=torch.bool)
+    far = (x[:, None] - x).abs().sum(-1)
+    each = (far * same).sum(-1) / same.sum(-1).clamp(min=1)
+    return each.sum() / (own(same).sum().clamp(min=1))
+
+
+def test_a_class_of_one_is_tried():
+    def like(x, labels):
+        return of_classes(x, labels, lambda same: same.any(-1))
+
+    def by_all(x, labels):
+        return of_classes(x, labels, lambda same: torch.ones(len(same)))
+
+    def drawn(seed):
+        g = torch.Generator().manual_seed(seed)
+        return [torch.randn(28, 5, generator=g), torch.randint(0, 3, (28,), generator=g)]
+
+    assert not wrong_at(like, like, drawn, only="one of its numbers once in labels")
+    assert wrong_at(by_all, like, drawn, only="one of its numbers once in labels")
