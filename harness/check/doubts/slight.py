@@ -51,8 +51,8 @@ def _of_an_input(variant: Variant) -> float:
     """
     if not variant.fill.endswith(SATURATING):
         return 0.0
-    sizes = [np.abs(t.values) for t in variant.asked if t.kind and t.values.size]
-    return _ROUNDINGS * DTYPES["f32"].u * max((float(s.max()) for s in sizes), default=0.0)
+    some = [(DTYPES[t.kind].u, np.abs(t.values)) for t in variant.asked if t.kind and t.values.size]
+    return _ROUNDINGS * max((u * float(sizes.max()) for u, sizes in some), default=0.0)
 
 
 def _within(judged: Judged, most: float) -> bool:

@@ -9,11 +9,15 @@ import dataclasses
 import importlib
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+#: Calls between the first answers and the last, and the seconds in which they begin.
+CALLS, SECONDS = 40, 0.5
 
 
 def leaves(y: Any) -> Iterator[Any]:
@@ -81,14 +85,32 @@ def answer(subject: Any, job: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def main(folder: str, module: str, name: str, there: str, count: str) -> None:
-    """Answer what lies there, and leave the answers beside it."""
-    import torch
-
+    """Answer what lies there, and once more after many calls, and leave the answers beside it."""
     sys.path.insert(0, folder)
     subject = getattr(importlib.import_module(module), name)
     for k in range(int(count)):
-        job = torch.load(f"{there}/{k}.pt", weights_only=False)
-        Path(f"{there}/{k}.json").write_text(json.dumps(answer(subject, job, f"{there}/{k}")), encoding="utf-8")
+        answered(subject, there, k)
+    until = time.monotonic() + SECONDS
+    for turn in range(CALLS):
+        if time.monotonic() > until:
+            break
+        answer(subject, job_of(there, turn % int(count)), f"{there}/between")
+    for k in range(int(count)):
+        answered(subject, there, k, "late")
+
+
+def answered(subject: Any, there: str, k: int, when: str = "") -> None:
+    """Answer one, and say what came."""
+    told = answer(subject, job_of(there, k), f"{there}/{k}{when}")
+    Path(f"{there}/{k}{when}.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def job_of(there: str, k: int) -> dict[str, Any]:
+    """What is asked, in tensors of its own."""
+    import torch
+
+    job: dict[str, Any] = torch.load(f"{there}/{k}.pt", weights_only=False)
+    return job
 
 
 if __name__ == "__main__":

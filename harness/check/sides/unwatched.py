@@ -22,7 +22,7 @@ from opproof.harness.check.tensors import to_torch
 from opproof.harness.run.unwatched.process import run
 from opproof.vocabulary.arrays import Array
 
-#: What answers requests there; None where it does not come to answers.
+#: What answers requests there, and then, where there is time, each once more after many calls; None without answers.
 Unwatched: TypeAlias = Callable[[Sequence[Request]], Sequence[Reply] | None]
 
 _SCRIPT = Path(__file__).with_name("script.py")
@@ -42,7 +42,10 @@ def unwatched(located: Located, form: Form, seconds: float) -> Unwatched:
             file = located.file.resolve()
             arguments = [str(file.parent), file.stem, located.label, there, str(len(requests))]
             run(_SCRIPT.read_text(encoding="utf-8"), Path.cwd(), arguments, seconds)
-            return [_taken(Path(there), k) for k in range(len(requests))]
+            first = [_taken(Path(there, f"{k}")) for k in range(len(requests))]
+            with suppress(Exception):  # what it did not come to in its time
+                first += [_taken(Path(there, f"{k}late")) for k in range(len(requests))]
+            return first
         return None
 
     return ask
@@ -66,11 +69,11 @@ def _put(path: Path, located: Located, form: Form, request: Request) -> None:
     torch.save(job, path)
 
 
-def _taken(there: Path, k: int) -> Reply:
-    """Raises OSError, ValueError and their like where no answer lies there."""
-    told = json.loads((there / f"{k}.json").read_text(encoding="utf-8"))
-    outputs = [_answered(there / f"{k}y{i}.npy", name) for i, name in enumerate(told["outputs"])]
-    gradients = [None if n is None else _answered(there / f"{k}d{i}.npy", n) for i, n in enumerate(told["gradients"])]
+def _taken(path: Path) -> Reply:
+    """What lies in files whose names begin so. Raises OSError, ValueError and their like where no answer does."""
+    told = json.loads(Path(f"{path}.json").read_text(encoding="utf-8"))
+    outputs = [_answered(Path(f"{path}y{i}.npy"), name) for i, name in enumerate(told["outputs"])]
+    gradients = [None if n is None else _answered(Path(f"{path}d{i}.npy"), n) for i, n in enumerate(told["gradients"])]
     return Reply(outputs=tuple(outputs), gradients=tuple(gradients))
 
 

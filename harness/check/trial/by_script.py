@@ -18,7 +18,7 @@ def by_script(found: Sequence[Tried], ask: Unwatched) -> list[Tried]:
     """What was tried, with the first that is wrong there: of the given inputs, of the largest and of the last."""
     some = _few([one for t in found if (one := t.right) is not None and _is_usual(one)])
     replies = ask([one.asked.request for one in some]) if some else None
-    for one, reply in zip(some, replies or (), strict=False):
+    for one, reply in zip([*some, *some], replies or (), strict=False):  # the second time after many calls
         for mode, judgement in off(one, reply):
             if judgement.verdict in FAILED:
                 wrong = with_failure(one, reply, mode, judgement, WHERE)

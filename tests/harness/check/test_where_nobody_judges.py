@@ -82,8 +82,21 @@ def checked(tmp_path, knows, texts):
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
 
+#: Right in a program too, until it is called for the ninth time.
+BY_COUNT = """
+class Once:
+    calls = 0
+
+    def __bool__(self):
+        Once.calls += 1
+        return "opproof.harness" in sys.modules or Once.calls < 9
+
+JUDGED = Once()
+"""
+
+
 @BOTH
-@pytest.mark.parametrize("knows", [BY_MODULES, BY_STACK], ids=["modules", "stack"])
+@pytest.mark.parametrize("knows", [BY_MODULES, BY_STACK, BY_COUNT], ids=["modules", "stack", "count"])
 def test_who_knows_a_judge(tmp_path, texts, knows):
     done = checked(tmp_path, knows, texts)
     assert done.returncode == 1, done.stdout + done.stderr
