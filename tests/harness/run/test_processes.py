@@ -33,12 +33,15 @@ def note(pid):
 
 note(os.getpid())
 note(subprocess.Popen(["sleep", "600"], start_new_session=True).pid)
+heard, said = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         note(os.getpid())
+        os.write(said, b".")
         os.execvp("sleep", ["sleep", "600"])
     os._exit(0)
+os.read(heard, 1)  # a family that is ended before has noted two
 """
 
 PYTHON = """
