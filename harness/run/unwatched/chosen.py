@@ -45,11 +45,12 @@ def is_large(case: Case) -> bool:
 
 
 def _large(results: Iterable[Result]) -> list[Result]:
-    """Those that passed and are larger than others: the smallest of an operator and mode, some of all of these."""
-    some = sorted((r for r in results if r.verdict is Verdict.PASS), key=lambda r: (r.dtype != "f32", r.case))
-    cases = [(r, Case.parse(r.case)) for r in some]
-    large = [(r, elements(c)) for r, c in cases if is_large(c) and elements(c) <= LARGEST and _is_plain(c)]
-    of_each = list({(r.op, r.mode): r for r, _ in sorted(large, key=lambda pair: -pair[1])}.values())
+    """Those that passed and are larger than others: the largest of an operator and mode, some of all of these."""
+    cases = [(r, Case.parse(r.case)) for r in results if r.verdict is Verdict.PASS]
+    large = [(r.dtype == "f32", elements(c), r.case, r) for r, c in cases if is_large(c) and _is_plain(c)]
+    of_each = list(
+        {(r.op, r.mode): r for _, n, _, r in sorted(large, key=lambda one: one[:3]) if n <= LARGEST}.values()
+    )
     return of_each[:: -(-len(of_each) // LARGE)] if of_each else []
 
 
