@@ -156,8 +156,10 @@ FILLS: dict[str, Callable[[Bits, Shape, Dtype], Floats]] = {
     **dict.fromkeys(BY_POSITION, normal),
     PADDED: normal,
     TRUTHS: normal,
-    "crest": _limits.crest(normal),
-    "leading": _limits.leading(normal),
+    # All others together are hundredths of its exponential, and no less; behind it, sums in turn would lose them.
+    "crest": _limits.one_apart(slice(-1, None), 16.0, normal),
+    # A pivot that is none of theirs.
+    "leading": _limits.one_apart(slice(1), 4096.0, normal),
     "squares": _limits.squares(normal),
     "outliers": _limits.outliers(normal),
     "limits": _limits.limits,

@@ -134,26 +134,12 @@ def outliers(normal: Fill) -> Fill:
     return drawn
 
 
-def crest(normal: Fill) -> Fill:
-    """Rows of which the last number is 16 above: thousands of others are hundredths of its exponential, and no less.
-
-    The last: of sums in float32 that are made in turn, small terms would be lost after it.
-    """
+def one_apart(place: slice, distance: float, normal: Fill) -> Fill:
+    """Rows of which the number at `place` is so far from where the others are."""
 
     def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
         values = normal(bits, shape, dtype)
-        values[..., -1:] += 16
-        return values
-
-    return drawn
-
-
-def leading(normal: Fill) -> Fill:
-    """Rows of which the first number is 4096 from the others: a pivot that is none of theirs."""
-
-    def drawn(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
-        values = normal(bits, shape, dtype)
-        values[..., :1] += 4096
+        values[..., place] += distance
         return values
 
     return drawn

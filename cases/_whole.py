@@ -43,7 +43,7 @@ def _ends(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
 
 
 def _past_f32(bits: Bits, shape: Shape, dtype: Dtype) -> Floats:
-    """Half of them of 25 binary digits, one more than float32 has (in narrower dtypes the last ones); small ones."""
+    """Half of them of 25 binary digits, one more than float32 has (in narrower dtypes the last); zeros, small ones."""
     raw = bits(math.prod(shape)) >> np.uint64(11)
     large = ((raw >> np.uint64(3)) % np.uint64(2**24)).astype(np.float64) + 2**24
     signed = np.where(raw % np.uint64(2) == 0, large, -large).reshape(shape)

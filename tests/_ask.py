@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from opproof.backends.loaded import settle
 from opproof.cases import Case
 from opproof.harness.run.attempt import attempt
@@ -23,3 +25,18 @@ def attempted(backend, text, mode="forward", op=None, *, alone=False, **rules):
 def judged(backend, text, mode="forward", op=None, **options):
     """The judgement on a case."""
     return attempted(backend, text, mode, op, **options).judgement
+
+
+class Kernel:
+    """A function of inputs and parameters as a backend of floats, or of the `dtypes` that are given."""
+
+    name = "kernel"
+
+    def __init__(self, wrong, dtypes=None):
+        self.wrong = wrong
+        if dtypes is not None:
+            self.dtypes = dtypes
+
+    def forward(self, op, inputs, params):
+        with np.errstate(all="ignore"):
+            return self.wrong(*inputs, **params)

@@ -133,7 +133,7 @@ def tasks(backends: Iterable[str], selected: Sequence[Case], selection: Selectio
         for case, text in zip(selected, map(str, selected), strict=True)
         for backend in few
         for mode in selection.modes
-        if is_asked(case, by_name[case.op], mode) and (count == 1 or shard_of(text, mode, count) == part)
+        if is_asked(case, by_name[case.op], mode) and shard_of(text, mode, count) == part
     ]
 
 

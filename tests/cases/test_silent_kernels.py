@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from _ask import judged
+from _ask import Kernel, judged
 
 from opproof.cases import cases_of
 from opproof.harness.truth.data import inputs_of
@@ -81,17 +81,6 @@ KERNELS = {
     "finite up to 2^127": ("isfinite", "limits", lambda x: [np.abs(x) < 2.0**127]),
     "finite by a minimum": ("isfinite", "limits", lambda x: [(np.abs(x) >= np.finfo(_F32).tiny) & np.isfinite(x)]),
 }
-
-
-class Kernel:
-    name = "kernel"
-
-    def __init__(self, forward):
-        self.wrong = forward
-
-    def forward(self, op, inputs, params):
-        with np.errstate(all="ignore"):
-            return self.wrong(*inputs, **params)
 
 
 @pytest.mark.parametrize(("op", "fill", "kernel"), KERNELS.values(), ids=KERNELS)

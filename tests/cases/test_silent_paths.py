@@ -4,25 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from _ask import judged
+from _ask import Kernel, judged
 
 from opproof.cases import cases_of
 from opproof.reference_ops import load
 
 _F32 = np.float32
-
-
-class Kernel:
-    """A function as a backend."""
-
-    name = "kernel"
-    dtypes = ("i8", "i32", "f32")
-
-    def __init__(self, forward):
-        self._forward = forward
-
-    def forward(self, op, inputs, params):
-        return self._forward(*inputs, **params)
+_DTYPES = ("i8", "i32", "f32")
 
 
 def _small_chunks_left_out(x, *, dim, keepdim=False):
@@ -82,8 +70,8 @@ def _tail_without_the_flag(a, b, *, upper, left=True, unitriangular=False):
 )
 def test_the_path_that_is_wrong_fails(kernel, right, wrong):
     assert wrong in map(str, cases_of(wrong.partition("[")[0]))
-    assert judged(Kernel(kernel), right, "forward").verdict == "PASS"
-    assert judged(Kernel(kernel), wrong, "forward").verdict == "WRONG_VALUE"
+    assert judged(Kernel(kernel, _DTYPES), right, "forward").verdict == "PASS"
+    assert judged(Kernel(kernel, _DTYPES), wrong, "forward").verdict == "WRONG_VALUE"
 
 
 @pytest.mark.parametrize("op", ["conv1d", "conv2d", "conv3d", "conv2d_depthwise", "max_pool1d", "avg_pool2d", "im2col"])

@@ -57,7 +57,7 @@ def _of_equals(variant: Variant, known: Truth, judgements: Mapping[Mode, Judgeme
     chosen = any(o is not None and bool(np.any(o)) for o in known.open[: len(known.outputs)])
     if variant.fill in (TINY, ZEROED):  # where all but a few are equal, gradients go to whichever are taken
         return chosen and any(j.verdict in WRONG for j in judgements.values())
-    equal = variant.fill in (TIED, *SATURATING) or variant.fill.endswith(SATURATING) or variant.name == NEGATIVE
+    equal = variant.fill == TIED or variant.fill.endswith(SATURATING) or variant.name == NEGATIVE
     return equal and chosen and judgements[Mode.FORWARD].verdict in WRONG
 
 

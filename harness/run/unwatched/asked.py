@@ -63,11 +63,11 @@ def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Program:
 
 
 def _job(pair: Pair) -> dict[str, object]:
-    asked, large = pair.asked, is_large(pair.asked.case)
-    losses, data = ({}, {"asked": asked}) if large else (losses_of(pair), data_of(pair))
+    asked = pair.asked
+    losses, data = ({}, {"asked": asked}) if is_large(asked.case) else (losses_of(pair), data_of(pair))
     return {
         "op": asked.op.name, "params": dict(asked.params), "dtypes": list(asked.case.dtypes),
-        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses), "once": large,
+        "gradient": bool(asked.cotangents), "needs": list(asked.needs), "losses": list(losses),
         "data": {name: _native(posed) for name, posed in {**data, **losses}.items()},
     }  # fmt: skip
 

@@ -14,6 +14,7 @@ from opproof.vocabulary.verdicts import Verdict
 
 #: Elements of the largest case, so that a call takes no second; of larger ones, up to the second number, one call each.
 MOST, LARGEST = 2**16, 2**21
+_ASKED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 #: Of every operator and mode so many that passed are asked again, and so many that were declined; large ones in all.
 FEW, DECLINED, LARGE = 2, 8, 8
 
@@ -24,18 +25,19 @@ def chosen(results: Sequence[Result]) -> list[Result]:
     Who declines in a call, having looked at its numbers, may not do so in a program; of what it has not at all, which
     `supports` says there too, nothing is asked.
     """
-    passed = _by_call(r for r in results if r.verdict is Verdict.PASS)
-    declined = _by_call(r for r in results if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
+    plain = [(r, c) for r in results if r.verdict in _ASKED and _is_plain(c := Case.parse(r.case))]
+    usual = [r for r, c in plain if not is_large(c)]
+    passed = _by_call(r for r in usual if r.verdict is Verdict.PASS)
+    declined = _by_call(r for r in usual if r.verdict is Verdict.UNSUPPORTED and (r.op, r.mode) in passed)
     some = [_few(of) + _of_each_fill(declined.get(call, ()), {r.dtype for r in of}) for call, of in passed.items()]
-    return [result for result in chain(*zip_longest(*some)) if result is not None] + _large(results)
+    return [result for result in chain(*zip_longest(*some)) if result is not None] + _large(plain)
 
 
 def _by_call(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
-    """By operator and mode those that a program can ask."""
+    """By operator and mode."""
     found = defaultdict[tuple[str, str], list[Result]](list)
     for result in results:
-        if _is_usual(Case.parse(result.case)):
-            found[result.op, result.mode].append(result)
+        found[result.op, result.mode].append(result)
     return dict(found)
 
 
@@ -44,19 +46,12 @@ def is_large(case: Case) -> bool:
     return elements(case) > MOST
 
 
-def _large(results: Iterable[Result]) -> list[Result]:
+def _large(plain: Iterable[tuple[Result, Case]]) -> list[Result]:
     """Those that passed and are larger than others: the largest of an operator and mode, some of all of these."""
-    cases = [(r, Case.parse(r.case)) for r in results if r.verdict is Verdict.PASS]
-    large = [(r.dtype == "f32", elements(c), r.case, r) for r, c in cases if is_large(c) and _is_plain(c)]
-    of_each = list(
-        {(r.op, r.mode): r for _, n, _, r in sorted(large, key=lambda one: one[:3]) if n <= LARGEST}.values()
-    )
+    sizes = {id(r): elements(c) for r, c in plain if r.verdict is Verdict.PASS and MOST < elements(c) <= LARGEST}
+    some = _by_call(r for r, _ in plain if id(r) in sizes).values()
+    of_each = [max(of, key=lambda r: (r.dtype == "f32", sizes[id(r)], r.case)) for of in some]
     return of_each[:: -(-len(of_each) // LARGE)] if of_each else []
-
-
-def _is_usual(case: Case) -> bool:
-    """A plain case that can be called hundreds of times."""
-    return not is_large(case) and _is_plain(case)
 
 
 def _is_plain(case: Case) -> bool:

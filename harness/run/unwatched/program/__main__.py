@@ -47,7 +47,7 @@ def main(module: str, there: str, seconds: str) -> None:
             for path, job in jobs:
                 if told and time.monotonic() > until:
                     break
-                if job.of["once"] and path in told:
+                if job.once and path in told:
                     continue
                 told[path] = attempted(job, told.get(path, {}), step)
                 path.write_text(json.dumps(told[path]), encoding="utf-8")

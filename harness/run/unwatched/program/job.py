@@ -23,6 +23,11 @@ class Job:
     path: str
 
     @property
+    def once(self) -> bool:
+        """Whether there are no other numbers to call with, and one call is all."""
+        return "other" not in self.of["data"]
+
+    @property
     def alignment(self) -> int:
         """Bytes at a multiple of which its buffers lie."""
         return max(64, getattr(self.backend, "alignment", None) or 0)

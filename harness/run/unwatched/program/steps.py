@@ -23,7 +23,7 @@ AT_ONCE, WAIT = 20, 2.0
 
 def once(job: Job, before: int) -> Told:
     """The answer in a program in which no call comes twice, after calls with other numbers."""
-    for places in range(0 if job.of["once"] else before):
+    for places in range(0 if job.once else before):
         inputs, cotangents = job.fresh("other")
         with suppress(Exception):  # of numbers that it is not made for
             job.call(([x if x is None else np.roll(x, places) for x in inputs], cotangents))
