@@ -100,7 +100,8 @@ class Result:
     judging: float | None = None  # seconds of the judge: data, the reference and its noisy runs, the comparison
     repro: str = ""  # one command line
     in_process: bool = False  # the backend ran in the judge's own process, within its reach
-    known: str = ""  # why this failure is known, from the ledger; empty otherwise
+    known: str = ""  # why this failure is known, from the list of known failures; empty otherwise
+    causes: tuple[str, ...] = ()  # of the list's, those under which the answer is right
     evidence: Evidence | None = None  # of failures only, and not in the file where there is none
 
 

@@ -45,6 +45,9 @@ def test_star_of_imports(package, path):
             allowed = ALLOWED.get(package, {package, "vocabulary"})
             if path.parent.parent == ROOT["backends"] and path.parent.name in MADE_OF_REFERENCES:
                 allowed = {*allowed, "reference_ops"}
+            # The changed references of a list of known failures: judges read them, no backend does.
+            if path.parent.parent == ROOT["backends"] and path.name == "causes.py":
+                allowed = {*allowed, "reference_ops", "harness"}
             assert rest.partition(".")[0] in allowed, f"{path} imports {module}"
 
 

@@ -20,7 +20,7 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     A folder that holds another run is left as it is; the next free name is used then, and said.
     Exit status: as of run; 1 also where records are missing, 2 where the parts do not fit together.
     """
-    from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
+    from opproof.harness.ledger.chosen import built_in, of_versions
     from opproof.harness.ledger.known import read_known
     from opproof.harness.run.extent import Extent, extent
     from opproof.harness.run.finish import finish
@@ -40,7 +40,7 @@ def command(*, folders: tuple[Path, ...], out: Path, ledger: Path | None, quiet:
     known += [entry for spec in backends for entry in built_in(spec)]
     known, notes = of_versions(known, merged.header.backends)
     told = of_parts(map(read_remarks, folders))
-    notes = list(dict.fromkeys([*told.notes, *notes, *not_inherited(backends, ledger)]))
+    notes = list(dict.fromkeys([*told.notes, *notes]))
     whole = Extent.PART if merged.missing else extent(selection_of(merged.header))
     with claimed(out, merged.header) as folder, results_file(folder, merged.header, merged.results):
         run = folder, merged.header, merged.results

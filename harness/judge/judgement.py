@@ -77,7 +77,7 @@ def judge(
     if left_out:
         wanted = posed.expected(rules.declared) if expected is None else expected
         expected = [None if a is None else e for a, e in zip(answer.arrays, wanted, strict=True)]
-    compared = _compared(posed, answer, rules, expected)
+    compared = compare_answer(posed, answer, rules, expected)
     if compared.doubt:
         return Judgement(Verdict.INCONCLUSIVE, compared.doubt)
     tensors = _tensors(posed, compared, rules)
@@ -162,7 +162,10 @@ def _finite(values: Array) -> NDArray[np.bool_]:
     return np.isfinite(values) if values.dtype.kind not in "iub" else np.ones(values.shape, dtype=bool)
 
 
-def _compared(posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None) -> Compared:
+def compare_answer(
+    posed: Posed, answer: Answer, rules: Rules, expected: Sequence[Expected | None] | None = None
+) -> Compared:
+    """Compare every result with what is expected of it, conventions, kinks and flushed zeros allowed for."""
     if posed.mode is Mode.GRADIENT:
         if posed.op.vjp is None and expected is None:
             return by_differences(posed, answer, rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,23 +19,32 @@ LEDGERS = Path(opproof.backends.__file__).parent
 
 def ledger_of(spec: str) -> Path | None:
     """The ledger that comes with the library of a built-in backend, whichever variant `spec` is."""
-    path = LEDGERS / spec.partition(":")[0] / "known.toml"
+    path = LEDGERS / re.split("[:@]", spec, maxsplit=1)[0] / "known.toml"
     return path if path.is_file() else None
 
 
 def built_in(spec: str) -> list[Known]:
-    """Of the ledger that comes with a library the entries for `spec`; one that names no backend speaks of the default.
+    """Of the list that comes with a library the entries for `spec`.
 
-    A variant, such as torch:cuda, has other defects: it inherits nothing.
+    A variant or another build, such as torch:cuda or ggml:PATH, inherits every cause that is executed: it explains
+    nothing where it does not hold. Patterns with a size speak of the default alone, unless they name backends.
     """
     path = ledger_of(spec)
-    return [] if path is None else [replace(entry, backend=spec, backends=()) for _, entry in own_entries(path, spec)]
+    if path is None:
+        return []
+    return [replace(entry, backend=spec, backends=(), built_in=True) for _, entry in own_entries(path, spec)]
 
 
 def own_entries(path: Path, spec: str) -> list[tuple[int, Known]]:
     """The entries for `spec` in a ledger that comes with a library, each with its place in the file."""
-    entries = (e if e.specs else replace(e, backend=path.parent.name) for e in read_known(path))
+    library = path.parent.name
+    entries = (e if e.specs else replace(e, backends=_speaks_of(e, library)) for e in read_known(path))
     return [(place, entry) for place, entry in enumerate(entries) if entry.covers_backend(spec)]
+
+
+def _speaks_of(entry: Known, library: str) -> tuple[str, ...]:
+    """The backends that an entry of the library's list means where it names none."""
+    return (library, f"{library}:*", f"{library}@*") if entry.operators else (library,)
 
 
 def entries_for(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, Known]]]:
@@ -47,33 +57,23 @@ def entries_for(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, K
     return path, [(place, e) for place, e in enumerate(read_known(path)) if e.covers_backend(spec)]
 
 
-def not_inherited(specs: Iterable[str], ledger: Path | None) -> list[str]:
-    """A sentence for each variant that its library's ledger, unless given as `ledger`, says nothing of."""
-    sentences = []
-    for spec in dict.fromkeys(specs):
-        path = ledger_of(spec)
-        if path is None or spec == path.parent.name or (ledger is not None and ledger.resolve() == path.resolve()):
-            continue
-        if silent := sum(not e.specs for e in read_known(path)):
-            noun = "entry" if silent == 1 else "entries"
-            sentences.append(
-                f"{spec} does not inherit the {silent} {noun} that {path.parent.name}'s ledger has for its default; "
-                f"--known {path} applies them too, `backends` in an entry for good."
-            )
-    return sentences
-
-
 def of_versions(known: Iterable[Known], backends: Sequence[Mapping[str, str]]) -> tuple[list[Known], list[str]]:
-    """The entries that speak of these versions (spec and version of each backend), and a sentence where some do not."""
+    """The entries that speak of this machine and these versions (spec and version of each backend).
+
+    And a sentence where some of the user's own do not.
+    """
     speaking: list[Known] = []
     silent: Counter[tuple[str, str]] = Counter()
     for entry in known:
+        if entry.where is not None and not entry.where.holds():
+            continue
         if not entry.versions:
             speaking.append(entry)
             continue
         meant = [b for b in backends if entry.covers_backend(b.get("spec", ""))]
         same = [b.get("spec", "") for b in meant if any(_begins(b.get("version", ""), v) for v in entry.versions)]
-        silent.update((b.get("spec", ""), b.get("version", "")) for b in meant if b.get("spec", "") not in same)
+        if not entry.built_in:
+            silent.update((b.get("spec", ""), b.get("version", "")) for b in meant if b.get("spec", "") not in same)
         if same:
             speaking.append(replace(entry, backend="", backends=tuple(same)))
     return speaking, [

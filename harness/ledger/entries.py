@@ -9,6 +9,7 @@ import typing
 from collections.abc import Hashable, Sequence
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +17,9 @@ import msgspec
 from opproof.vocabulary.errors import UsageError
 
 T = TypeVar("T")
+
+#: Metadata of a dataclass's field that no table may give.
+NOT_OF_THE_FILE = MappingProxyType({"file": False})
 
 
 def read_entries(path: Path, name: str, kind: type[T]) -> list[T]:
@@ -69,7 +73,8 @@ def _entry(where: str, name: str, kind: type[T], entry: Any) -> T:
 def _fields(kind: Hashable) -> dict[str, Any]:
     """The types of the fields of a dataclass: slow to find out, and asked for every entry."""
     hints = typing.get_type_hints(kind)
-    return {f.name: hints[f.name] for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    return {f.name: hints[f.name] for f in fields if f.metadata != NOT_OF_THE_FILE}
 
 
 def _words(hint: Any) -> str:

@@ -58,7 +58,7 @@ def findings(known: Iterable[Known], results: Iterable[Result]) -> list[Finding]
 def objections(
     found: Iterable[Finding], results: Iterable[Result], today: datetime.date, *, extent: Extent = Extent.ALL
 ) -> list[str]:
-    """What is wrong with the ledger itself after a run, a sentence each; they fail the run.
+    """What is wrong with the user's list itself after a run, a sentence each; they fail the run.
 
     An entry that covers nothing is an objection only after a run of everything, one that is too wide where its
     operators were tried in full, and one of which everything passes after every run.
@@ -66,6 +66,8 @@ def objections(
     sentences = []
     sizes = Counter(map(_whole, results))
     for f in found:
+        if f.entry.built_in:
+            continue
         if f.entry.until is not None and today >= f.entry.until:
             said = f"has expired on {f.entry.until}: mend it, or give a new date with a reason."
         elif not f.covered:
@@ -80,11 +82,13 @@ def objections(
 
 def _idle(f: Finding, extent: Extent) -> str:
     """That an entry explains none of its cases, though it should."""
-    if not f.entry.always or f.explained or not (f.ran or extent is Extent.ALL):
+    if f.explained or not (f.ran or extent is Extent.ALL):
         return ""
     if f.named:  # what another entry explains needs no other limit
         beyond = [r for r in f.named if not r.known]
         return _beyond(f.entry, beyond) if beyond else ""
+    if f.entry.operators and f.failing:
+        return ""
     if f.failing and extent is not Extent.ALL:
         return ""  # in another way, which fails the run
     verdicts = ", ".join(sorted({r.verdict for r in f.covered}))
@@ -95,6 +99,8 @@ def _idle(f: Finding, extent: Extent) -> str:
 
 def _beyond(entry: Known, failures: Iterable[Result]) -> str:
     """How far outside its limits an entry fails."""
+    if entry.operators:
+        return "explains no failure: the answer is wrong under the changed reference too; find out why."
     largest = max(map(finite_size, failures))
     if entry.units is not None and largest > entry.units:
         said = f"fails with {largest:.3g} units, more than its {entry.units:g}"
@@ -108,7 +114,7 @@ def _whole(r: Result) -> tuple[str, str, str]:
 
 def _too_wide(f: Finding, sizes: Counter[tuple[str, str, str]]) -> str:
     """That an entry covers an operator whose records are more right than wrong."""
-    if f.entry.is_fault:
+    if f.entry.is_fault or f.entry.operators:
         return ""
     covered, passing, failing = (Counter(map(_whole, some)) for some in (f.covered, f.passing, f.failing))
     for key, count in covered.items():
@@ -121,14 +127,17 @@ def _too_wide(f: Finding, sizes: Counter[tuple[str, str, str]]) -> str:
 
 
 def news(found: Iterable[Finding]) -> list[str]:
-    """What does not fail the run: entries of which some cases pass now, and unsteady ones that explained nothing."""
-    return [f"{f.entry.name} {said}" for f in found if (said := _news(f))]
+    """What does not fail the run: patterns of the user's of which some cases pass now."""
+    return [f"{f.entry.name} {said}" for f in found if not f.entry.built_in and (said := _news(f))]
+
+
+def idle(found: Iterable[Finding]) -> list[Finding]:
+    """The built-in entries whose operators ran and that explained nothing."""
+    return [f for f in found if f.entry.built_in and f.ran and not f.explained]
 
 
 def _news(f: Finding) -> str:
-    if not f.entry.always:
-        return "explained nothing in this run (always = false)." if f.ran and not f.explained else ""
-    if not f.explained or not f.passing:
+    if f.entry.operators or not f.explained or not f.passing:
         return ""
     return f"is mended in part: {_some(f.passing)} of {len(f.covered):,} pass; leave them out of its patterns."
 

@@ -1,19 +1,40 @@
-"""The ledger of known failures: a TOML file of [[known]] tables.
+"""The list of known failures: a TOML file of [[known]] tables, each with the cause of a failure.
 
     [[known]]
-    patterns = ["gelu[*f16;fill=wide*"]   # of case ids; * matches anything, all else is literal, any seed is meant
-    backends = ["ggml", "ggml:*"]         # optional, like all down to versions
-    modes = ["forward"]
-    verdict = "WRONG_VALUE"
-    versions = ["0.21", "0.22"]           # of the backend, beginnings; in others the entry explains nothing
-    reason = "gelu goes through an f16 table"
+    operators = ["cosh", "sinh"]
+    modes = ["gradient"]                  # optional, like all down to where: any, if unstated
+    dtypes = ["f16"]
+    backends = ["ggml", "ggml:*"]
+    versions = ["2.13", "2.14"]           # of the backend, beginnings; in others the entry explains nothing
+    where = { machine = "x86_64", features = ["avx512f"] }
+    reason = "g sinh(x) stores sinh(x) in f16, which overflows where the product with g does not"
     link = "https://..."                  # optional
     until = 2027-01-01                    # optional; from that day on the entry fails the run
-    always = false                        # optional; it depends on the data drawn, and may pass for some seeds
-    units = 210                           # the limit: what is farther off is another failure
 
-`pattern`, `backend` and `mode` say the same of one, `verdicts` of several faults: what is read or written beyond a
-buffer shows as one or another. Limits are:
+and one cause, which is executed (harness/ledger/causes.py): the answer is explained where it is right, within the
+ordinary bound, under the changed reference, in every element that fails.
+
+    vjp = "multiply_stored_factor"        # a function of causes.py beside the file, in place of the operator's own;
+    forward = "look_up_in_f16_table"      # of values
+    arithmetic = "storage"                # in which either is computed, or the operator's own formula: see ARITHMETICS
+    rounding = "truncate"                 # of that arithmetic, where it is not to nearest
+    undefined = "rows_with_nan"           # a function that gives a mask of the elements where anything may stand
+    when = "is_permuted"                  # a predicate on the question; only where it holds does the entry speak
+
+A fault has no number. It is explained by what the library says, or where it happens:
+
+    verdict = "ERROR"                     # or verdicts, a list: CRASH, OUT_OF_BOUNDS, WRONG_SHAPE, NOT_REPEATABLE ...
+    message = "grad_input must be contiguous"   # words of the record's message
+    when = "is_permuted"
+
+Where no cause can be executed, an entry has patterns of case ids and a size:
+
+    patterns = ["gelu[*f16;fill=wide*"]   # * matches anything, all else is literal, any seed is meant
+    verdict = "WRONG_VALUE"
+    units = 210                           # the limit: what is farther off is another failure
+    without_cause = "why no cause can be executed"
+
+`pattern`, `backend` and `mode` say the same of one. Limits are:
 
     units      largest error in units of honest rounding
     rms        beside units: the largest RMS of an array's units
@@ -21,17 +42,18 @@ buffer shows as one or another. Limits are:
     zeros      true: nothing but zeros comes, which is never this failure otherwise
     share      largest share of a tensor's finite elements that fail; all of them may never, unless it is 1. Without
                units it is the limit of errors that no number measures: wrong indices, anything where 0 is exact
-    verdict    a fault (CRASH, ERROR, WRONG_SHAPE, ...), which needs no number
+    verdict    a fault, which needs no number
 """
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from opproof.harness.ledger.entries import read_entries
+from opproof.harness.ledger.causes import ARITHMETICS, FUNCTIONS, Where, check_names
+from opproof.harness.ledger.entries import NOT_OF_THE_FILE, read_entries
 from opproof.harness.ledger.limits import SIZED, Limits
 from opproof.harness.ledger.patterns import covers_all, matches, pattern_regex
 from opproof.reports import Result
@@ -41,9 +63,22 @@ from opproof.vocabulary.verdicts import FAILED, Verdict
 
 @dataclass(frozen=True)
 class Known:
-    """One entry of the ledger. Raises ValueError where a field says nothing, or what cannot be."""
+    """One entry of the list. Raises ValueError where a field says nothing, or what cannot be."""
 
     reason: str
+    operators: tuple[str, ...] = ()  # instead of patterns: those that a cause or a message speaks of
+    dtypes: tuple[str, ...] = ()  # any, like the where that follows
+    where: Where | None = None
+    forward: str = ""  # names of functions of causes.py, empty for none
+    vjp: str = ""
+    undefined: str = ""
+    when: str = ""
+    arithmetic: str = ""
+    rounding: str = ""
+    message: str = ""
+    without_cause: str = ""
+    folder: str = field(default="", metadata=NOT_OF_THE_FILE)  # where causes.py lies
+    built_in: bool = field(default=False, metadata=NOT_OF_THE_FILE)  # a run neither fails nor speaks because of it
     patterns: tuple[str, ...] = ()
     pattern: str = ""
     backends: tuple[str, ...] = ()  # any, like the modes, verdict and versions that follow
@@ -55,7 +90,6 @@ class Known:
     versions: tuple[str, ...] = ()
     link: str = ""
     until: datetime.date | None = None
-    always: bool = True
     units: float | None = None
     rms: float | None = None
     share: float | None = None
@@ -71,19 +105,45 @@ class Known:
         ):
             if several and one:
                 raise ValueError(f"{what} and {what}s are given; give one of them")
-        if not self.globs:
-            raise ValueError("no pattern; give patterns, a list of case ids in which * matches anything")
-        if not self.reason.strip() or not all(p.strip() for p in self.globs):
+        if bool(self.globs) == bool(self.operators):
+            raise ValueError(
+                "operators and patterns are given; give one of them"
+                if self.globs
+                else "no operators and no pattern; give operators with a cause, or patterns, case ids in which * "
+                "matches anything"
+            )
+        if not self.reason.strip() or not all(p.strip() for p in (*self.globs, *self.operators)):
             raise ValueError("pattern or reason is blank; a known failure has a cause")
         if open_ := next((v for v in self.failures if v not in FAILED), None):
             raise ValueError(f"verdict is {str(open_)!r}; expected one of {', '.join(sorted(FAILED))}")
-        if self.verdicts and not SIZED.isdisjoint(self.verdicts):
+        if self.verdicts and not SIZED.isdisjoint(self.verdicts) and not self.operators:
             raise ValueError(
                 f"verdicts are of faults; {', '.join(sorted(SIZED))} have a size, and an entry of their own"
             )
         self.limits.check()
-        if not self.is_fault:
+        if self.operators:
+            self._check_cause()
+        elif self.cause:
+            raise ValueError(f"{self.cause.partition('=')[0]} is given with patterns; a cause speaks of operators")
+        elif not self.is_fault:
             self._limited()
+
+    def _check_cause(self) -> None:
+        """Raise ValueError where nothing can be executed."""
+        if self.limits != Limits():
+            raise ValueError("operators are given with a size; a cause is executed and needs none, patterns have one")
+        if self.arithmetic and self.arithmetic not in ARITHMETICS:
+            raise ValueError(f"arithmetic is {self.arithmetic!r}; expected one of {', '.join(ARITHMETICS)}")
+        if self.rounding not in ("", "truncate"):
+            raise ValueError(f"rounding is {self.rounding!r}; expected 'truncate', or nothing for to nearest")
+        changed = self.forward or self.vjp or self.undefined or self.arithmetic
+        if self.is_fault and (changed or not (self.message or self.when)):
+            raise ValueError("a fault has no reference to change; give message, words of the record's, or when")
+        if not self.is_fault and (self.message or not changed):
+            raise ValueError(
+                "a wrong answer is explained by forward, vjp, arithmetic or undefined, which change the reference; "
+                "verdict, with message or when, speaks of faults"
+            )
 
     def _limited(self) -> None:
         """Raise ValueError where the entry would explain an operator that broke."""
@@ -107,14 +167,22 @@ class Known:
 
     @property
     def ops(self) -> frozenset[str]:
-        """What stands before the bracket of the patterns."""
-        return frozenset(p.partition("[")[0] for p in self.globs)
+        """The operators, or what stands before the bracket of the patterns."""
+        return frozenset(self.operators or (p.partition("[")[0] for p in self.globs))
 
     @property
     def name(self) -> str:
         """What to call the entry."""
+        if self.operators:
+            return f"known failure {', '.join(self.operators)} ({self.cause})"
         more = len(self.globs) - 1
         return f"known failure {self.globs[0]!r}{f' and {more} more' if more else ''}"
+
+    @property
+    def cause(self) -> str:
+        """What is executed, in words that a record keeps; empty of an entry that has none."""
+        names = ("forward", "vjp", "undefined", "arithmetic", "rounding", "message", "when")
+        return "; ".join(f"{name}={getattr(self, name)}" for name in names if getattr(self, name))
 
     @property
     def limits(self) -> Limits:
@@ -131,12 +199,25 @@ class Known:
         """Whether what is known is no wrong number."""
         return bool(self.failures) and SIZED.isdisjoint(self.failures)
 
+    @property
+    def every_mode(self) -> tuple[Mode, ...]:
+        """The modes that the entry speaks of: those stated, or those whose formula is changed; none for any."""
+        stated = (*self.modes, *((self.mode,) if self.mode else ()))
+        if stated or not (self.forward or self.vjp):
+            return stated
+        return tuple(m for m, named in ((Mode.FORWARD, self.forward), (Mode.GRADIENT, self.vjp)) if named)
+
     def may_name(self, op: str) -> bool:
         """Whether a pattern can match a case of the operator: far quicker to ask than whether it matches one."""
         return any(op.startswith(o[: o.index("*")]) if "*" in o else o == op for o in self.ops)
 
     def covers_case(self, case: str) -> bool:
-        """Whether a pattern matches the id."""
+        """Whether a pattern matches the id, or the operator and the dtype are among those stated."""
+        if self.operators:
+            op, _, rest = case.partition("[")
+            return op in self.operators and (
+                not self.dtypes or not set(self.dtypes).isdisjoint(rest.rstrip("]").split(";"))
+            )
         return any(matches(p, case) for p in self.globs)
 
     def speaks_of(self, case: str, mode: Mode, spec: str) -> bool:
@@ -145,7 +226,7 @@ class Known:
 
     def covers_mode(self, mode: Mode) -> bool:
         """Whether the entry speaks of the mode."""
-        return not (self.modes or self.mode) or mode in (*self.modes, self.mode)
+        return not self.every_mode or mode in self.every_mode
 
     def covers_backend(self, spec: str) -> bool:
         """Whether the entry speaks of the backend."""
@@ -157,16 +238,28 @@ class Known:
 
     def names(self, result: Result) -> bool:
         """Whether the entry speaks of this failure, however large it is."""
-        return result.verdict in (self.failures or FAILED) and self.covers(result)
+        return self.is_named(result.verdict) and self.covers(result)
+
+    def is_named(self, verdict: Verdict) -> bool:
+        """Whether the entry speaks of the verdict: those stated, else wrong numbers of a cause, any of a pattern."""
+        return verdict in (self.failures or (SIZED if self.operators else FAILED))
 
     def explains(self, result: Result) -> bool:
         """Whether the entry makes this failure a known one."""
-        return self.names(result) and (self.is_fault or (result.verdict in SIZED and self.limits.allow(result)))
+        if not self.names(result):
+            return False
+        if self.operators:
+            return self.cause in result.causes
+        return self.is_fault or (result.verdict in SIZED and self.limits.allow(result))
 
 
 def read_known(path: Path) -> list[Known]:
-    """The entries of a ledger. Raises UsageError that names the file and the entry."""
-    return read_entries(path, "known", Known)
+    """The entries of a list. Raises UsageError that names the file and the entry."""
+    entries = read_entries(path, "known", Known)
+    check_names(
+        path, ((n, k, getattr(e, k)) for n, e in enumerate(entries, start=1) for k in FUNCTIONS if getattr(e, k))
+    )
+    return [replace(e, folder=str(path.resolve().parent)) if e.operators else e for e in entries]
 
 
 def mark(result: Result, known: Iterable[Known]) -> Result:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from opproof.cases import Case
@@ -64,6 +64,7 @@ class Attempt:
     seconds: float = 0.0
     judging: float = 0.0  # seconds of everything but the backend: data, reference, noise, comparison
     declared: str = ""  # what the backend said of its results beforehand, in words
+    causes: dict[int, tuple[str, ...]] = field(default_factory=dict)  # of known failures, by the judgement explained
 
 
 @dataclass

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 from pathlib import Path
 
-from opproof.harness.ledger.findings import findings, news, objections
+from opproof.harness.ledger.findings import Finding, findings, idle, news, objections
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.colour import coloured
 from opproof.harness.run.exhaustive import lines, ranges, table
@@ -54,10 +54,19 @@ def finish(
             write(folder / RANGES, table(worst), instead=f"`opproof run --resume {folder}` writes it again.")
     finally:
         print(coloured(text.split("\n\n", 1)[-1] if quiet and "\n\n" in text else text))
-        for sentence in (*lines(worst), *remarks.every, *news(found)):
+        for sentence in (*lines(worst), *remarks.every, *news(found), *_of_idle(found, extent, folder)):
             print(sentence)
     print(f"{folder / 'report.html'}  {folder / 'report.md'}  {folder / FILE}")
     return status(results, remarks.failing, missing=max(0, header.cases - len(results)))
+
+
+def _of_idle(found: Sequence[Finding], extent: Extent, folder: Path) -> list[str]:
+    """The one line on built-in known failures: those that a run of everything did not meet."""
+    count = len(idle(found)) if extent is Extent.ALL else 0
+    if not count:
+        return []
+    noun = "known failure of the built-in lists" if count == 1 else "known failures of the built-in lists"
+    return [f"{count:,} {noun} explained nothing here: `opproof known check {folder}` names them."]
 
 
 def _folders(header: Header) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from opproof.cases import Case
-from opproof.harness.judge.judgement import Judgement, number
+from opproof.harness.judge.judgement import Judgement, Rules, number
 from opproof.harness.run.attempt import Attempt
 from opproof.harness.run.cache import told as answers
 from opproof.harness.run.cache.told import Told
-from opproof.harness.run.task import Task, repro
+from opproof.harness.run.task import Task, op_of, repro
+from opproof.harness.truth.posed import pose
 from opproof.reports import Evidence, Result
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, WRONG, Verdict
@@ -41,9 +42,24 @@ def measured(task: Task, attempt: Attempt, **said: Any) -> Result:
         seconds=round(attempt.seconds, 6),
         judging=round(attempt.judging, 6),
         repro=repro(task),
+        causes=causes_of(task, attempt),
         **numbers(attempt.judgement),
         **{"message": attempt.judgement.message, **said},
     )
+
+
+def causes_of(task: Task, attempt: Attempt) -> tuple[str, ...]:
+    """The causes of known failures that explain what became of a task; each is executed once an attempt."""
+    if attempt.judgement.verdict not in FAILED or not any(k.operators for k in task.known):
+        return ()
+    key = id(attempt.judgement)
+    if key not in attempt.causes:
+        from opproof.harness.judge.causes import find_causes
+
+        case, mode = Case.parse(task.case), Mode(task.mode)
+        posed = attempt.posed or pose(case, op_of(case.op, task.ops), mode).asked
+        attempt.causes[key] = find_causes(task.known, posed, attempt.judgement, attempt.rules or Rules())
+    return attempt.causes[key]
 
 
 def numbers(judgement: Judgement) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from opproof.harness import __version__
 from opproof.harness.host import host
 from opproof.harness.judge.figures import CONSTANTS
 from opproof.harness.ledger import proposals
-from opproof.harness.ledger.chosen import built_in, not_inherited, of_versions
+from opproof.harness.ledger.chosen import built_in, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.run.cache.place import Place, known_key, place
 from opproof.harness.run.cache.store import Store
@@ -75,7 +75,7 @@ def run(settings: Settings) -> int:
             resumption.command = resume.command(settings, folder)
             stop = _measured(pool, with_known(planned, known), file, known, quiet=settings.quiet)
         judged_here = stop is None and not settings.in_process and not settings.dask
-        in_programs = asked_by_programs(backends, planned, file, known) if judged_here else []
+        in_programs = asked_by_programs(backends, with_known(planned, known), file, known) if judged_here else []
         file.settle()  # now that no backend is left that could write to it
         status = finish(
             folder,
@@ -89,7 +89,6 @@ def run(settings: Settings) -> int:
                 *_disbelieved(cache, _foreign(cache) - foreign),
                 *silent,
                 *in_programs,
-                *not_inherited(settings.backends, settings.ledger),
                 *unguarded(settings.dask),
             ],
         )

@@ -1,10 +1,13 @@
 """Which entries speak of a run: none of a variant that does not say so, none of another version."""
 
+import platform
+
 import pytest
 
 from opproof.harness.ledger import chosen
-from opproof.harness.ledger.chosen import built_in, entries_for, not_inherited, of_versions
-from opproof.harness.ledger.known import Known, read_known
+from opproof.harness.ledger.causes import Where
+from opproof.harness.ledger.chosen import built_in, entries_for, of_versions
+from opproof.harness.ledger.known import Known
 from opproof.vocabulary.errors import UsageError
 
 LEDGER = """
@@ -22,6 +25,10 @@ patterns = ["relu[*bf16*"]
 backends = ["lib", "lib:cuda"]
 reason = "of both"
 units = 10
+[[known]]
+operators = ["relu"]
+arithmetic = "f16"
+reason = "executed"
 """
 
 
@@ -37,34 +44,24 @@ def ledger(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("spec", "reasons"),
     [
-        ("lib", ["of the default", "of both"]),
-        ("lib:cuda", ["of variants", "of both"]),
-        ("lib:/any/build", ["of variants"]),
-        ("lib:eager", []),
+        ("lib", ["of the default", "of both", "executed"]),
+        ("lib:cuda", ["of variants", "of both", "executed"]),
+        ("lib:/any/build", ["of variants", "executed"]),
+        ("lib@Vulkan0", ["executed"]),
+        ("lib:eager", ["executed"]),
         ("other", []),
         ("./lib.py", []),
     ],
 )
-def test_a_variant_inherits_nothing_that_does_not_say_so(ledger, spec, reasons):
+def test_a_variant_inherits_what_is_executed_and_no_size_that_does_not_name_it(ledger, spec, reasons):
     found = built_in(spec)
     assert [e.reason for e in found] == reasons
     assert all(e.specs == (spec,) for e in found)
 
 
-def test_a_variants_run_says_what_it_does_not_use(ledger):
-    sentence = (
-        "lib:cuda does not inherit the 1 entry that lib's ledger has for its default; "
-        f"--known {ledger} applies them too, `backends` in an entry for good."
-    )
-    assert not_inherited(["lib:cuda", "lib", "lib:cuda", "numpy"], None) == [sentence]
-    assert not_inherited(["lib:cuda"], ledger) == []
-    applied = [e for e in read_known(ledger) if e.covers_backend("lib:cuda")]
-    assert [e.reason for e in applied] == ["of the default", "of variants", "of both"]
-
-
 def test_entries_of_a_check(ledger):
-    assert [place for place, _ in entries_for("lib:cuda", None)[1]] == [1, 2]
-    assert [place for place, _ in entries_for("lib:cuda", ledger)[1]] == [0, 1, 2]
+    assert [place for place, _ in entries_for("lib:cuda", None)[1]] == [1, 2, 3]
+    assert [place for place, _ in entries_for("lib:cuda", ledger)[1]] == [0, 1, 2, 3]
     with pytest.raises(UsageError, match=r"other comes without a ledger; give one with --known FILE\."):
         entries_for("other", None)
 
@@ -88,3 +85,21 @@ def test_of_two_backends_the_one_of_the_version_is_meant():
     (found,), silent = of_versions([entry], [{"spec": "a", "version": "2.0"}, {"spec": "b", "version": "1"}])
     assert found.specs == ("a",)
     assert silent == ["1 known failure of b was seen in other versions than 1, and explains nothing in this run."]
+
+
+def test_a_built_in_entry_of_another_version_is_silent():
+    entry = Known(pattern="a[*f16*", reason="r", units=1.0, versions=("2",), built_in=True)
+    assert of_versions([entry], [{"spec": "lib", "version": "1"}]) == ([], [])
+
+
+def test_an_entry_of_another_machine_says_nothing():
+    def chosen(**where):
+        entry = Known(operators=("a",), arithmetic="f16", reason="r", where=Where(**where))
+        return len(of_versions([entry], [{"spec": "lib", "version": "1"}])[0])
+
+    assert chosen(machine=platform.machine()) == 1
+    assert chosen(machine="pdp11") == 0
+    assert chosen(features=("no such feature",)) == 0
+    assert chosen(without=("no such feature",)) == 1
+    assert Where(features=("avx2",)).holds("x86_64", ["avx2", "fma"])
+    assert not Where(features=("avx2",), without=("fma",)).holds("x86_64", ["avx2", "fma"])

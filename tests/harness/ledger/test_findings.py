@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from opproof.harness.ledger.findings import findings, news, objections
+from opproof.harness.ledger.findings import findings, idle, news, objections
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.extent import Extent, extent
 from opproof.harness.run.plan import Selection
@@ -57,7 +57,7 @@ def test_a_known_failure_that_passes_fails_every_run(extent):
     mended = [result(verdict="PASS", units=0.5), result("gelu[x=5,;f16]", "PASS", 0.5)]
     assert said(entry(), mended, extent) == [sentence]
     assert said(entry(), [*mended, result("gelu[x=9,;f16]", "UNSUPPORTED", None)], extent)[0].endswith("remove it.")
-    assert said(entry(always=False), mended, Extent.PART) == []
+    assert said(entry(built_in=True), mended, extent) == []
 
 
 @pytest.mark.parametrize("verdict", ["UNSUPPORTED", "MISTRUSTED", "INCONCLUSIVE", "HARNESS_ERROR"])
@@ -101,14 +101,38 @@ def test_mended_in_part_is_told():
     sentence = "is mended in part: 1 (gelu[x=5,;f16] forward) of 3 pass; leave them out of its patterns."
     assert told(entry(), results) == [f"known failure 'gelu[*f16*' {sentence}"]
     assert said(entry(), [*results, result("gelu[x=7,;f32]")], Extent.PART) == []
-    assert told(entry(always=False), results) == []
+    assert told(entry(built_in=True), results) == []
 
 
-def test_unsteady_entries_that_explained_nothing_are_told():
-    sentence = "known failure 'gelu[*f16*' explained nothing in this run (always = false)."
-    assert told(entry(always=False), [result(verdict="PASS", units=0.5)]) == [sentence]
-    assert told(entry(always=False), [result()]) == []
-    assert told(entry(always=False), []) == []
+def test_built_in_entries_that_explained_nothing_are_found():
+    known = entry(built_in=True)
+    assert idle(findings([known], [result(verdict="PASS", units=0.5)])) != []
+    assert idle(findings([known], [result()])) == []
+    assert idle(findings([known], [])) == []
+    assert idle(findings([entry()], [result(verdict="PASS", units=0.5)])) == []
+
+
+def cause(**fields):
+    return Known(operators=("gelu",), arithmetic="f16", reason="an f16 table", **fields)
+
+
+def test_a_cause_explains_what_a_judge_has_executed():
+    assert cause().explains(result(causes=("arithmetic=f16",)))
+    assert not cause().explains(result())
+    assert not cause().explains(result(causes=("arithmetic=f16: ValueError: no such axis",)))
+    assert not cause(dtypes=("f32",)).explains(result(causes=("arithmetic=f16",)))
+    assert not cause().explains(result(verdict="CRASH", causes=("arithmetic=f16",)))
+
+
+def test_a_cause_of_the_users_own_fails_closed():
+    passing = [result(verdict="PASS", units=0.5)]
+    assert said(cause(), passing) == ["known failure gelu (arithmetic=f16) no longer fails (PASS): remove it."]
+    assert said(cause(), [result(), *passing], Extent.OPERATORS) == [
+        "known failure gelu (arithmetic=f16) explains no failure: "
+        "the answer is wrong under the changed reference too; find out why."
+    ]
+    assert said(cause(), [result(causes=("arithmetic=f16",)), *passing]) == []
+    assert said(cause(built_in=True), [result(), *passing]) == []
 
 
 def test_an_entry_that_covers_a_whole_operator_which_mostly_passes():
@@ -116,7 +140,7 @@ def test_an_entry_that_covers_a_whole_operator_which_mostly_passes():
     sentence = "is too wide: it covers 3 records of gelu, of which 2 pass; name fills, shapes or dtypes."
     for tried in (Extent.ALL, Extent.OPERATORS):
         assert said(entry(), [result(), *passing], tried) == [f"known failure 'gelu[*f16*' {sentence}"]
-    assert said(entry(always=False), [result(), *passing]) != []
+    assert said(entry(built_in=True), [result(), *passing]) == []
     assert said(entry(), [result(), *passing], Extent.PART) == []
     assert said(entry(), [result(), *passing, result("gelu[x=4,;f32]", "PASS", 0.5)]) == []
     assert said(entry(), [result(), result("gelu[x=8,;f16]"), *passing]) == []

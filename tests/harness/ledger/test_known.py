@@ -141,15 +141,14 @@ def test_errors_that_no_number_measures_are_known_by_their_share():
 def test_reading(tmp_path):
     path = tmp_path / "known.toml"
     lines = ('pattern = "a[*f16*"', 'reason = "r"', "until = 2027-01-01", 'link = "l"', 'mode = "gradient"')
-    text = "\n".join(("[[known]]", *lines, "always = false", "units = 50"))
+    text = "\n".join(("[[known]]", *lines, "units = 50"))
     path.write_text(text, encoding="utf-8")
     (found,) = read_known(path)
-    assert (found.pattern, found.reason, found.link, found.mode, found.always) == (
+    assert (found.pattern, found.reason, found.link, found.mode) == (
         "a[*f16*",
         "r",
         "l",
         "gradient",
-        False,
     )
     assert (found.units, found.globs) == (50, ("a[*f16*",))
     assert found.until == datetime.date(2027, 1, 1)
@@ -172,14 +171,15 @@ def test_reading(tmp_path):
 REQUIRED = 'pattern = "p"\nreason = "r"\n'
 SOUND = f"{REQUIRED}units = 1\n"
 WIDE = "reason = 'r'\nunits = 1\n"
+CAUSE = "operators = ['a']\nreason = 'r'\narithmetic = 'f16'\n"
 NO_LIMIT = "has no limit; add units, at most twice the largest error seen, or nonfinite = true where NaN or "
 BAD = {
     "x = [": "{path} is not TOML: ",
     "[known]\npattern = 'p'": "{path}: expected [[known]] tables only, got known.",
     "known = [1]": "{path}, entry 1: expected a [[known]] table, got 1.",
     "[[unknown]]\npattern = 'p'": "{path}: expected [[known]] tables only, got unknown.",
-    "[[known]]\nreason = 'r'": "{path}, entry 1: no pattern; give patterns, a list of case ids in which * matches",
-    "[[known]]\nreason = 'r'\npattern = ''": "{path}, entry 1: no pattern; give patterns, a list",
+    "[[known]]\nreason = 'r'": "{path}, entry 1: no operators and no pattern; give operators with a cause, or patterns",
+    "[[known]]\nreason = 'r'\npattern = ''": "{path}, entry 1: no operators and no pattern; give operators with a ",
     "[[known]]\npattern = 'p'": "{path}, entry 1: no reason; every [[known]] table has reason.",
     f"[[known]]\n{REQUIRED}": f"{{path}}, entry 1: known failure 'p' {NO_LIMIT}",
     f"[[known]]\n{REQUIRED}verdict = 'WRONG_VALUE'": f"{{path}}, entry 1: known failure 'p' {NO_LIMIT}",
@@ -207,7 +207,18 @@ BAD = {
     f"[[known]]\n{REQUIRED}units = -1": "{path}, entry 1: units is -1.0; expected more than 0, ",
     f"[[known]]\n{REQUIRED}units = -inf": "{path}, entry 1: units is -inf; expected more than 0, ",
     f"[[known]]\n{REQUIRED}units = 0": "{path}, entry 1: units is 0.0; expected more than 0, ",
-    f"[[known]]\n{REQUIRED}always = 'no'": "{path}, entry 1: always is 'no'; expected a bool.",
+    f"[[known]]\n{REQUIRED}always = false": "{path}, entry 1: unknown key 'always'; expected reason, ",
+    f"[[known]]\n{REQUIRED}folder = '/'": "{path}, entry 1: unknown key 'folder'; expected reason, ",
+    f"[[known]]\n{CAUSE}units = 3": "{path}, entry 1: operators are given with a size; a cause is executed and needs ",
+    f"[[known]]\n{CAUSE}pattern = 'p'": "{path}, entry 1: operators and patterns are given; give one of them",
+    "[[known]]\noperators = ['a']\nreason = 'r'": "{path}, entry 1: a wrong answer is explained by forward, vjp, ",
+    f"[[known]]\n{CAUSE}message = 'm'": "{path}, entry 1: a wrong answer is explained by forward, vjp, arithmetic or ",
+    f"[[known]]\n{CAUSE}verdict = 'ERROR'": "{path}, entry 1: a fault has no reference to change; give message, ",
+    "[[known]]\noperators = ['a']\nreason = 'r'\narithmetic = 'f17'": "{path}, entry 1: arithmetic is 'f17'; expected ",
+    f"[[known]]\n{CAUSE}rounding = 'up'": "{path}, entry 1: rounding is 'up'; expected 'truncate', or nothing for ",
+    f"[[known]]\n{CAUSE}vjp = 'missing'": "{path}, entry 1: vjp names 'missing', which {path.parent}/causes.py does ",
+    f"[[known]]\n{CAUSE}where = {{machine = 1}}": "{path}, entry 1: where is {{'machine': 1}}; expected a Where.",
+    f"[[known]]\n{REQUIRED}arithmetic = 'f16'": "{path}, entry 1: arithmetic is given with patterns; a cause speaks of ",
     f"[[known]]\n{REQUIRED}verdict = 'HARNESS_ERROR'": "{path}, entry 1: verdict is 'HARNESS_ERROR'; expected one of ",
     f"[[known]]\n{REQUIRED}units = 'few'": "{path}, entry 1: units is 'few'; expected a float.",
     f"[[known]]\n{REQUIRED}units = true": "{path}, entry 1: units is True; expected a float.",

@@ -1,0 +1,255 @@
+"""Whether a known cause explains a failure: the answer judged once more, by the changed reference.
+
+The reference is changed as the entry says: another formula, another arithmetic. An element that failed is explained
+where it lies within the ordinary bound of the changed reference, noise of the arithmetic's size included, or between
+what the formula gives in that arithmetic itself, rounded to nearest and by chance, range included
+(harness/truth/rounded.py). Every element that failed has to be; then the array as a whole is held to what any array is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from opproof.harness.judge.answer import Answer
+from opproof.harness.judge.bound import bound_of, stored_of
+from opproof.harness.judge.figures import figures
+from opproof.harness.judge.gradient import Rules
+from opproof.harness.judge.judgement import Judged, Judgement, compare_answer, judge
+from opproof.harness.ledger.causes import function_of
+from opproof.harness.ledger.known import Known
+from opproof.harness.truth.posed import Posed, output_names
+from opproof.harness.truth.quiet import quiet
+from opproof.harness.truth.reference import Expected, values_of
+from opproof.harness.truth.rounded import Arithmetic, arithmetics, unwrap, wrap
+from opproof.reference_ops import Op, gradients_of
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import DTYPES, round_to
+from opproof.vocabulary.errors import OpError
+from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
+from opproof.vocabulary.verdicts import WRONG, Verdict
+
+#: Numbers of a question, inputs and results together, up to which causes are executed.
+MAX_NUMBERS = 2**24
+#: Numbers up to which the changed reference is evaluated by chance too, not to nearest alone.
+MAX_NUMBERS_BY_CHANCE = 2**21
+
+#: What a formula does where its author has not met such a question: it explains nothing there.
+_DECLINES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    OpError,
+    TypeError,
+    ValueError,
+)
+
+
+def find_causes(known: Sequence[Known], posed: Posed, judgement: Judgement, rules: Rules) -> tuple[str, ...]:
+    """The causes, as records name them, of the entries that explain the failure of the question `posed`.
+
+    One whose functions raised is followed by the error: it explains nothing.
+    """
+    found = []
+    for entry in known:
+        if entry.operators and entry.cause not in found:
+            try:
+                if explains(entry, posed, judgement, rules):
+                    found.append(entry.cause)
+            except _DECLINES as error:
+                found.append(f"{entry.cause}: {type(error).__name__}: {error}")
+    return tuple(found)
+
+
+def explains(entry: Known, posed: Posed, judgement: Judgement, rules: Rules) -> bool:
+    """Whether the cause of `entry` explains the failure. Raises what its functions raise."""
+    speaks = entry.covers_mode(posed.mode) and entry.covers_case(str(posed.case))
+    if not speaks or not entry.is_named(judgement.verdict):
+        return False
+    when = function_of(entry.folder, entry.when)
+    if when is not None and not when(posed):
+        return False
+    if entry.is_fault:
+        return entry.message in judgement.message
+    return judgement.verdict in WRONG and _is_right_when_changed(entry, posed, judgement, rules)
+
+
+def _is_right_when_changed(entry: Known, posed: Posed, judgement: Judgement, rules: Rules) -> bool:
+    sizes = [v.size for v in posed.inputs if v is not None] + [j.got.size for j in judgement.tensors]
+    if not judgement.tensors or sum(sizes) > MAX_NUMBERS:
+        return False
+    changed = _changed(entry, posed)
+    kinds = _Kinds.of(entry, posed, rules)
+    rules = replace(rules, declared=kinds.declared, rounding=entry.rounding or rules.rounding)
+    answer = _answer_of(posed, judgement)
+    expected = _expected(changed, kinds.declared)
+    if all(j.comparison.right for j in judgement.tensors):  # the objection was to a whole
+        return judge(changed, answer, rules, expected).verdict in (Verdict.PASS, Verdict.MISTRUSTED)
+    compared = compare_answer(changed, answer, rules, expected)
+    masks = _undefined(entry, posed, len(answer.arrays))
+    ends: Sequence[_Ends | None] | None = None
+    for judged in judgement.tensors:
+        which = _names(posed, answer).index(judged.name)
+        now, want = compared.comparisons[which], expected[which]
+        if now is None or want is None:
+            return False
+        explained = judged.comparison.passed | now.passed | masks[which]
+        if not explained.all():
+            ends = _evaluated(changed, kinds, str(posed.case), sum(sizes)) if ends is None else ends
+            explained |= _lies_between(ends[which], judged, want, posed.dtype_of(which))
+        if not explained.all():
+            return False
+        if kinds.leans:
+            continue
+        counted = now.excusing(~now.passed)
+        if figures(judged.got, want, counted, posed.dtype_of(which)).fault(rules.rounding):
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The formats of the arithmetic in which a changed reference is computed."""
+
+    operations: str
+    sums: str
+    declared: str | None  # as noise knows it
+    truncates: bool
+
+    @property
+    def leans(self) -> bool:
+        """Whether its errors go to one side, as those of sums in 16 bits and of digits cut off do."""
+        return self.truncates or self.sums in ("f16", "bf16", "tf32")
+
+    @staticmethod
+    def of(entry: Known, posed: Posed, rules: Rules) -> _Kinds:
+        """Those of an entry; where it names none, those by which the backend is judged."""
+        dtype, said = posed.case.dtype, entry.arithmetic or rules.declared or ""
+        said = dtype if said == "dtype" else said
+        plain = "f64" if dtype == "f64" else "f32"
+        truncates = entry.rounding == "truncate"
+        if said == "storage":
+            return _Kinds(dtype if dtype in ("f16", "bf16") else plain, plain, "storage", truncates)
+        if said in ("f16", "bf16", "tf32", "f32"):
+            return _Kinds(said, said, said, truncates)
+        return _Kinds(plain, plain, said or None, truncates)
+
+
+def _changed(entry: Known, posed: Posed) -> Posed:
+    """The question, put to the operator with the formulas of the entry in place of its own."""
+    forward, vjp = function_of(entry.folder, entry.forward), function_of(entry.folder, entry.vjp)
+    op: Op = posed.op
+    facts = {**op.facts, "EXACT": (), "MULTILINEAR": False}
+    if posed.mode is Mode.FORWARD and forward is not None:
+        op = replace(op, forward=forward, facts=facts, settled=None, conventions=None)
+    elif posed.mode is Mode.GRADIENT and vjp is not None:
+        op = replace(op, vjp=vjp, facts=facts, kinks=None, ties=None)
+    else:
+        op = replace(op, facts=facts)
+    changed = posed.given(op=op)
+    if posed.mode is Mode.GRADIENT:
+        changed.__dict__["outputs"] = posed.outputs
+    return changed
+
+
+def _expected(changed: Posed, declared: str | None) -> list[Expected | None]:
+    """What the changed reference gives, with its scale; without one where the formula has no rule under noise."""
+    try:
+        return changed.expected(declared)
+    except OpError:
+        return [None if v is None else Expected(v, np.zeros(v.shape)) for v in values_of(changed)]
+
+
+def _answer_of(posed: Posed, judgement: Judgement) -> Answer:
+    by_name = {j.name: j.got for j in judgement.tensors}
+    if posed.mode is Mode.GRADIENT:
+        return Answer([by_name.get(str(n)) if need else None for n, need in zip(posed.names, posed.needs, strict=True)])
+    return Answer([by_name.get(n) for n in output_names(posed.op, len(posed.outputs))])
+
+
+def _names(posed: Posed, answer: Answer) -> list[str]:
+    if posed.mode is Mode.GRADIENT:
+        return [str(n) for n in posed.names]
+    return output_names(posed.op, len(answer.arrays))
+
+
+def _undefined(entry: Known, posed: Posed, count: int) -> list[Any]:
+    """By result the elements where anything may stand; False where there is none."""
+    function = function_of(entry.folder, entry.undefined)
+    if function is None:
+        return [False] * count
+    masks = tuple_of(function(posed))
+    return [False if k >= len(masks) or masks[k] is None else np.asarray(masks[k], dtype=bool) for k in range(count)]
+
+
+@dataclass
+class _Ends:
+    """The least and the largest of a result's evaluations, and where one of them is NaN."""
+
+    low: Array
+    high: Array
+    nan: NDArray[np.bool_]
+
+
+def _evaluated(changed: Posed, kinds: _Kinds, key: str, numbers: int) -> list[_Ends | None]:
+    """Of every result what the changed reference gives in its arithmetic; None of those that are no floats."""
+    ends: list[_Ends | None] = []
+    for how in _evaluations(kinds, key, numbers):
+        results = _results(changed, how)
+        if not ends:
+            ends = [None if r is None or r.dtype.kind != "f" else _Ends(r, r, np.isnan(r)) for r in results]
+            continue
+        for old, r in zip(ends, results, strict=True):
+            if old is not None and r is not None:
+                old.low, old.high, old.nan = np.fmin(old.low, r), np.fmax(old.high, r), old.nan | np.isnan(r)
+    return ends
+
+
+def _evaluations(kinds: _Kinds, key: str, numbers: int) -> Iterator[Arithmetic]:
+    every = arithmetics(kinds.operations, kinds.sums, key, truncates=kinds.truncates)
+    if numbers > MAX_NUMBERS_BY_CHANCE:
+        yield next(every)
+    else:
+        yield from every
+
+
+def _results(changed: Posed, how: Arithmetic) -> list[Array | None]:
+    """Results as they are stored, each in its dtype."""
+    with quiet():
+        inputs = [v if v is None or v.dtype.kind != "f" else wrap(v, how) for v in changed.inputs]
+        outputs = tuple_of(changed.op.forward(*inputs, **changed.params))
+        if changed.mode is Mode.FORWARD:
+            results: Sequence[Any] = outputs
+        else:
+            kind = DTYPES[changed.case.dtype]
+            saved = [wrap(round_to(unwrap(y), kind), how) if np.asarray(y).dtype.kind == "f" else y for y in outputs]
+            cotangents = [None if g is None else wrap(g, how) for g in changed.cotangents]
+            given = gradients_of(changed.op, cotangents, saved, inputs, changed.params)
+            results = [r if need else None for r, need in zip(given, changed.needs, strict=True)]
+        plain = [None if r is None else unwrap(r) for r in results]
+    return [
+        r if r is None or r.dtype.kind != "f" else np.asarray(round_to(r, DTYPES[changed.dtype_of(i)]))
+        for i, r in enumerate(plain)
+    ]
+
+
+def _lies_between(ends: _Ends | None, judged: Judged, want: Expected, dtype: str) -> NDArray[np.bool_]:
+    """Which elements lie between the evaluations, the bound added at either end."""
+    if ends is None or ends.low.shape != judged.got.shape:
+        return np.zeros(judged.got.shape, dtype=bool)
+    kind, value = DTYPES[dtype], np.asarray(judged.got, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        bound = bound_of(want, kind)
+        size = np.maximum(np.where(np.isfinite(ends.low), np.abs(ends.low), 0.0), np.abs(ends.high))
+        least = stored_of(want) * kind.u * np.where(np.isfinite(size), size, 0.0) + kind.subnormal
+        bound = np.where(np.isfinite(bound), np.maximum(bound, least), least)
+        inside = (value >= ends.low - bound) & (value <= ends.high + bound)
+    return np.asarray(inside | (np.isnan(value) & ends.nan))
