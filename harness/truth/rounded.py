@@ -29,10 +29,10 @@ FORMATS: dict[str, Dtype] = {
     **{n: DTYPES[n] for n in ("f64", "f32", "f16", "bf16")},
     "tf32": Dtype("tf32", 11, -126, 127),
 }
-#: Evaluations: one to nearest, and so many by chance.
-RANDOM_EVALUATIONS = 7
-#: Lanes into which sums are dealt in turn: one accumulator, and as many as vectors and their pairs have.
-LANES = (1, 1, 4, 8, 16, 32, 64, 128)
+#: Lanes into which sums are dealt in turn, by evaluation: one accumulator, and as many as vectors and their pairs have.
+LANES = (1, 4, 8, 16, 32, 64, 128)
+#: The same where digits are cut off: nothing is drawn there, and sums are made in Python.
+LANES_OF_TRUNCATED = (8,)
 #: Products of a contraction that are held at once, in numbers.
 MAX_PRODUCTS_HELD = 2**24
 
@@ -88,10 +88,10 @@ def _to_format(values: Array, kind: Dtype, mode: Callable[[Array], Array]) -> Ar
 
 
 def arithmetics(operations: str, sums: str, key: str, *, truncates: bool = False) -> Iterator[Arithmetic]:
-    """One arithmetic that rounds to nearest, and RANDOM_EVALUATIONS that round by chance, drawn from `key`."""
+    """One arithmetic that rounds to nearest, and one for each number of lanes that rounds by chance, from `key`."""
     kinds = FORMATS[operations], FORMATS[sums]
     yield Arithmetic(*kinds, truncates=truncates)
-    for number, lanes in zip(range(RANDOM_EVALUATIONS), LANES, strict=False):
+    for number, lanes in enumerate(LANES_OF_TRUNCATED if truncates else LANES):
         seed = int.from_bytes(hashlib.blake2b(f"{key}|rounded{number}".encode(), digest_size=8).digest(), "little")
         chance = None if truncates else np.random.Generator(np.random.Philox(seed))
         yield Arithmetic(*kinds, lanes=lanes, truncates=truncates, chance=chance)
@@ -195,6 +195,8 @@ def _sum(x: Any, kwargs: dict[str, Any], how: Arithmetic) -> Any:
     axes = tuple(range(x.ndim)) if axis is None else tuple(np.atleast_1d(axis) % max(x.ndim, 1))
     kept = [a for a in range(x.ndim) if a not in axes]
     rows = np.transpose(x, (*axes, *kept)).reshape(math.prod(x.shape[a] for a in axes), *(x.shape[a] for a in kept))
+    if not x.size:
+        return np.add.reduce(x, **kwargs)
     total = how.rounded(_added_up(rows, how))
     return total.reshape([1 if a in axes else n for a, n in enumerate(x.shape)]) if kwargs.get("keepdims") else total
 
@@ -251,7 +253,9 @@ def _matmul(a: Array, b: Array, how: Arithmetic) -> Array:
     if how.sums.digits >= DTYPES["f32"].digits:
         return how.rounded(np.matmul(a, b))
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
-    shape = (*np.broadcast_shapes(left.shape[:-2], right.shape[:-2]), left.shape[-2], right.shape[-1])
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left, right = (np.broadcast_to(v, (*batch, *v.shape[-2:])) for v in (left, right))
+    shape = (*batch, left.shape[-2], right.shape[-1])
     step = max(1, MAX_PRODUCTS_HELD // max(1, math.prod(shape)))
     total = np.zeros((1, *shape))
     for first in range(0, left.shape[-1], step):

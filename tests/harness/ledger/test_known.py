@@ -218,7 +218,7 @@ BAD = {
     f"[[known]]\n{CAUSE}rounding = 'up'": "{path}, entry 1: rounding is 'up'; expected 'truncate', or nothing for ",
     f"[[known]]\n{CAUSE}vjp = 'missing'": "{path}, entry 1: vjp names 'missing', which {path.parent}/causes.py does ",
     f"[[known]]\n{CAUSE}where = {{machine = 1}}": "{path}, entry 1: where is {{'machine': 1}}; expected a Where.",
-    f"[[known]]\n{REQUIRED}arithmetic = 'f16'": "{path}, entry 1: arithmetic is given with patterns; a cause speaks of ",
+    f"[[known]]\n{REQUIRED}arithmetic = 'f16'": "{path}, entry 1: arithmetic is given with patterns; a cause ",
     f"[[known]]\n{REQUIRED}verdict = 'HARNESS_ERROR'": "{path}, entry 1: verdict is 'HARNESS_ERROR'; expected one of ",
     f"[[known]]\n{REQUIRED}units = 'few'": "{path}, entry 1: units is 'few'; expected a float.",
     f"[[known]]\n{REQUIRED}units = true": "{path}, entry 1: units is True; expected a float.",

@@ -1,0 +1,296 @@
+"""What PyTorch's CPU operators compute where they are known to fail: see known.toml."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from opproof.harness.ledger.formulas import stored
+from opproof.reference_ops import cross_entropy, det, layer_norm, load
+from opproof.reference_ops._arrays import unbroadcast
+from opproof.reference_ops._gated import halves
+
+#: SLEEF's lgamma of float32 is infinite from here on.
+MAX_LGAMMA_ARGUMENT = 4.08e36
+#: Abramowitz and Stegun 7.1.26, which ATen's vector code of erf evaluates in float32.
+ERF_SCALE = 0.3275911
+ERF_COEFFICIENTS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+
+
+def log1p_of_exp(x: Any, *, beta: float, threshold: float) -> Any:
+    """Softplus without a case for large exponents below the threshold."""
+    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
+
+
+def exp_over_exp_plus_one(g: Any, y: Any, x: Any, *, beta: float, threshold: float) -> Any:
+    """The gradient of `log1p_of_exp`: infinity over infinity where exp overflows."""
+    e = np.exp(x * beta)
+    return np.where(x * beta > threshold, g, g * (e / (e + 1)))
+
+
+def _sinh(x: Any) -> Any:
+    return np.where(np.abs(x) < 1, np.sinh(np.clip(x, -1, 1)), (np.exp(x) - np.exp(-x)) / 2)
+
+
+def _cosh(x: Any) -> Any:
+    return (np.exp(x) + np.exp(-x)) / 2
+
+
+def halve_exponentials_of_sinh(x: Any) -> Any:
+    """Halve e^x after it has overflowed."""
+    return _sinh(x)
+
+
+def halve_exponentials_of_cosh(x: Any) -> Any:
+    """Halve e^x after it has overflowed."""
+    return _cosh(x)
+
+
+def multiply_by_cosh(g: Any, y: Any, x: Any) -> Any:
+    """Multiply the cotangent by a cosh that has overflowed."""
+    return g * _cosh(x)
+
+
+def multiply_by_sinh(g: Any, y: Any, x: Any) -> Any:
+    """Multiply the cotangent by a sinh that has overflowed."""
+    return g * _sinh(x)
+
+
+def divide_by_root_of_square_minus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x - 1)
+
+
+def divide_by_root_of_square_plus_one(g: Any, y: Any, x: Any) -> Any:
+    """Square x in its own dtype, where it overflows."""
+    return g / np.sqrt(x * x + 1)
+
+
+def divide_by_sum_of_squares(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Multiply by the reciprocal of a^2 + b^2, which is 0 where that overflows."""
+    reciprocal = 1 / (a * a + b * b)
+    return unbroadcast(g * b * reciprocal, a.shape), unbroadcast(g * -a * reciprocal, b.shape)
+
+
+def multiply_ignored_rows_by_zero(g: Any, y: Any, x: Any, target: Any, weight: Any = None, **params: Any) -> Any:
+    """Multiply the softmax of rows that ignore_index leaves out by 0, which leaves NaN."""
+    axis = min(1, x.ndim - 1)
+    ignored = np.expand_dims(target == params["ignore_index"], axis)
+    dx, dt = cross_entropy.vjp(g, y, x, target, weight, **params)
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return np.where(ignored, 0 * (e / np.sum(e, axis=axis, keepdims=True)), dx), dt
+
+
+def _along(v: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
+    if dim is None:
+        return np.reshape(v, (1,) * x.ndim)
+    return v if keepdim else np.expand_dims(v, dim)
+
+
+def divide_product_by_element(g: Any, y: Any, x: Any, *, dim: int | None, keepdim: bool) -> Any:
+    """Divide the product, stored in the dtype, by each element."""
+    return _along(g, x, dim, keepdim) * _along(y, x, dim, keepdim) / x
+
+
+def divide_products_by_element(g: Any, y: Any, x: Any, *, dim: int) -> Any:
+    """Divide sums of the products, stored in the dtype, by each element."""
+    return np.flip(np.cumsum(np.flip(g * y, axis=dim), axis=dim), axis=dim) / x
+
+
+def forget_cofactors(g: Any, y: Any, x: Any) -> Any:
+    """Give the gradient 0 where the determinant is exactly 0."""
+    return np.where(np.asarray(y == 0)[..., None, None], 0, det.vjp(g, y, x))
+
+
+def sum_series_of_trigamma(g: Any, y: Any, x: Any) -> Any:
+    """Evaluate trigamma by four terms of its asymptotic series behind six steps of its recurrence."""
+    mirrored = x < 0.5
+    z, total = np.where(mirrored, 1 - x, x), 0.0
+    for _ in range(6):
+        total, z = total + 1 / (z * z), z + 1
+    square = 1 / (z * z)
+    total = total + (1 + 1 / (2 * z) + square * (1 / 6 - square * (1 / 30 - square / 42))) / z
+    return g * np.where(mirrored, np.square(np.pi / np.sin(np.pi * x)) - total, total)
+
+
+def _erf(x: Any) -> Any:
+    t = 1 / (1 + ERF_SCALE * np.abs(x))
+    series = 0.0
+    for coefficient in reversed(ERF_COEFFICIENTS):
+        series = (series + coefficient) * t
+    return np.where(x < 0, -1.0, 1.0) * (1 - series * np.exp(-x * x))
+
+
+def fit_erf(x: Any) -> Any:
+    """Evaluate erf as 1 - p(t) exp(-x^2), which cancels for small x."""
+    return _erf(x)
+
+
+def _gelu(x: Any) -> Any:
+    size = np.abs(x)
+    return (x + size - size * scipy.special.erfc(size / np.sqrt(2))) / 2
+
+
+def double_before_halving(x: Any, *, approximate: str) -> Any:
+    """Work out 2 x first: infinite from 2^127 on, and NaN at infinity."""
+    return _gelu(x)
+
+
+def double_before_halving_gated(x: Any, gate: Any = None, *, swapped: bool) -> Any:
+    """Work out 2 x first, then multiply by the gate."""
+    a, b = halves(x, gate, swapped)
+    return _gelu(a) * b
+
+
+def multiply_x_by_slope_of_sigmoid(g: Any, y: Any, x: Any) -> Any:
+    """Multiply g x, which may be infinite, by a slope that is 0."""
+    s = 1 / (1 + np.exp(-1.702 * x))
+    return g * s + (g * x) * (s * (1 - s)) * 1.702
+
+
+def divide_legs_by_length(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Divide each leg by the length: 0 / 0 at the origin."""
+    return unbroadcast(g * (a / y), a.shape), unbroadcast(g * (b / y), b.shape)
+
+
+def multiply_legs_first(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """Store the product of cotangent and leg before it is divided by the length."""
+    return unbroadcast(g * a / y, a.shape), unbroadcast(g * b / y, b.shape)
+
+
+def scale_i0_by_exp(x: Any) -> Any:
+    """Multiply by exp(|x|), which overflows before the product does."""
+    return np.exp(np.abs(x)) * scipy.special.i0e(x)
+
+
+def scale_i1_by_exp(g: Any, y: Any, x: Any) -> Any:
+    """Multiply by exp(|x|), which overflows before the product does."""
+    return g * (np.exp(np.abs(x)) * scipy.special.i1e(x))
+
+
+def store_eps(x: Any, *, dim: int, eps: float) -> Any:
+    """Divide by a length that is at least eps as the dtype has it: 0 in float16."""
+    return x / np.maximum(np.sqrt(np.sum(x * x, axis=dim, keepdims=True)), stored(eps, "f16"))
+
+
+def store_eps_of_gradient(g: Any, y: Any, x: Any, *, dim: int, eps: float) -> Any:
+    """The gradient of `store_eps`: 0 / 0 in a row of zeros."""
+    length = np.maximum(np.sqrt(np.sum(x * x, axis=dim, keepdims=True)), stored(eps, "f16"))
+    y = x / length
+    return (g - y * np.sum(g * y, axis=dim, keepdims=True)) / length
+
+
+def cube_of_spread(
+    g: Any, y: Any, x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float
+) -> Any:
+    """Form g a + x b + c with b and c that grow as the cube of 1 / spread and cancel."""
+    axes = tuple(range(x.ndim - len(normalized_shape), x.ndim))
+    n = np.prod([x.shape[a] for a in axes])
+    mean = np.mean(x, axis=axes, keepdims=True)
+    rstd = 1 / np.sqrt(np.mean(np.square(x - mean), axis=axes, keepdims=True) + eps)
+    weighted = g if weight is None else g * weight
+    ds, db = (np.sum(v, axis=axes, keepdims=True) for v in (weighted * x, weighted))
+    b = (db * mean - ds) * rstd * rstd * rstd / n
+    rest = layer_norm.vjp(g, y, x, weight, bias, normalized_shape=normalized_shape, eps=eps)
+    return weighted * rstd + x * b + (-b * mean - db * rstd / n), *rest[1:]
+
+
+def end_early(x: Any) -> Any:
+    """Return infinity from the largest argument of SLEEF's lgamma on."""
+    return np.where(x > MAX_LGAMMA_ARGUMENT, np.inf, scipy.special.gammaln(x))
+
+
+def multiply_stored_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
+    """Store a^(b-1), and y log(a), before the cotangent multiplies them."""
+    power = exponent if b is None else b
+    da = unbroadcast(g * (power * np.power(a, power - 1)), a.shape)
+    if b is None:
+        return (da,)
+    return da, unbroadcast(g * np.where((a == 0) & (b >= 0), 0, y * np.log(a)), b.shape)
+
+
+def divide_by_twice_the_deviation(g: Any, y: Any, x: Any, *, dim: Any, correction: int, keepdim: bool) -> Any:
+    """Store g / (2 y) and its product with 2 / (n - correction)."""
+    axes = tuple(range(x.ndim)) if dim is None else tuple(np.atleast_1d(dim) % x.ndim)
+    kept = tuple(1 if a in axes else n for a, n in enumerate(x.shape))
+    n = np.prod([x.shape[a] for a in axes])
+    half = np.reshape(g, kept) / (np.reshape(y, kept) * 2)
+    return (2 / (n - correction)) * half * (x - np.mean(x, axis=axes, keepdims=True))
+
+
+def _cells(n: int, out: int) -> Any:
+    scale = np.float32(n) / np.float32(out)
+    return np.minimum(np.floor(np.arange(out, dtype=np.float32) * scale).astype(np.int64), n - 1)
+
+
+def find_cells_in_float32(x: Any, *, size: tuple[int, int]) -> Any:
+    """Read the cell at i times the scale, which float32 rounds below a whole number."""
+    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
+    return x[:, :, h[:, None], w]
+
+
+def find_cells_in_float32_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int, int]) -> Any:
+    """Add to the cells that `find_cells_in_float32` reads."""
+    h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
+    dx = np.zeros(x.shape, dtype=g.dtype, like=g)
+    np.add.at(dx, (slice(None), slice(None), h[:, None], w), g)
+    return dx
+
+
+def multiply_by_half_of_x_twice(g: Any, y: Any, x: Any, **params: Any) -> Any:
+    """Multiply g by x, which overflows, before the branch that is not taken multiplies by 0."""
+    given = load("xielu").vjp(g, y, x, **params)  # type: ignore[misc]
+    return np.where(np.isinf(stored(g * x * 2 * _positive(params), "f32")), 0 * (g * x * np.inf), given)
+
+
+def _positive(params: Any) -> Any:
+    return np.log1p(np.exp(params["alpha_p"]))
+
+
+def average_equal_rows(g: Any, y: Any, x: Any, window: Any, **params: Any) -> Any:
+    """Share the gradient equally among rows that are one in memory."""
+    of_x, of_window = load("stft").vjp(*(g if isinstance(g, tuple) else (g,)), y, x, window, **params)  # type: ignore[misc]
+    return np.broadcast_to(np.mean(of_x, axis=0, keepdims=True), x.shape), of_window
+
+
+def fill_with_nan(*tensors: Any, **params: Any) -> Any:
+    """Compute every position from a width that is infinite."""
+    y = load("grid_sample").forward(*tensors, **params)
+    return np.full(y.shape, np.nan, like=y)
+
+
+def is_empty(question: Any) -> bool:
+    """Whether a tensor has no elements."""
+    return any(v is not None and v.size == 0 for v in question.inputs)
+
+
+def is_wider_than_float16(question: Any) -> bool:
+    """Whether an axis is longer than float16's largest number."""
+    return any(n > 65504 for v in question.inputs if v is not None for n in v.shape)
+
+
+def has_equal_rows(question: Any) -> bool:
+    """Whether rows of the first tensor are one in memory."""
+    return "broadcast" in question.case.layout
+
+
+def has_one_term(question: Any) -> bool:
+    """Whether a product of matrices has one term."""
+    return bool(question.inputs[0].shape[-1] == 1)
+
+
+def everywhere(question: Any) -> Any:
+    """Every element: the result is never written."""
+    return [np.ones(y.shape, dtype=bool) for y in question.outputs]
+
+
+def rows_with_a_score_that_is_none(question: Any) -> Any:
+    """Rows of attention in which a score is NaN or infinite."""
+    return [~np.isfinite(y) for y in question.outputs]
+
+
+def where_no_number_is_expected(question: Any) -> Any:
+    """Elements whose row or column holds an infinity."""
+    return [~np.isfinite(y) for y in question.outputs]
