@@ -182,8 +182,10 @@ def _apply(ufunc: np.ufunc, method: str, inputs: list[Any], kwargs: dict[str, An
     if ufunc is np.matmul:
         return _matmul(inputs[0], inputs[1], how)
     result = getattr(ufunc, method)(*inputs, **kwargs)
-    if ufunc in _SELECTS or np.asarray(result).dtype.kind != "f":
+    if np.asarray(result).dtype.kind != "f":
         return result
+    if ufunc in _SELECTS:  # a number that is no array's may have been chosen
+        return _to_format(np.asarray(result), how.operations, _mode(how.truncates))
     return how.rounded(result)
 
 
