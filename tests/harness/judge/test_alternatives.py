@@ -119,7 +119,7 @@ def test_what_is_left_of_a_number_below_the_normal_range():
 
 
 class Bf16:
-    """A reference in float32 whose results are stored in bf16; numbers below the normal range are flushed if told so."""
+    """A reference in float32 whose results are stored in bf16; numbers below the normal range may be flushed."""
 
     name = "bf16"
 
