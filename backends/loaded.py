@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from opproof.backends.c.device import DeviceMemory
+from opproof.backends.protocol import AN_ALIGNMENT, is_alignment
 from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.dtypes import DECLARED, DTYPES, FLOATS
@@ -109,8 +110,8 @@ def settle(backend: Any, name: str) -> Loaded:
             f"backend {name} has no function forward(op, inputs, params); see opproof.backends.protocol."
         )
     alignment = members["alignment"]
-    if alignment is not None and not (isinstance(alignment, int) and 0 < alignment == alignment & -alignment <= 2**20):
-        raise BackendError(f"backend {name}: its alignment is {alignment!r}; expected a power of two, such as 64.")
+    if alignment is not None and not is_alignment(alignment):
+        raise BackendError(f"backend {name}: its alignment is {alignment!r}; expected {AN_ALIGNMENT}.")
     members |= {
         "name": str(members["name"]) if members["name"] is not None else name,
         "version": "" if members["version"] is None else str(members["version"]),

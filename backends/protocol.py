@@ -63,6 +63,10 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+#: Bytes to which a backend may need its buffers aligned, at most.
+MAX_ALIGNMENT = 2**20
+AN_ALIGNMENT = f"a power of two from 1 to {MAX_ALIGNMENT}, in bytes, such as 64"
+
 
 class Unsupported(Exception):
     """Raised by a backend to decline an operator, a dtype or a parameter; its text is the reason."""
@@ -97,3 +101,8 @@ def float_name(dtype: np.dtype[Any]) -> str:
     """The short name of a dtype: f32 for float32, bf16 for ml_dtypes.bfloat16, i64 for int64."""
     short = {"bfloat16": "bf16", "bool": "bool", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
     return short.get(dtype.name, dtype.name.replace("float", "f").replace("uint", "u").replace("int", "i"))
+
+
+def is_alignment(value: object) -> bool:
+    """Whether `value` is one that buffers can have."""
+    return isinstance(value, int) and 0 < value == value & -value <= MAX_ALIGNMENT

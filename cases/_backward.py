@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from opproof.cases._rows import dropped
+
 _ROWS = (
     ("9,", ""),
     ("5x31", "fill=wide"),
@@ -36,6 +38,7 @@ _ROWS = (
 def rows(first: str, second: str, params: tuple[str, ...] = ("",), drop: tuple[str, ...] = ()) -> list[str]:
     """STANDARD rows, parameter sets taken in turn; rows with a fill in `drop` left out."""
     found = []
+    drop = dropped(drop, (rest for _, rest in _ROWS))
     for i, (shape, rest) in enumerate(_ROWS):
         if not any(f"fill={d}" in rest for d in drop):
             named = rest.replace("FIRST", first).replace("SECOND", second)

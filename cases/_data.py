@@ -128,6 +128,11 @@ def draw_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> Flo
     return _array(round_to(g, DTYPES[case.dtype]), shape)
 
 
+def is_unconstrained(fill: str) -> bool:
+    """Whether the fill's numbers stay where they are drawn, outside of an operator's domain too."""
+    return fill in NOT_FINITE | {PIVOTS, SINGULAR} or is_every(fill) or is_stored(fill)
+
+
 def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str) -> NDArray[Any]:
     """Values of one tensor. Raises CaseError for an unknown fill."""
     bits, dtype = bits_of(f"{case}|{name}|{salt}"), DTYPES[case.dtype_of(name)]
@@ -172,7 +177,7 @@ def draw_tensor(case: Case, name: str, shape: Shape, constraint: Any, salt: str)
         raise CaseError(f"unknown fill {case.fill!r} in {case}: expected one of {', '.join(known)}{hint}")
     if _alone(case, shape) and fill in _MODERATE:
         values = _MODERATE[fill](values)
-    if constraint is not None and fill not in NOT_FINITE | {PIVOTS, SINGULAR} and not is_every(fill):
+    if constraint is not None and not is_unconstrained(fill):
         values = _constrain(values, constraint)
     return _array(round_to(values, dtype), shape)
 

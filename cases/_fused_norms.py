@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from opproof.cases._aligned import LONG, aligned
 from opproof.cases._long import lengths
-from opproof.cases._rows import BETWEEN, join
+from opproof.cases._rows import BETWEEN, dropped, join
 
 _ROWS = (
     ("7x33", "inplace=x"),
@@ -43,6 +43,8 @@ _ALIGNED = ("16x64", "64x128", "32x128", "16x256", "2x16x64", "48x64", "2x3x16x3
 
 def rows(tensors: str, given: Iterable[tuple[str, str]] = _ROWS, drop: Iterable[str] = ()) -> list[str]:
     """STANDARD rows; those of a fill in `drop` left out."""
+    given = list(given)
+    drop = dropped(drop, (rest for _, rest in given))
     kept = [row for row in given if not any(f"fill={d};" in f"{row[1]};" for d in drop)]
     return [join(_filled(tensors, shape), rest) for shape, rest in kept]
 

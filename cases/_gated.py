@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import cycle
 
-from opproof.cases._rows import join
+from opproof.cases._rows import dropped, join
 
 #: Shape of one tensor (of two, where `x` holds both halves), layouts and fills.
 _ONE = (
@@ -49,4 +49,5 @@ def gated(params: Iterable[str] = ("",), *, drop: Iterable[str] = ()) -> list[st
     one = [join(f"x={shape}", next(turns), next(swaps), rest) for shape, rest in _ONE]
     two = [join(f"x={shape}", f"gate={shape}", next(turns), rest) for shape, rest in _TWO]
     rows = [*one, *two, "x=5x17;gate=@x"]
+    drop = dropped(drop, rows)
     return [row for row in rows if not any(f"fill={d}" in row for d in drop)]

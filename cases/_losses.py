@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import cycle
 
-from opproof.cases._rows import join
+from opproof.cases._rows import dropped, join
 
 #: "mean" over many elements only in f32: in f16 such gradients are subnormal, and zeros would pass.
 _ROWS = (
@@ -44,6 +44,7 @@ _ROWS = (
 def losses(params: Iterable[str] = ("",), *, drop: Iterable[str] = ()) -> list[str]:
     """STANDARD rows; `drop` names fills that make no sense for the loss."""
     turns = cycle(params)
+    drop = dropped(drop, (rest for *_, rest in _ROWS))
     rows = [row for row in _ROWS if not any(f"fill={d}" in row[2] for d in drop)]
     return [join(f"x={s}", f"target={s}", f"reduction={r}", next(turns), rest) for s, r, rest in rows]
 

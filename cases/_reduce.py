@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opproof.cases._aligned import aligned
+from opproof.vocabulary.errors import CaseError
 
 _ONE_AXIS = (
     ("9,", "dim=0", ""),
@@ -64,7 +65,10 @@ def one_axis(extra: str = "", *, drop: tuple[str, ...] = (), concentrates: tuple
 
     `concentrates`: shapes that give nearly the same value whatever the data, and are not tried in bf16.
     """
-    rows = []
+    rows: list[str] = []
+    for part in drop:
+        if not any(part in (f"x={shape}", dim, *rest.split(";")) for shape, dim, rest in _ONE_AXIS):
+            raise CaseError(f"drop={part!r} is no part of any of these rows, such as 'fill=wide'")
     for shape, dim, rest in _ONE_AXIS:
         parts = [f"x={shape}", dim, *([extra] if extra else []), *([rest] if rest else [])]
         if shape in concentrates:

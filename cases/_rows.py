@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import cycle
 
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import CaseError
+from opproof.vocabulary.meant import meant
 
 #: As far from the numbers of f16 and of bf16 as a parameter can be: kept in 16 bits it is off by 0.85 of their units.
 BETWEEN = 0.12554
@@ -60,11 +62,25 @@ def join(*parts: str) -> str:
     return ";".join(p for p in parts if p)
 
 
+def dropped(drop: Iterable[str], rests: Iterable[str]) -> tuple[str, ...]:
+    """The fills of `drop`. Raises CaseError for one that no row of `rests` has."""
+    named = tuple(drop)
+    known = sorted({part.removeprefix("fill=") for r in rests for part in r.split(";") if part.startswith("fill=")})
+    for name in named:
+        if not any(fill.startswith(name) for fill in known):
+            hint = meant(name, known, most=3)
+            raise CaseError(
+                f"drop={name!r} names a fill that none of these rows has: expected {' or '.join(known)}{hint}"
+            )
+    return named
+
+
 def elementwise(params: Iterable[str] = ("",), *, kinks: bool = False, drop: Iterable[str] = ()) -> list[str]:
     """STANDARD rows of an operator of one tensor `x`, its parameter sets taken in turn.
 
     `kinks` adds rows that sit on them; `drop` names fills that make no sense for the operator.
     """
+    drop = dropped(drop, (rest for _, rest in (*_ELEMENTWISE, *_LIMITS)))
     rows = [row for row in _ELEMENTWISE if not any(f"fill={d}" in row[1] for d in drop)]
     if kinks:
         rows += [("4x33", "fill=kink"), ("2x3x9", "fill=kink;layout=transposed"), ("5x33", "fill=edges")]
@@ -135,6 +151,7 @@ SQUARES = ("a=9x9;b=9x1", "a=9x1;b=9x9")
 
 def binary(*, drop: Iterable[str] = (), exact: bool = False) -> list[str]:
     """STANDARD rows of an operator of two tensors a and b that broadcast."""
+    drop = dropped(drop, (rest for *_, rest in _BINARY))
     rows = [join(f"a={a}", f"b={b}", rest) for a, b, rest in _BINARY if not any(f"fill={d}" in rest for d in drop)]
     return rows + (["a=2x3x5;b=3x1;fill=exact", "a=9x1;b=17,;fill=exact;layout=a:sliced"] if exact else [])
 

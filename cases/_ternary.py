@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import cycle
 
 from opproof.cases._long import lengths
-from opproof.cases._rows import join
+from opproof.cases._rows import dropped, join
 
 #: Shapes of the three, with the rest of the row; A, B and C stand for their names.
 _ROWS = (
@@ -59,6 +59,7 @@ def _row(names: tuple[str, str, str], shapes: Iterable[str], *rest: str) -> str:
 def ternary(names: tuple[str, str, str], params: Iterable[str] = ("",), drop: Iterable[str] = ()) -> list[str]:
     """STANDARD rows; parameter sets in turn; `drop` names fills that make no sense for the operator."""
     turns = cycle(params)
+    drop = dropped(drop, (rest for *_, rest in _ROWS))
     kept = [row for row in _ROWS if not any(f"fill={d}" in row[3] for d in drop)]
     return [_row(names, shapes, next(turns), rest) for *shapes, rest in kept]
 

@@ -21,16 +21,16 @@ def _t(m: Array) -> Array:
 
 
 def _grouped(x: Array, heads: int) -> Array:
-    return np.repeat(x, heads // x.shape[-3], axis=-3)
+    return np.repeat(x, heads // max(x.shape[-3], 1), axis=-3)
 
 
 def _gathered(dx: Array, shape: tuple[int, ...]) -> Array:
-    split = np.reshape(dx, (*dx.shape[:-3], shape[-3], dx.shape[-3] // shape[-3], *dx.shape[-2:]))
+    split = np.reshape(dx, (*dx.shape[:-3], shape[-3], dx.shape[-3] // max(shape[-3], 1), *dx.shape[-2:]))
     return np.sum(split, axis=-3)  # type: ignore[no-any-return]
 
 
 def _scaled(query: Array, scale: float | None) -> float:
-    return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
 
 
 def _scores(query: Array, key: Array, seen: Array, scale: float | None) -> Array:

@@ -44,7 +44,7 @@ def _halves(data: Bytes) -> Bytes:
 
 def decode(data: Bytes, type: str) -> NDArray[np.float64]:
     """The numbers of (..., bytes) codes, (..., values); those of NaN are NaN."""
-    found: Any = np.ascontiguousarray(data)
+    found: Any = np.ascontiguousarray(data).reshape(np.shape(data))  # which else has an axis
     if type in ENDS:
         codes = _halves(found) if type == "i4" else found
         integers = codes.astype(np.float64)

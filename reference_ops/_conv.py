@@ -38,9 +38,17 @@ def _matrix(
     return np.reshape(cols, (n, how.groups, c // how.groups * math.prod(kernel), math.prod(out))), out
 
 
+def _ask_for_something(x: Array, weight: Array, channels: int) -> None:
+    """Raise ValueError where there are no channels to make, no kernel or no space, as PyTorch does."""
+    if not channels or 0 in (*weight.shape[2:], *x.shape[2:]):
+        raise ValueError(f"a convolution of {x.shape} with {weight.shape} has nothing to make, or to make it of")
+
+
 def conv(x: Array, weight: Array, bias: Array | None, how: Geometry, count: tuple[int, ...] | None = None) -> Array:
     """The convolution (in fact the correlation, as in every deep-learning library); its first `count` outputs."""
     o, kernel = weight.shape[0], weight.shape[2:]
+    if count is None:
+        _ask_for_something(x, weight, o)
     cols, out = _matrix(x, kernel, how, count)
     w = np.reshape(weight, (how.groups, o // how.groups, cols.shape[2]))
     y = np.reshape(np.matmul(w, cols), (x.shape[0], o, *out))
@@ -84,6 +92,7 @@ def transposed_size(
 
 def conv_transpose(x: Array, weight: Array, bias: Array | None, how: Geometry, extra: tuple[int, ...]) -> Array:
     """The transposed convolution: what `conv` with this weight (c, o / groups, *kernel) has as its dx."""
+    _ask_for_something(x, weight, math.prod(weight.shape[:2]))
     y = conv_dx(x, weight, transposed_size(x.shape[2:], weight.shape[2:], how, extra), how)
     return y if bias is None else y + np.reshape(bias, (bias.shape[0], *(1,) * (x.ndim - 2)))
 

@@ -42,6 +42,7 @@ FACTS: dict[str, Any] = {
     "KINDS": (),  # of numbers beside floats that it has a meaning in: float8, signed, unsigned (vocabulary/dtypes.py)
     "DRAWN_FROM": "",  # the parameter from which an implementation draws what no reference can know
     "TWIN_ERRS": (),  # rows, without dtype, whose gradient PyTorch itself has wrong: docs/upstream/torch.md
+    "BEYOND": False,  # what it gives outside of its domain is judged too: `every` number is tried there as well
     "REPEATS": "",  # "forward" or "vjp": where indices that name one place twice add up there
 }
 
@@ -62,6 +63,9 @@ class Op:
     draw is no chance, where it is none; `others` are the outputs of another DRAWN_FROM, if there are any.
     `held(*tensors, **params)` gives a mask per tensor, None for none, of the elements whose gradient is 0 by definition
     though results depend on them.
+    `domain(shapes, **params)` gives by tensor the numbers that it is meant for, as (low, high), strictly between; what
+    is drawn is mapped into it, and `opproof show` says so. Where every number is tried those outside are replaced,
+    unless BEYOND.
     `independent(shapes, **params)` gives, by tensor and output, the axes (counted from the last, -1) along which slices
     are independent: evaluated one by one and joined they are the whole. Pointwise operators need not say so.
     `partials(*tensors, **params)` yields what arithmetic in whole numbers passes through on its way to the results, in

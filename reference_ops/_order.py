@@ -7,18 +7,28 @@ from opproof.vocabulary.arrays import Array
 
 def order(x: Array, dim: int, descending: bool) -> Array:
     """Indices that sort x along `dim`; equal elements keep their order."""
-    return np.argsort(-x if descending else x, axis=dim, kind="stable")
+    keys = -x if descending else x
+    return np.argsort(keys, axis=dim, kind="stable") if x.ndim else np.zeros(x.shape, dtype=np.int64)
 
 
 def order_with_nan(x: Array, dim: int, descending: bool, *, first: bool) -> Array:
     """As `order`, NaN before or behind all else."""
+    if not x.ndim:
+        return np.zeros(x.shape, dtype=np.int64)
     nan = np.isnan(x)
     keys = np.where(nan, 0, -x if descending else x)
     return np.lexsort((keys, ~nan if first else nan), axis=dim)
 
 
+def taken(x: Array, indices: Array, dim: int) -> Array:
+    """The elements of x at `indices` along `dim`; a tensor without axes is its own element."""
+    return np.take_along_axis(x, indices, axis=dim) if x.ndim else x  # type: ignore[no-any-return]
+
+
 def equals(x: Array, dim: int) -> Array:
     """A number from 0 for every group of equal elements along `dim`, the same for all of the group; as x."""
+    if not x.ndim:
+        return np.zeros(x.shape, dtype=np.int64)
     lines = np.moveaxis(x, dim, -1)
     places = np.argsort(lines, axis=-1, kind="stable")
     ordered = np.take_along_axis(lines, places, axis=-1)
@@ -30,6 +40,8 @@ def equals(x: Array, dim: int) -> Array:
 
 def gaps(x: Array, dim: int) -> Array:
     """Distance of every element to the nearest other one along `dim`."""
+    if not x.ndim:
+        return np.full_like(x, np.inf)
     places = np.argsort(x, axis=dim, kind="stable")
     steps = np.diff(np.take_along_axis(x, places, axis=dim), axis=dim)
     edge = np.full_like(np.take(x, [0] if x.shape[dim] else [], axis=dim), np.inf)

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opproof.reference_ops._windows import Sizes, columns, fold, last, offsets, padded, per_axis, unpadded
+from opproof.reference_ops._windows import (
+    Sizes,
+    asked_of_something,
+    columns,
+    fold,
+    last,
+    offsets,
+    padded,
+    per_axis,
+    unpadded,
+)
 from opproof.vocabulary.arrays import Array
 
 
@@ -48,6 +58,8 @@ def pool(
     dilation: Sizes = 1,
 ) -> Pool:
     """Parameters as PyTorch takes them: stride None is the kernel's size; but padding may differ by `sides`."""
+    if not size or 0 in size:
+        raise ValueError(f"pooling asks for elements on the last axes, they are {size}")
     rank = len(size)
     kernel, dils = per_axis(kernel_size, rank), per_axis(dilation, rank)
     pads, far = sides(padding, rank)
@@ -61,6 +73,7 @@ def pool(
 
 def max_pool(x: Array, how: Pool) -> tuple[Array, Array]:
     """The largest element of every window, and its flat position in the plane of x; the first among ties, and NaN."""
+    asked_of_something(x, "pooling")
     return _at(x, how, _winners(x, how))
 
 
@@ -138,6 +151,7 @@ def divisors(size: tuple[int, ...], how: Pool, count_include_pad: bool, divisor_
 
 def avg_pool(x: Array, how: Pool, divisor: Array) -> Array:
     """The sum of every window over its divisor."""
+    asked_of_something(x, "pooling")
     return np.sum(_cells(x, how, 0), axis=-len(how.kernel) - 1) / divisor.astype(x.dtype)  # type: ignore[no-any-return]
 
 

@@ -20,6 +20,12 @@ def per_axis(value: Sizes, rank: int) -> tuple[int, ...]:
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
+def asked_of_something(x: Array, what: str) -> None:
+    """Raise ValueError where an axis of x behind the first has no elements, or there is none, as PyTorch does."""
+    if x.ndim < 2 or 0 in x.shape[1:]:
+        raise ValueError(f"{what} asks for elements on every axis but the first, x is of {x.shape}")
+
+
 def windows(n: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
     """How many windows lie wholly inside an axis of n cells with padding (Dumoulin, Visin, 2016)."""
     return (n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1

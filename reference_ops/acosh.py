@@ -13,6 +13,7 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 ANALYTIC = True
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("cosh",)

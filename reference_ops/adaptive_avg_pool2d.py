@@ -38,6 +38,8 @@ def _blocks(x: Array, output_size: Sizes) -> Iterator[tuple[Any, Any]]:
 
 
 def forward(x: Array, *, output_size: Sizes) -> Array:
+    if 0 in x.shape[2:]:
+        raise ValueError(f"pooling asks for elements on the last axes, x is of {x.shape}")
     y = np.zeros((*x.shape[:2], *per_axis(output_size, 2)), dtype=x.dtype, like=x)
     for parts, cells in _blocks(x, output_size):
         y[parts] = np.mean(x[cells], axis=(-2, -1))

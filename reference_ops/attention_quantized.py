@@ -38,11 +38,11 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
 def _decoded(data: Array, type: str, query: Array) -> Array:
     """Each group's rows once for every head that reads them."""
     values = decode(data, type).astype(np.real(query).dtype)
-    return np.repeat(values, query.shape[-3] // data.shape[-3], axis=-3)
+    return np.repeat(values, query.shape[-3] // max(data.shape[-3], 1), axis=-3)
 
 
 def _factor(query: Array, scale: float | None) -> float:
-    return 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
 
 
 def _shares(query: Array, key: Array, keep: Array | None, type: str, scale: float | None) -> Array:

@@ -46,6 +46,8 @@ def forward(
     eps: float = 1e-5,
 ) -> tuple[Array, Array, Array]:
     y = affine(standardise(x, _axes(x), eps)[0], weight, bias)
+    if not x.size:  # of nothing there are no moments, and those that were stay
+        return y, running_mean, running_var
     mean, var = _moments(x, unbiased)
     keep = 1 - momentum
     return y, keep * running_mean + momentum * mean, keep * running_var + momentum * var

@@ -35,6 +35,8 @@ def _sums(x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 def forward(x: Array, weight: Array, bias: Array | None = None, *, activation: str = "silu") -> Array:
+    if not weight.size:
+        raise ValueError(f"a convolution asks for a kernel, weight is of {weight.shape}")
     z = _sums(x, weight, bias)
     return silu.forward(z) if activation == "silu" else z
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._windows import Sizes, columns, fold, padded, per_axis, unpadded, windows
+from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded, windows
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -28,6 +28,7 @@ def forward(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Array:
+    asked_of_something(x, "folding")
     every = (output_size, kernel_size, stride, padding, dilation)
     size, kernel, strides, pads, dils = (per_axis(v, 2) for v in every)
     out = tuple(windows(*v) for v in zip(size, kernel, strides, pads, dils, strict=True))

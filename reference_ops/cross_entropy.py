@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import unbounded_above
+from opproof.reference_ops._axes import largest, unbounded_above
 from opproof.reference_ops._classes import class_axis, hits, picked, targets, used
 from opproof.reference_ops._losses import each, reduced
 from opproof.reference_ops._shift import through_the_largest
@@ -36,13 +36,13 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 def _log_softmax(x: Array) -> Array:
     axis = class_axis(x.shape)
-    shifted = x - np.max(x, axis=axis, keepdims=True)
+    shifted = x - largest(x, axis)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))  # type: ignore[no-any-return]
 
 
 def _softmax(x: Array) -> Array:
     axis = class_axis(x.shape)
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    e = np.exp(x - largest(x, axis))
     return e / np.sum(e, axis=axis, keepdims=True)  # type: ignore[no-any-return]
 
 
@@ -67,10 +67,10 @@ def _loss(
     log_p: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
 ) -> Array:
     axis, w = class_axis(log_p.shape), _by_class(weight, log_p)
-    even = label_smoothing / log_p.shape[axis]
+    even = label_smoothing / max(log_p.shape[axis], 1)
     if target.shape == log_p.shape:
         q = (1 - label_smoothing) * target + even if label_smoothing else target
-        return reduced(-np.sum(log_p * q * w, axis=axis), reduction, log_p.size // log_p.shape[axis])
+        return reduced(-np.sum(log_p * q * w, axis=axis), reduction, log_p.size // max(log_p.shape[axis], 1))
     w_target, count = used(target, weight, ignore_index)
     loss = -picked(log_p, target, ignore_index) * w_target
     if label_smoothing:
@@ -120,10 +120,10 @@ def vjp(
     reduction: str = "mean",
 ) -> tuple[Array, Array | None]:
     axis, p, w = class_axis(x.shape), _softmax(x), _by_class(weight, x)
-    even = label_smoothing / x.shape[axis]
+    even = label_smoothing / max(x.shape[axis], 1)
     rows = target.shape if target.shape != x.shape else x.shape[:axis] + x.shape[axis + 1 :]
     if target.shape == x.shape:
-        per = each(g, reduction, x.size // x.shape[axis])
+        per = each(g, reduction, x.size // max(x.shape[axis], 1))
         per = np.expand_dims(np.broadcast_to(per, rows), axis)
         q = ((1 - label_smoothing) * target + even) * w
         dx = through_the_largest((p * np.sum(q, axis=axis, keepdims=True) - q) * per, p, axis)

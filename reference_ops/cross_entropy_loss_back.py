@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.reference_ops._axes import largest
 from opproof.reference_ops._torch import gradient, widened
 from opproof.vocabulary.arrays import Array
 
@@ -21,7 +22,7 @@ IN_PLACE = ("x", "target")
 
 
 def forward(grad: Array, x: Array, target: Array) -> Array:
-    e = np.exp(x - np.max(np.real(x), axis=-1, keepdims=True))
+    e = np.exp(x - largest(x, -1))
     rows = max(math.prod(x.shape[:-1]), 1)
     return (e / np.sum(e, axis=-1, keepdims=True) - target) * (grad / rows)  # type: ignore[no-any-return]
 

@@ -22,12 +22,12 @@ IN_PLACE = ("x",)
 
 
 def forward(x: Array, *, dim: int) -> Array:
-    return np.cumprod(x, axis=dim)
+    return np.cumprod(x, axis=dim) if x.ndim else x
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    if x.size == 0:
-        return np.zeros_like(x)
+    if x.size == 0 or not x.ndim:
+        return g
     rows, upstream = np.swapaxes(x, dim, -1), np.swapaxes(g, dim, -1)
     before = np.concatenate([np.ones_like(rows[..., :1]), np.cumprod(rows[..., :-1], axis=-1)], axis=-1)
     after = [upstream[..., -1]]

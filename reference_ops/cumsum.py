@@ -22,11 +22,11 @@ IN_PLACE = ("x",)
 
 
 def forward(x: Array, *, dim: int) -> Array:
-    return np.cumsum(x, axis=dim)
+    return np.cumsum(x, axis=dim) if x.ndim else x
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
-    return np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim)
+    return np.flip(np.cumsum(np.flip(g, dim), axis=dim), dim) if g.ndim else g
 
 
 def partials(x: Array, *, dim: int) -> Iterator[Array]:

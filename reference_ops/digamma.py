@@ -12,6 +12,7 @@ from typing import Any
 from opproof.reference_ops._arrays import digamma, trigamma
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("lgamma",)
 

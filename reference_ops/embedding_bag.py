@@ -91,4 +91,7 @@ def torch(
     padding_idx: int | None = None,
 ) -> Any:  # fmt: skip
     function = torch.nn.functional.embedding_bag
+    if not indices.numel():  # bags that hold nothing: PyTorch counts their beginnings in steps of 0
+        starts = torch.zeros(len(indices), dtype=torch.int64)
+        return function(indices.flatten(), weight, starts, mode=mode, padding_idx=padding_idx)
     return function(indices, weight, per_sample_weights=per_sample_weights, mode=mode, padding_idx=padding_idx)

@@ -14,6 +14,7 @@ import numpy as np
 from opproof.reference_ops._arrays import erfinv
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("erf", "atanh")
 

@@ -52,7 +52,7 @@ def _step(state: Array, k: Array, v: Array, gate: Array, beta: Array) -> tuple[A
 
 
 def forward(q: Array, k: Array, v: Array, gate: Array, beta: Array, state: Array) -> tuple[Array, Array]:
-    scale, y = 1 / math.sqrt(v.shape[-1]), []
+    scale, y = 1 / math.sqrt(max(v.shape[-1], 1)), []
     for qt, kt, vt, wt, bt in steps(_shared(q, v.shape[2]), _shared(k, v.shape[2]), v, gate, beta):
         _, _, state = _step(state, kt, vt, wt, bt)
         y.append(from_right(state, qt) * scale)
@@ -70,7 +70,7 @@ def vjp(
     state: Array,
 ) -> tuple[Array, ...]:
     gy, dstate = g
-    scale, saved = 1 / math.sqrt(v.shape[-1]), []
+    scale, saved = 1 / math.sqrt(max(v.shape[-1], 1)), []
     each = steps(_shared(q, v.shape[2]), _shared(k, v.shape[2]), v, gate, beta, gy)
     for _, kt, vt, wt, bt, _ in each:
         saved.append(_step(state, kt, vt, wt, bt))

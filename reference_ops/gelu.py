@@ -24,6 +24,7 @@ NEIGHBOURS = ("gelu_quick",)
 
 _C = math.sqrt(2 / math.pi)
 _CUBIC = 0.044715
+_MOST = 2.0**1000
 
 
 def forward(x: Array, *, approximate: str = "none") -> Array:
@@ -39,7 +40,8 @@ def conventions(x: Array, *, approximate: str = "none") -> Iterator[Array]:
 def vjp(g: Array, y: Array, x: Array, *, approximate: str = "none") -> Array:
     if approximate == "tanh":
         t = np.tanh(_C * (x + _CUBIC * (x * x * x)))
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (_C * (1 + 3 * _CUBIC * (x * x))))  # type: ignore[no-any-return]
+        square = np.minimum(x * x, _MOST)  # beyond it 1 - t² is 0, and 0 times infinity would be NaN
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (_C * (1 + 3 * _CUBIC * square)))  # type: ignore[no-any-return]
     cdf = 0.5 * (1 + erf(x * math.sqrt(0.5)))
     pdf = np.exp(-0.5 * (x * x)) / math.sqrt(2 * math.pi)
     return g * (cdf + x * pdf)

@@ -29,7 +29,7 @@ def conventions(x: Array) -> Iterator[Array]:
 
 def vjp(g: Array, y: Array, x: Array) -> Array:
     s = sigmoid(1.702 * x)
-    return g * s * (1 + 1.702 * x * (1 - s))  # type: ignore[no-any-return]
+    return g * (s + x * (1.702 * (s * (1 - s))))  # type: ignore[no-any-return]
 
 
 def torch(torch: Any, x: Any) -> Any:

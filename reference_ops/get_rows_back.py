@@ -37,4 +37,4 @@ def vjp(g: Array, y: Array, grad: Array, indices: Array, *, num_rows: int) -> tu
 def torch(torch: Any, grad: Any, indices: Any, *, num_rows: int) -> Any:
     (wide,) = widened(torch, grad)
     chosen = torch.nn.functional.one_hot(indices.flatten(), num_rows).to(wide.dtype)
-    return (chosen.T @ wide.reshape(-1, grad.shape[-1])).to(grad.dtype)
+    return (chosen.T @ wide.reshape(indices.numel(), grad.shape[-1])).to(grad.dtype)

@@ -42,6 +42,8 @@ def vjp(g: Array, y: Array, x: Array, *, scale: float = 1.0) -> Array:
 def torch(torch: Any, x: Any, *, scale: float = 1.0) -> Any:
     # Bit by bit of the places: each axis of 2 times the matrix ((1, 1), (1, -1)).
     (y,) = widened(torch, x)
+    if not x.shape[-1]:
+        return x * scale
     bits = x.shape[-1].bit_length() - 1
     turn = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=y.dtype)
     y = y.reshape((*x.shape[:-1], *(2,) * bits))

@@ -19,7 +19,7 @@ NEIGHBOURS = ("silu",)
 
 
 def forward(x: Array) -> Array:
-    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6  # type: ignore[no-any-return]
+    return x * (np.minimum(np.maximum(x + 3, 0), 6) / 6)  # type: ignore[no-any-return]
 
 
 def conventions(x: Array) -> Iterator[Array]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._windows import Sizes, columns, fold, padded, per_axis, unpadded, windows
+from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded, windows
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -19,6 +19,7 @@ EXACT = ("forward",)
 
 
 def forward(x: Array, *, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Array:
+    asked_of_something(x, "unfolding")
     pads, kernel = per_axis(padding, 2), per_axis(kernel_size, 2)
     cols = columns(padded(x, pads, pads), kernel, per_axis(stride, 2), per_axis(dilation, 2))
     n, c, kh, kw, oh, ow = cols.shape

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from opproof.reference_ops._torch import widened
-from opproof.reference_ops._windows import Sizes, columns, fold, padded, per_axis, unpadded
+from opproof.reference_ops._windows import Sizes, asked_of_something, columns, fold, padded, per_axis, unpadded
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -30,6 +30,7 @@ def forward(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Array:
+    asked_of_something(grad, "folding")
     kernel, strides, pads, dils = (per_axis(v, 2) for v in (kernel_size, stride, padding, dilation))
     n, oh, ow, depth = grad.shape
     windows = np.reshape(grad, (n, oh, ow, depth // math.prod(kernel), *kernel))

@@ -17,6 +17,8 @@ IN_PLACE = ("x",)
 
 
 def forward(x: Array, weight: Array | None = None, bias: Array | None = None, *, eps: float = 1e-5) -> Array:
+    if x.ndim < 2:
+        raise ValueError(f"x has no channels, it is of {x.shape}")
     unit, _ = standardise(x, tuple(range(2, x.ndim)), eps)
     return affine(unit, weight, bias)
 

@@ -33,6 +33,8 @@ def forward(
     normalized_shape: tuple[int, ...],
     eps: float = 1e-5,
 ) -> Array:
+    if x.shape[-len(normalized_shape) :] != tuple(normalized_shape):
+        raise ValueError(f"the last axes of {x.shape} are not {normalized_shape}")
     y, _ = standardise(x, tuple(range(-len(normalized_shape), 0)), eps)
     y = y if weight is None else y * weight
     return y if bias is None else y + bias

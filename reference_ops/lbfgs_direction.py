@@ -25,6 +25,8 @@ def domain(shapes: dict[str, tuple[int, ...]], **params: Any) -> dict[str, Any]:
 
 
 def forward(grad: Array, steps: Array, changes: Array) -> Array:
+    if not grad.size:
+        return -grad
     q, shares = -grad, []
     products = [np.sum(steps[i] * changes[i]) for i in range(len(steps))]
     for i in reversed(range(len(steps))):

@@ -15,6 +15,7 @@ import numpy as np
 from opproof.reference_ops._arrays import digamma, log_gamma
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("digamma",)
 

@@ -20,6 +20,8 @@ IN_PLACE = ("x",)
 def _gathered(v: Array, before: int, behind: int) -> Array:
     """The sum over each channel's window, `before` channels ahead of it and `behind` after."""
     c = v.shape[1]
+    if not c:
+        return v
     if before + behind < c:  # a window at once for all channels; beyond the last ones nothing is added
         wide = np.zeros((v.shape[0], before + c + behind, *v.shape[2:]), dtype=v.dtype, like=v)
         wide[:, before : before + c] = v

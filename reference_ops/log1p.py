@@ -12,6 +12,7 @@ import numpy as np
 
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 ANALYTIC = True
 TRAITS = ("pointwise",)
 NEIGHBOURS = ("log",)

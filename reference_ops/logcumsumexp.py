@@ -36,10 +36,12 @@ def _levels(x: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def forward(x: Array, *, dim: int) -> Array:
-    return np.logaddexp.accumulate(x, axis=dim)
+    return np.logaddexp.accumulate(x, axis=dim) if x.ndim else x
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: int) -> Array:
+    if not x.size or not x.ndim:
+        return g
     rows, last, upstream = (np.swapaxes(v, dim, -1) for v in (x, y, g))
     dx = np.zeros_like(rows)
     for shift, served in _levels(last):

@@ -54,6 +54,8 @@ def vjp(g: Array, y: Array, x: Array, *, p: float = 2.0, dim: Dim = None, keepdi
 
 def kinks(x: Array, *, p: float = 2.0, dim: Dim = None, keepdim: bool = False) -> Array:
     size = np.abs(x)
+    if not size.size:
+        return size
     if math.isinf(p):
         toward = size if p > 0 else -size
         best = np.max(toward, axis=dim, keepdims=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 ANALYTIC = True
 TRAITS = ("pointwise", "jumps at zero")
 

@@ -46,7 +46,7 @@ def _t(m: Array) -> Array:
 
 def _capped(query: Array, key: Array, scale: float | None, softcap: float) -> tuple[Array, Array | float]:
     """Scores before the mask, and the derivative of the cap."""
-    scores = np.matmul(query, _t(key)) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = np.matmul(query, _t(key)) * (1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale)
     if softcap <= 0:
         return scores, 1.0
     t = np.tanh(scores / softcap)
@@ -66,13 +66,13 @@ def _masked(
 
 def _grouped(x: Array, heads: int, enable_gqa: bool) -> Array:
     """Each group's keys or values once for every head that reads them."""
-    return np.repeat(x, heads // x.shape[-3], axis=-3) if enable_gqa else x
+    return np.repeat(x, heads // max(x.shape[-3], 1), axis=-3) if enable_gqa else x
 
 
 def _gathered(dx: Array, shape: tuple[int, ...]) -> Array:
     """The transpose of `_grouped`."""
     groups = shape[-3]
-    split = np.reshape(dx, (*dx.shape[:-3], groups, dx.shape[-3] // groups, *dx.shape[-2:]))
+    split = np.reshape(dx, (*dx.shape[:-3], groups, dx.shape[-3] // max(groups, 1), *dx.shape[-2:]))
     return np.sum(split, axis=-3)  # type: ignore[no-any-return]
 
 
@@ -165,7 +165,7 @@ def vjp(
     p, drained = recomputed_softmax(scores, _masked(again, attn_mask, keep, is_causal, max_bias)[0], sinks)
     along = np.sum(g * y, axis=-1, keepdims=True)
     dmasked = through_the_largest(p * (np.matmul(g, _t(v)) - along), p, -1)
-    dscores = dmasked * dcap * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    dscores = dmasked * dcap * (1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale)
     dmask = None if attn_mask is None else unbroadcast(slope * dmasked, attn_mask.shape)
     dsinks = None if sinks is None else unbroadcast(-np.sum(drained * along, axis=(-2, -1)), sinks.shape)
     dkey = _gathered(np.matmul(_t(dscores), query), key.shape)

@@ -22,6 +22,7 @@ from opproof.reference_ops import _codes as codes
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 ANALYTIC = True
 TRAITS = ("long sum",)
 
@@ -63,7 +64,7 @@ def vjp(
     m = math.prod(x.shape[:-1])
     products = np.matmul(np.swapaxes(np.reshape(g, (m, rows)), 0, 1), np.reshape(x, (m, k))) * values
     groups = (1, 1) if scale.ndim == 0 else scale.shape
-    parts = np.reshape(products, (groups[0], rows // groups[0], groups[1], k // groups[1]))
+    parts = np.reshape(products, (groups[0], rows // max(groups[0], 1), groups[1], k // max(groups[1], 1)))
     return dx, None, np.reshape(np.sum(parts, axis=(1, 3)), scale.shape)
 
 

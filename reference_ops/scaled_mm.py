@@ -18,6 +18,7 @@ from opproof.reference_ops._arrays import unbroadcast
 from opproof.reference_ops._torch import widened
 from opproof.vocabulary.arrays import Array
 
+BEYOND = True
 ANALYTIC = True
 TRAITS = ("long sum",)
 

@@ -35,5 +35,5 @@ def vjp(g: Array, dx: Array, grad: Array, y: Array, *, scale: float = 1.0) -> tu
 def torch(torch: Any, grad: Any, y: Any, *, scale: float = 1.0) -> Any:
     g, p = widened(torch, grad, y)
     # diag(y) - y yᵀ times grad, its two terms one by one.
-    along = torch.einsum("...i,...i->...", p, g).unsqueeze(-1)
+    along = torch.einsum("...i,...i->...", p, g).unsqueeze(-1) if p.dim() else p * g
     return (scale * torch.addcmul(p * g, p, along, value=-1)).to(grad.dtype)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._order import equals, gaps, order, order_with_nan
+from opproof.reference_ops._order import equals, gaps, order, order_with_nan, taken
 from opproof.vocabulary.arrays import Array
 
 EXACT = ("forward", "vjp")
@@ -23,16 +23,18 @@ KINDS = ("signed", "unsigned")
 
 def forward(x: Array, *, dim: int = -1, descending: bool = False) -> tuple[Array, Array]:
     indices = order(x, dim, descending)
-    return np.take_along_axis(x, indices, axis=dim), indices
+    return taken(x, indices, dim), indices
 
 
 def conventions(x: Array, *, dim: int = -1, descending: bool = False) -> Iterator[tuple[Array, Array]]:
     for first in (False, True):  # NaN is the largest, the smallest, or stands behind everything
         indices = order_with_nan(x, dim, descending, first=first)
-        yield np.take_along_axis(x, indices, axis=dim), indices
+        yield taken(x, indices, dim), indices
 
 
 def vjp(g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, dim: int = -1, descending: bool = False) -> Array:
+    if not x.ndim:
+        return g[0]
     return np.take_along_axis(g[0], np.argsort(order(x, dim, descending), axis=dim), axis=dim)
 
 

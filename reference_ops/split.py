@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.several import tuple_of
 
 ANALYTIC = True
 MULTILINEAR = True
@@ -20,13 +21,15 @@ KINDS = ("float8", "signed", "unsigned")
 
 
 def forward(x: Array, *, sizes: tuple[int, ...], dim: int = 0) -> tuple[Array, ...]:
+    if sum(sizes) != x.shape[dim]:
+        raise ValueError(f"the sizes {sizes} are not those of an axis of {x.shape[dim]}")
     axis = (slice(None),) * (dim % x.ndim)
     ends = itertools.pairwise(itertools.accumulate(sizes, initial=0))
     return tuple(x[(*axis, slice(start, end))] for start, end in ends)
 
 
-def vjp(g: tuple[Array, ...], y: tuple[Array, ...], x: Array, *, sizes: tuple[int, ...], dim: int = 0) -> Array:
-    return np.concatenate(g, axis=dim)
+def vjp(g: Array | tuple[Array, ...], y: tuple[Array, ...], x: Array, *, sizes: tuple[int, ...], dim: int = 0) -> Array:
+    return np.concatenate(tuple_of(g), axis=dim)  # of one piece the cotangent is no tuple
 
 
 def torch(torch: Any, x: Any, *, sizes: tuple[int, ...], dim: int = 0) -> Any:

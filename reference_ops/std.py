@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import Dim, count, kept, left, unbounded
+from opproof.reference_ops._axes import Dim, count, kept, left, mean_of, unbounded
 from opproof.vocabulary.arrays import Array
 
 APART = True
@@ -26,7 +26,7 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
 
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
-    centred = x - np.mean(x, axis=dim, keepdims=True)
+    centred = x - mean_of(x, dim, True)
     return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0))  # type: ignore[no-any-return]
 
 
@@ -36,14 +36,14 @@ def conventions(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
-    centred = x - np.mean(x, axis=dim, keepdims=True)
+    centred = x - mean_of(x, dim, True)
     spread = kept(y, x, dim)
     slope = kept(g, x, dim) * centred / (max(count(x, dim) - correction, 0) * np.where(spread == 0, 1, spread))
     return np.where(spread == 0, 0, slope)
 
 
 def kinks(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
-    centred = x - np.mean(x, axis=dim, keepdims=True)
+    centred = x - mean_of(x, dim, True)
     return np.sqrt(np.sum(centred * centred, axis=dim, keepdims=True))  # type: ignore[no-any-return]
 
 

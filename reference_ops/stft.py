@@ -27,6 +27,8 @@ def _frames(x: Array, n_fft: int, hop_length: int, center: bool) -> Array:
 
 
 def forward(x: Array, window: Array, *, n_fft: int, hop_length: int, center: bool = False) -> tuple[Array, Array]:
+    if not center and x.shape[-1] < n_fft:
+        raise ValueError(f"x of {x.shape} is shorter than the {n_fft} numbers of a frame")
     y = np.fft.rfft(_frames(x, n_fft, hop_length, center) * window[:, None], axis=1)
     return y.real, y.imag
 

@@ -24,12 +24,15 @@ KINDS = ("signed", "unsigned")
 
 
 def _best(x: Array, k: int, dim: int, largest: bool) -> Array:
-    return np.take(order(x, dim, largest), np.arange(k), axis=dim)
+    if k > (x.shape[dim] if x.ndim else 1):
+        raise ValueError(f"there are no {k} elements along axis {dim} of {x.shape}")
+    places = order(x, dim, largest)
+    return np.take(places, np.arange(k), axis=dim) if x.ndim else places
 
 
 def forward(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> tuple[Array, Array]:
     indices = _best(x, k, dim, largest)
-    return np.take_along_axis(x, indices, axis=dim), indices
+    return np.take_along_axis(x, indices, axis=dim) if x.ndim else x, indices
 
 
 def conventions(x: Array, *, k: int, dim: int = -1, largest: bool = True) -> Iterator[tuple[Array, Array]]:
@@ -46,6 +49,8 @@ def _bests_with_nan(x: Array, k: int, dim: int, largest: bool) -> Iterator[Array
 def vjp(
     g: tuple[Array, Any], y: tuple[Array, Array], x: Array, *, k: int, dim: int = -1, largest: bool = True
 ) -> Array:
+    if not x.ndim:
+        return g[0]
     return added(x.shape, along(_best(x, k, dim, largest), dim), g[0])
 
 
@@ -64,6 +69,8 @@ def settled(
 
     NaN equals NaN, and may stand before or after all else.
     """
+    if not x.ndim:
+        return outputs
     y, indices = outputs
     named = np.where((indices >= 0) & (indices < x.shape[dim]), indices, 0)
     taken = np.take_along_axis(x, named, axis=dim)

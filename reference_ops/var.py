@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from opproof.reference_ops._axes import Dim, count, kept, left, unbounded
+from opproof.reference_ops._axes import Dim, count, kept, left, mean_of, unbounded
 from opproof.vocabulary.arrays import Array
 
 ANALYTIC = True
@@ -26,7 +26,7 @@ def independent(shapes: dict[str, tuple[int, ...]], **params: Any) -> list[dict[
 
 
 def forward(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
-    centred = x - np.mean(x, axis=dim, keepdims=True)
+    centred = x - mean_of(x, dim, True)
     return np.sum(centred * centred, axis=dim, keepdims=keepdim) / max(count(x, dim) - correction, 0)  # type: ignore[no-any-return]
 
 
@@ -36,7 +36,7 @@ def conventions(x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool
 
 
 def vjp(g: Array, y: Array, x: Array, *, dim: Dim = None, correction: int = 1, keepdim: bool = False) -> Array:
-    centred = x - np.mean(x, axis=dim, keepdims=True)
+    centred = x - mean_of(x, dim, True)
     return kept(g, x, dim) * 2 * centred / max(count(x, dim) - correction, 0)  # type: ignore[no-any-return]
 
 

@@ -36,6 +36,9 @@ def vjp(g: Array, y: Array, x: Array, *, window_size: int) -> Array:
 
 def torch(torch: Any, x: Any, *, window_size: int) -> Any:
     h, w, c = x.shape[1:]
+    if not x.numel():  # PyTorch unfolds no empty axis
+        count = x.shape[0] * -(-h // window_size) * -(-w // window_size)
+        return x.reshape(count, window_size, window_size, c)
     wide = torch.nn.functional.pad(x, (0, 0, 0, -w % window_size, 0, -h % window_size))
     cut = wide.unfold(1, window_size, window_size).unfold(2, window_size, window_size)
-    return cut.permute(0, 1, 2, 4, 5, 3).reshape(-1, window_size, window_size, c)
+    return cut.permute(0, 1, 2, 4, 5, 3).flatten(0, 2)

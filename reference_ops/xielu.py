@@ -16,6 +16,8 @@ from opproof.vocabulary.arrays import Array
 
 TRAITS = ("pointwise",)
 
+_FAR = 2.0**1000
+
 
 def _slopes(alpha_n: float, alpha_p: float, beta: float) -> tuple[float, float]:
     return math.log1p(math.exp(alpha_p)), beta + math.log1p(math.exp(alpha_n))
@@ -23,7 +25,9 @@ def _slopes(alpha_n: float, alpha_p: float, beta: float) -> tuple[float, float]:
 
 def forward(x: Array, *, alpha_n: float = 0.8, alpha_p: float = 0.8, beta: float = 0.5, eps: float = -1e-6) -> Array:
     p, n = _slopes(alpha_n, alpha_p, beta)
-    return np.where(x > 0, p * x * x + beta * x, (np.expm1(np.minimum(x, eps)) - x) * n + beta * x)
+    far = (x < -_FAR) & np.isfinite(x)  # n x is infinite there before beta x is taken from it
+    below = np.where(far, (beta - n) * x, (np.expm1(np.minimum(x, eps)) - x) * n + beta * x)
+    return np.where(x > 0, p * x * x + beta * x, below)
 
 
 def vjp(

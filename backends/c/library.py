@@ -16,7 +16,7 @@ from typing import Any
 
 from opproof.backends.c.device import device_memory
 from opproof.backends.c.structs import Call, DeviceArray, DLTensor, Param, param_of, pointers_to, tensor_of
-from opproof.backends.protocol import BackendFailed, Unsupported
+from opproof.backends.protocol import AN_ALIGNMENT, BackendFailed, Unsupported, is_alignment
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.errors import BackendError
@@ -184,10 +184,8 @@ def _alignment(library: ctypes.CDLL, path: Path) -> int:
     if function is None:
         return 64
     found = int(function())
-    if found < 1 or found & (found - 1):
-        raise BackendError(
-            f"opproof_alignment of {path} returned {found}: expected a power of two, in bytes, such as 64."
-        )
+    if not is_alignment(found):
+        raise BackendError(f"opproof_alignment of {path} returned {found}: expected {AN_ALIGNMENT}.")
     return found
 
 

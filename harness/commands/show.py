@@ -16,7 +16,7 @@ def command(*, case: str, npz: Path | None, folders: tuple[str, ...]) -> None:
     import numpy as np
 
     from opproof.cases import Case
-    from opproof.harness.explain.show import arrays_of
+    from opproof.harness.explain.show import arrays_of, domain_of
     from opproof.harness.run.plan import checked
     from opproof.vocabulary.errors import UsageError
 
@@ -27,7 +27,7 @@ def command(*, case: str, npz: Path | None, folders: tuple[str, ...]) -> None:
             np.savez(npz, **arrays)  # type: ignore[arg-type]
         except OSError as error:
             raise UsageError(f"cannot write {npz}: {error.strerror or error}; give another file with --npz.") from None
-    click.echo(str(parsed))
+    click.echo("\n".join([str(parsed), *domain_of(parsed, folders)]))
     with np.printoptions(precision=6, threshold=40, edgeitems=3, linewidth=110):
         for name, array in arrays.items():
             click.echo(f"\n{name}  shape {array.shape}  {array.dtype}\n{array}")

@@ -3,16 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from opproof.cases import Case
+from opproof.cases._data import is_unconstrained
+from opproof.cases._every import is_every
 from opproof.harness.judge.bound import bound_of
 from opproof.harness.run.plan import Selection, has_gradient, operators
 from opproof.harness.truth import differences
 from opproof.harness.truth.posed import output_names, pose
 from opproof.harness.truth.reference import expected_forward, expected_vjp
+from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.whole import Whole
+
+
+def domain_of(case: Case, folders: Sequence[str] = ()) -> list[str]:
+    """A line for each tensor whose numbers the operator's `domain` confines: what is done to what is drawn."""
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    constraints = op.domain(case.shapes, **case.kwargs) if op.domain else {}
+    within = {name: c.within if isinstance(c, Closed) else c for name, c in constraints.items() if name in case.shapes}
+    return [
+        f"domain of {name}: {_ends(c, closed=isinstance(constraints[name], Closed))}; {_treatment(case, op)}"
+        for name, c in within.items()
+        if c in ("nonzero", "definite") or (isinstance(c, tuple) and not isinstance(c, Whole))
+    ]
+
+
+def _ends(constraint: Any, *, closed: bool) -> str:
+    if isinstance(constraint, str):
+        return {"nonzero": "numbers other than 0", "definite": "symmetric positive definite matrices"}[constraint]
+    low, high = constraint
+    return f"from {low:g} to {high:g}" if closed else f"between {low:g} and {high:g}"
+
+
+def _treatment(case: Case, op: Op) -> str:
+    """What is done to numbers outside of a domain, by the fill of the case."""
+    if is_every(case.fill):
+        return "numbers outside are asked for too" if op.facts["BEYOND"] else "numbers outside are replaced by others"
+    return "what is drawn stays" if is_unconstrained(case.fill) else "what is drawn is mapped into it"
 
 
 def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, Array]:

@@ -52,15 +52,14 @@ def excusing(
         with quiet():
             answers = [tuple_of(answer) for answer in posed.op.conventions(*posed.inputs, **posed.params)]
         for answer in answers:
-            others = _against(answer, posed, arrays, expected)
+            others = _against(answer, posed, arrays, expected, strict_subnormals)
             comparisons = [
                 c if c is None or p is None or o is None else _by_convention(posed.op, c, p, o)
                 for c, p, o in zip(comparisons, plain, others, strict=True)
             ]
     if posed.mode is Mode.GRADIENT and posed.op.symmetric and fails(comparisons):
-        comparisons = [
-            _symmetric(posed, i, *of) for i, of in enumerate(zip(arrays, expected, comparisons, strict=True))
-        ]
+        triples = zip(arrays, expected, comparisons, strict=True)
+        comparisons = [_symmetric(posed, i, *of, strict_subnormals) for i, of in enumerate(triples)]
     return comparisons
 
 
@@ -100,7 +99,12 @@ def _within(c: Comparison, got: Array, want: Expected, where: NDArray[np.bool_],
 
 
 def _symmetric(
-    posed: Posed, i: int, got: Array | None, want: Expected | None, comparison: Comparison | None
+    posed: Posed,
+    i: int,
+    got: Array | None,
+    want: Expected | None,
+    comparison: Comparison | None,
+    strict_subnormals: bool,
 ) -> Comparison | None:
     """Of the gradient of symmetric matrices its symmetric part, where that is right: no change of x shows another."""
     if comparison is None or comparison.right or posed.names[i] not in posed.op.symmetric:
@@ -109,7 +113,9 @@ def _symmetric(
     assert want is not None
     value = np.asarray(got, dtype=np.float64)
     with quiet():
-        other = compare((value + np.swapaxes(value, -1, -2)) / 2, want, posed.dtype_of(i))
+        other = compare(
+            (value + np.swapaxes(value, -1, -2)) / 2, want, posed.dtype_of(i), strict_subnormals=strict_subnormals
+        )
     return other if other.right else comparison
 
 
@@ -122,12 +128,16 @@ def _by_convention(op: Op, c: Comparison, plain: Comparison, other: Comparison) 
 
 
 def _against(
-    answer: Sequence[Array | None], posed: Posed, arrays: Sequence[Array | None], expected: Sequence[Expected | None]
+    answer: Sequence[Array | None],
+    posed: Posed,
+    arrays: Sequence[Array | None],
+    expected: Sequence[Expected | None],
+    strict: bool = False,
 ) -> Comparisons:
     """What came against another answer than the reference's, where that is wrong by the reference."""
     return [
         None
         if got is None or want is None or values is None or np.shape(values) != want.values.shape
-        else compare(got, replace(want, values=np.asarray(values)), posed.dtype_of(i))
+        else compare(got, replace(want, values=np.asarray(values)), posed.dtype_of(i), strict_subnormals=strict)
         for i, (got, want, values) in enumerate(zip(arrays, expected, answer, strict=True))
     ]

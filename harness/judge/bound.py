@@ -80,24 +80,31 @@ def fails(comparisons: Sequence[Comparison | None]) -> bool:
     return any(c is not None and not c.right for c in comparisons)
 
 
-def floor_of(dtype: Dtype) -> float:
-    """Absolute error always allowed: the spacing of subnormals, stored and interior."""
-    return dtype.subnormal + (DTYPES["f32"].tiny if dtype.digits < 24 else 4 * dtype.tiny * dtype.u)
+def floor_of(dtype: Dtype, *, strict: bool = False) -> float:
+    """Absolute error always allowed: the spacing of subnormals, stored and interior.
+
+    Interior arithmetic of 16-bit dtypes is float32's, and takes what is subnormal there for zero unless `strict`.
+    In bf16 that is all that is subnormal in bf16.
+    """
+    interior = DTYPES["f32"] if dtype.digits < 24 else dtype
+    flushed = interior is not dtype and not strict
+    return dtype.subnormal + (interior.tiny if flushed else 4 * interior.tiny * interior.u)
 
 
-def bound_of(expected: Expected, dtype: Dtype) -> NDArray[np.float64]:
+def bound_of(expected: Expected, dtype: Dtype, *, strict_subnormals: bool = False) -> NDArray[np.float64]:
     """The bound of every element; zero where the array is to be met bit for bit."""
     size = np.abs(expected.values)
-    return _bound(expected, dtype, size, _held(expected, dtype, size))
+    floor = floor_of(dtype, strict=strict_subnormals)
+    return _bound(expected, dtype, size, _held(expected, dtype, size), floor)
 
 
-def _bound(expected: Expected, dtype: Dtype, size: Array, held: Array | None) -> NDArray[np.float64]:
-    """`bound_of`, of the sizes of the values, and which of them are held."""
+def _bound(expected: Expected, dtype: Dtype, size: Array, held: Array | None, floor: float) -> NDArray[np.float64]:
+    """`bound_of`, of the sizes of the values, which of them are held, and what is always allowed."""
     if expected.exact:
         return np.zeros(size.shape)
     # By u first: 16 times the largest numbers of f64 is infinite.
     rounding, stored = dtype.u * expected.scale, dtype.u * size
-    allowed = _computed(expected, rounding, stored) + stored_of(expected) * stored + floor_of(dtype)
+    allowed = _computed(expected, rounding, stored) + stored_of(expected) * stored + floor
     return allowed if held is None else np.where(held, 0.0, allowed)
 
 
@@ -136,10 +143,11 @@ def compare(got: Array, expected: Expected, dtype: str, *, strict_subnormals: bo
         off, total = value - values, expected.scale + size
         error, honest = np.abs(off), kind.u * total
         held = _held(expected, kind, size)
-        bound, limit = _bound(expected, kind, size, held), _limit(expected, size, total, held)
+        floor = floor_of(kind, strict=strict_subnormals)
+        bound, limit = _bound(expected, kind, size, held, floor), _limit(expected, size, total, held)
         bounded = np.isfinite(bound)
         within = bounded & (error <= bound)
-        excess = np.maximum(error - (0.0 if expected.exact else floor_of(kind)), 0.0)
+        excess = np.maximum(error - (0.0 if expected.exact else floor), 0.0)
         units = np.where(excess > 0, excess / honest, 0.0)
         flushed = None if strict_subnormals else _flushed(value, size, kind)
         if flushed is not None:

@@ -119,7 +119,9 @@ def by_vjp(posed: Posed, answer: Answer, expected: Sequence[Expected | None], ru
         groups = posed.op.ties(*posed.inputs, **posed.params)
         for i, (got, want, comparison) in enumerate(zip(answer.arrays, expected, comparisons, strict=True)):
             if got is not None and want is not None and comparison is not None:
-                comparisons[i], note = ties.in_any_order(got, want, groups, comparison, posed.dtype_of(i))
+                comparisons[i], note = ties.in_any_order(
+                    got, want, groups, comparison, posed.dtype_of(i), strict_subnormals=rules.strict_subnormals
+                )
                 notes.append(note)
     shapes = [None if c is None else c.units.shape for c in comparisons]
     at_kinks = {} if posed.op.ties is not None or rules.convention != "any" else kinked(posed, shapes)

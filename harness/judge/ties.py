@@ -17,7 +17,13 @@ from opproof.vocabulary.dtypes import DTYPES
 
 
 def in_any_order(
-    got: Array, expected: Expected, groups: NDArray[np.int64], plain: Comparison, dtype: str
+    got: Array,
+    expected: Expected,
+    groups: NDArray[np.int64],
+    plain: Comparison,
+    dtype: str,
+    *,
+    strict_subnormals: bool = False,
 ) -> tuple[Comparison, str]:
     """`plain` with the groups that pass in another order, or shared, passed; a message where there is one.
 
@@ -25,7 +31,7 @@ def in_any_order(
     """
     if plain.right:
         return plain, ""
-    paired = _paired(got, expected, groups, dtype)
+    paired = _paired(got, expected, groups, dtype, strict_subnormals)
     right = np.ones(groups.max() + 1, dtype=bool)
     np.logical_and.at(right, groups, paired.passed)
     shared = np.zeros_like(right)
@@ -39,14 +45,14 @@ def in_any_order(
     return result, f"gradients of equal elements {how}" if result.right else ""
 
 
-def _paired(got: Array, expected: Expected, groups: NDArray[np.int64], dtype: str) -> Comparison:
+def _paired(got: Array, expected: Expected, groups: NDArray[np.int64], dtype: str, strict: bool) -> Comparison:
     """The smallest found of each group against the smallest expected, and so on."""
     labels = groups.ravel()
     there = np.lexsort((expected.values.ravel(), labels))
     here = np.lexsort((np.asarray(got, dtype=np.float64).ravel(), labels))
     paired = np.empty_like(got).ravel()
     paired[there] = got.ravel()[here]
-    return compare(paired.reshape(got.shape), expected, dtype)
+    return compare(paired.reshape(got.shape), expected, dtype, strict_subnormals=strict)
 
 
 def _averages(got: NDArray[np.float64], expected: Array, bound: NDArray[np.float64]) -> bool:

@@ -151,7 +151,8 @@ def _by_mode(case: Case) -> bool:
 def _drawn(case: Case, op: Op, mode: Mode, variant: int) -> dict[str, Array]:
     values = inputs_of(case, op, variant)
     if is_every(case.fill):
-        defined = where_defined(case, op, values) if mode is Mode.GRADIENT else values
+        within = mode is Mode.GRADIENT or (op.domain is not None and not op.facts["BEYOND"])
+        defined = where_defined(case, op, values) if within else values
         return where_computable(case, op, mode, defined)
     return where_computable(case, op, mode, values) if case.fill == "branches" and mode is Mode.GRADIENT else values
 

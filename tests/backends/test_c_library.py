@@ -72,6 +72,14 @@ def test_bad_alignment(tmp_path):
     assert "returned 24: expected a power of two" in refusal(path)
 
 
+def test_alignment_that_is_too_large(tmp_path):
+    declared = "int32_t opproof_alignment(void) { return 1 << 30; }\n"
+    path = compiled(tmp_path, VERSION + declared + FORWARD % "return 0;")
+    text = refusal(path)
+    assert "returned 1073741824: expected a power of two from 1 to 1048576, in bytes, such as 64" in text
+    assert str(path) in text
+
+
 def test_unknown_defect(tmp_path, monkeypatch):
     monkeypatch.setenv("OPPROOF_DEFECT", "tail,typo")
     assert "OPPROOF_DEFECT names no defect: typo" in refusal(example(tmp_path, broken=True))

@@ -1,5 +1,7 @@
 """fill=every: each number of 16 bits once, one of every stretch of longer dtypes, in parts that make the whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from opproof.cases import Case
 from opproof.cases._data import draw_tensor
 from opproof.cases._every import every, part_of
 from opproof.harness.truth.posed import pose
-from opproof.reference_ops import load
+from opproof.reference_ops import load, load_file
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.modes import Mode
@@ -73,3 +75,31 @@ def test_no_cotangent_is_zero():
     """Times a derivative past the largest number it is none, which tells nothing of the derivative."""
     g = pose(Case.parse("cosh[x=256x256;f16;fill=every]"), load("cosh"), Mode.GRADIENT).asked.cotangents[0]
     assert (g != 0).all()
+
+
+CONFINED = '''"""confined: the square root of x - 1, for x above 1."""
+import numpy as np
+
+TRAITS = ("pointwise",)
+SMOKE = ["x=7x33", "x=256x256;f16;fill=every"]
+
+
+def domain(shapes, **params):
+    return {"x": (1.0, 9.0)}
+
+
+def forward(x):
+    return np.sqrt(x - 1)
+'''
+
+
+@pytest.mark.parametrize("mode", [Mode.FORWARD, Mode.GRADIENT])
+def test_numbers_outside_of_a_domain_are_replaced_unless_they_are_judged_too(tmp_path, mode):
+    (tmp_path / "confined.py").write_text(CONFINED, encoding="utf-8")
+    op = load_file(tmp_path / "confined.py")
+    x = pose(Case.parse("confined[x=256x256;f16;fill=every]"), op, mode).asked.inputs[0]
+    inside = every("every", (256, 256), DTYPES["f16"])
+    assert set(x.flat) == set(inside[(inside > 1) & (inside < 9)].flat)
+    beyond = replace(op, facts={**op.facts, "BEYOND": True})
+    x = pose(Case.parse("confined[x=256x256;f16;fill=every]"), beyond, mode).asked.inputs[0]
+    assert bool((x < 1).any()) is (mode is Mode.FORWARD)

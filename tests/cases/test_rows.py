@@ -1,9 +1,13 @@
 """Helpers of rows: lengths by level, whole tiles with layouts and dtypes in turn, windows with every attribute."""
 
-from opproof.cases import Case
+import pytest
+
+from opproof.cases import Case, _backward, _fused_norms, _gated, _losses, _reduce, _ternary
 from opproof.cases._aligned import aligned, aligned_rows
 from opproof.cases._long import LENGTHS, lengths
+from opproof.cases._rows import binary, elementwise
 from opproof.cases._windows import WINDOWS, column_attributes, conv_attributes, pool_attributes
+from opproof.vocabulary.errors import CaseError
 
 
 def test_lengths_past_65536_are_of_full_level_unless_marked():
@@ -34,3 +38,28 @@ def test_every_window_fits():
     for row in (*conv_attributes(2), *pool_attributes(1), *column_attributes("grad")):
         Case.parse(f"op[{row.replace('f16,f32', 'f32').replace('f16,bf16', 'f32')}]")
     assert len(set(conv_attributes(3))) == len(conv_attributes(3))
+
+
+HELPERS = {
+    "elementwise": elementwise,
+    "binary": binary,
+    "losses": _losses.losses,
+    "gated": _gated.gated,
+    "ternary": lambda drop: _ternary.ternary(("a", "b", "c"), drop=drop),
+    "backward": lambda drop: _backward.rows("grad", "y", drop=drop),
+    "fused_norms": lambda drop: _fused_norms.rows("x={s};weight={n}", drop=drop),
+}
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+def test_a_fill_that_is_dropped_is_one_of_the_rows(helper):
+    rows = HELPERS[helper]
+    assert [r for r in rows(drop=()) if "fill=wide" not in r] == rows(drop=("wide",))
+    with pytest.raises(CaseError, match=r"drop='wdie' names a fill that none of these rows has: expected .*wide"):
+        rows(drop=("wide", "wdie"))
+
+
+def test_a_part_that_is_dropped_is_one_of_the_rows():
+    assert _reduce.one_axis(drop=("fill=wide",)) != _reduce.one_axis()
+    with pytest.raises(CaseError, match="drop='fill=wdie' is no part of any of these rows"):
+        _reduce.one_axis(drop=("fill=wdie",))

@@ -88,7 +88,7 @@ def _scales(asked: Asked, drawn: Sequence[Slice], name: str, *, largest: bool) -
 def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Scales]) -> dict[str, Screen]:
     """Every element of every result, as the values come; what adds up over blocks at the end."""
     posed, axes = asked.posed, asked.room.axes
-    screens = {n: Screen(asked.dtype_of(n)) for n in asked.arrays}
+    screens = {n: Screen(asked.dtype_of(n), asked.rules.strict_subnormals) for n in asked.arrays}
     sums: dict[str, Array] = {}
 
     def look(name: str, values: Array, place: tuple[slice, ...]) -> None:

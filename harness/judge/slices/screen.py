@@ -34,6 +34,7 @@ class Screen:
     """What was seen of one tensor so far."""
 
     dtype: str
+    strict: bool = False  # numbers below the normal range are not to be flushed
     kept: list[Suspect] = field(default_factory=list)  # a heap: the least share first
     suspects: int = 0
     out: int = 0  # beyond the wide bound as well
@@ -60,11 +61,11 @@ class Screen:
             self.finite += int(np.count_nonzero(np.isfinite(values)))
             if self._within(got, narrow, at):
                 return
-        comparison = compare(got, narrow, self.dtype)
+        comparison = compare(got, narrow, self.dtype, strict_subnormals=self.strict)
         failing = np.flatnonzero(~comparison.passed)
         if not failing.size:
             return
-        out = compare(got, wide, self.dtype).shares.ravel()[failing]
+        out = compare(got, wide, self.dtype, strict_subnormals=self.strict).shares.ravel()[failing]
         if not wide.exact:  # no slice had a scale there: that says nothing
             out = np.where(wide.scale.ravel()[failing] > 0, out, np.minimum(out, 1.0))
         shares = comparison.shares.ravel()[failing]
@@ -84,7 +85,7 @@ class Screen:
         kind = DTYPES[self.dtype]
         with np.errstate(all="ignore"):
             error = np.abs(np.asarray(got, dtype=np.float64) - narrow.values)
-            bound = bound_of(narrow, kind)
+            bound = bound_of(narrow, kind, strict_subnormals=self.strict)
             share = np.divide(error, bound, out=np.zeros_like(error), where=error != 0)
         if not share.size:
             return True
@@ -96,7 +97,7 @@ class Screen:
             local = np.unravel_index(worst, share.shape)
             self.share, self.closest = largest, tuple(int(a + i) for a, i in zip(at, local, strict=True))
             one = tuple(slice(int(i), int(i) + 1) for i in local)
-            near = compare(got[one], _part(narrow, one), self.dtype)
+            near = compare(got[one], _part(narrow, one), self.dtype, strict_subnormals=self.strict)
             self.units, self.limit = float(near.units.max()), float(near.limit.max())
         return True
 

@@ -61,7 +61,7 @@ def accumulated(total: Any, squares: Any, terms: Any) -> Any:
 
 
 def _axes(x: Any, axis: Any) -> tuple[int, ...]:
-    if axis is None:
+    if axis is None or not x.ndim:  # of a number NumPy takes 0 and -1 for an axis
         return tuple(range(x.ndim))
     return tuple(a % x.ndim for a in ((axis,) if isinstance(axis, int | np.integer) else axis))
 

@@ -1,8 +1,9 @@
 """Fourier transforms and dense linear algebra of noisy arrays.
 
 A transform is a sum of n terms per element, and errs like one. A factorisation is backward stable: its result is exact
-for a matrix off by roundings of its rows, so that an ill-conditioned one shows its condition. Eigenvectors and singular
-vectors, whose signs and order are free, have no rule.
+for a matrix off by roundings of its rows, so that an ill-conditioned one shows its condition. Eigenvalues and singular
+values are stable for the whole matrix alone, as truth/torch/matrices.py says. Eigenvectors and singular vectors, whose
+signs and order are free, have no rule.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from opproof.harness.truth.noise.sums import accumulated, exact_of, run_of, sour
 Rule = Callable[..., Any]
 
 _NAMES = "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split()
-_STABLE = "inv pinv solve det cholesky eigvalsh svdvals".split()
+_STABLE = "inv solve det cholesky".split()
+_STABLE_AS_A_WHOLE = "eigvalsh svdvals".split()
 
 
 def _transform(name: str) -> Rule:
@@ -62,6 +64,30 @@ def _factored(func: Callable[..., Any], matrices: int = 1) -> Rule:
     return rule
 
 
+def _values(func: Callable[..., Any]) -> Rule:
+    """Eigenvalues or singular values: of a matrix all of which is off, each by the size of the largest."""
+
+    def rule(a: Any, *args: Any, **named: Any) -> Any:
+        source, plain = a.source, a.exact
+        squares = np.sum(np.square(np.abs(plain)), axis=-1, keepdims=True)
+        size = np.sqrt(squares + np.mean(squares, axis=-2, keepdims=True)) if plain.size else np.zeros_like(plain)
+        moved = source.disturbed(a.runs, source.summing * np.broadcast_to(size, plain.shape))
+        exact = np.asarray(func(plain, *args, **named))
+        runs = source.rounded(np.stack([func(run, *args, **named) for run in moved]), exact)
+        largest = np.max(np.abs(exact), axis=-1, keepdims=True, initial=0.0)
+        return source.noisy(exact, source.absolute(runs, np.broadcast_to(largest, exact.shape)))
+
+    return rule
+
+
+def _pinv(a: Any, *args: Any, **named: Any) -> Any:
+    """By singular vectors, so that its zeros are off by the size of the largest; noise on rows of zeros is none."""
+    found = _factored(np.linalg.pinv)(a, *args, **named)
+    largest = np.linalg.norm(found.exact, 2, axis=(-2, -1), keepdims=True) if found.exact.size else np.zeros(())
+    size = np.broadcast_to(largest, found.exact.shape)
+    return found.source.noisy(found.exact, found.source.absolute(found.runs, size))
+
+
 def _off(source: Any, run: Any, value: Any, matrix: bool) -> Any:
     """A run of an argument, off by a rounding of its rows where it is a matrix."""
     if not hasattr(value, "runs"):
@@ -95,6 +121,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 TRANSFORMS: dict[Any, Rule] = {
     **{getattr(np.fft, name): _transform(name) for name in _NAMES},
     **{getattr(np.linalg, name): _factored(getattr(np.linalg, name)) for name in _STABLE},
+    **{getattr(np.linalg, name): _values(getattr(np.linalg, name)) for name in _STABLE_AS_A_WHOLE},
+    np.linalg.pinv: _pinv,
     np.linalg.slogdet: _slogdet,
     np.linalg.norm: _norm,
 }

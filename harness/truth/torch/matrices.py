@@ -1,7 +1,9 @@
 """Factorisations of matrices: backward stable, so the result is exact for a matrix off by roundings of its rows.
 
-So are exponentials, pseudoinverses and least squares. An ill-conditioned matrix shows its condition. Singular vectors
-and those of symmetric matrices come with any sign: what depends on it has a scale as large as itself.
+So are exponentials, pseudoinverses and least squares. An ill-conditioned matrix shows its condition. What turns rows
+into each other is stable for the whole matrix alone: of `decomposed` all elements are off, zeros too, and each singular
+value or eigenvalue by the size of the largest (Weyl's inequality; Golub, Van Loan, Matrix Computations, 8.1, 8.6).
+Singular vectors and those of symmetric matrices come with any sign: what depends on it has a scale as large as itself.
 """
 
 from __future__ import annotations
@@ -19,6 +21,30 @@ def off(noise: Arithmetic, a: Any) -> Any:
     return noise.amplitudes.summing * size * noise.drawn(a)
 
 
+def off_as_a_whole(noise: Arithmetic, a: Any) -> Any:
+    """What roundings add to a matrix whose rows are turned into each other: as much as `off` in all, to every row."""
+    assert noise.amplitudes is not None
+    squares = a.square().sum(-1, keepdim=True)
+    size = (squares + squares.mean(-2, keepdim=True)).sqrt().nan_to_num(0.0, 0.0, 0.0)
+    return noise.amplitudes.summing * size * noise.drawn(a)
+
+
+def off_by_columns(noise: Arithmetic, a: Any) -> Any:
+    """What roundings of its columns add to a matrix, and of its rows (Higham, Accuracy and Stability, 19.4)."""
+    assert noise.amplitudes is not None
+    squares = a.square()
+    size = (squares.sum(-1, keepdim=True) + squares.sum(-2, keepdim=True)).sqrt().nan_to_num(0.0, 0.0, 0.0)
+    return noise.amplitudes.summing * size * noise.drawn(a)
+
+
+def norm_of(a: Any) -> Any:
+    """The largest singular value of a matrix, or a little more: the fourth root of the sum of their fourth powers."""
+    largest = a.abs().amax((-2, -1), keepdim=True)
+    unit = (a / largest.where(largest > 0, 1.0)).nan_to_num(0.0, 0.0, 0.0)
+    narrow = unit.mT @ unit if unit.shape[-1] <= unit.shape[-2] else unit @ unit.mT
+    return (largest.squeeze(-1) * narrow.square().sum((-2, -1)).sqrt().sqrt().unsqueeze(-1)).nan_to_num(0.0, 0.0, 0.0)
+
+
 def factored(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """A function of one matrix: inverse, determinant, Cholesky's factor; whole numbers stay as they come."""
     if noise.exact:
@@ -27,14 +53,32 @@ def factored(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -
     return tuple(noise.rounded(y) if y.is_floating_point() else y for y in found)
 
 
+def reduced(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """linalg_qr: rows of zeros are turned into others. Signs stay: that of a zero which leads is noise alone."""
+    q, r = func(a if noise.exact or noise.scattered else a + off_by_columns(noise, a), *args, **options)
+    own = r.diagonal(dim1=-2, dim2=-1).sign()
+    turned = noise.decided("signs of linalg_qr", lambda: own) * own < 0
+    if noise.exact:
+        return q, r
+    signs = 1.0 - 2.0 * turned.double()
+    count = signs.shape[-1]
+    if q.numel():
+        q = noise.torch.cat([q[..., :count] * signs.unsqueeze(-2), q[..., count:]], -1)
+    r = noise.torch.cat([r[..., :count, :] * signs.unsqueeze(-1), r[..., count:, :]], -2)
+    return noise.rounded(q), noise.rounded(r)
+
+
 def decomposed(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
     """_linalg_svd (u, s, vh) and _linalg_eigh (s, u)."""
     if noise.exact:
         return func(a, *args, **options)
-    found = [noise.rounded(y) for y in func(a if noise.scattered else a + off(noise, a), *args, **options)]
-    if noise.scattered:
+    moved = a if noise.scattered or not a.numel() else a + off_as_a_whole(noise, a)
+    found = [noise.rounded(y) for y in func(moved, *args, **options)]
+    if noise.scattered or not a.numel():
         return tuple(found)
-    values = found[1] if len(found) == 3 else found[0]
+    assert noise.amplitudes is not None
+    of = 1 if len(found) == 3 else 0
+    values = found[of] = found[of] + noise.amplitudes.summing * norm_of(a) * noise.drawn(found[of])
     signs, count = noise.signs(values).sign(), values.shape[-1]
     for i, columns in ((0, True), (2, False)) if len(found) == 3 else ((1, True),):
         if found[i].numel():
@@ -43,8 +87,20 @@ def decomposed(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any)
     return tuple(found)
 
 
+def inverted(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
+    """linalg_pinv: by singular vectors, so that its zeros are off by the size of the largest.
+
+    Noise on rows of zeros would give the matrix another rank.
+    """
+    found = mapped(noise, func, a, *args, **options)
+    if noise.exact or noise.scattered or not found.numel():
+        return found
+    assert noise.amplitudes is not None
+    return found + noise.amplitudes.summing * norm_of(found).unsqueeze(-1) * noise.drawn(found)
+
+
 def mapped(noise: Arithmetic, func: Any, a: Any, *args: Any, **options: Any) -> Any:
-    """A matrix made of one matrix: its exponential, its pseudoinverse."""
+    """A matrix made of one matrix: its exponential."""
     if noise.exact or noise.scattered:
         return func(a, *args, **options)
     return noise.rounded(func(a + off(noise, a), *args, **options))
@@ -87,9 +143,11 @@ def solved_by_factor(noise: Arithmetic, func: Any, b: Any, factor: Any, upper: b
 
 MATRICES: dict[str, Rule] = {
     **dict.fromkeys(("linalg_inv_ex", "_linalg_det", "_linalg_slogdet", "linalg_cholesky_ex"), factored),
-    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_ldl_factor_ex", "linalg_qr"), factored),
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_ldl_factor_ex"), factored),
+    "linalg_qr": reduced,
     **dict.fromkeys(("_linalg_svd", "_linalg_eigh"), decomposed),
-    **dict.fromkeys(("linalg_matrix_exp", "linalg_pinv"), mapped),
+    "linalg_matrix_exp": mapped,
+    "linalg_pinv": inverted,
     "linalg_lstsq": fitted,
     "_linalg_solve_ex": solved,
     "linalg_lu_solve": solved_by_factors,

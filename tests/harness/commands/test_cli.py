@@ -309,6 +309,26 @@ def test_show(capfd, tmp_path):
     assert (arrays["bound y"] < 1e-4).all()
 
 
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("log[x=3x5;f32]", "domain of x: between 0 and inf; what is drawn is mapped into it"),
+        ("log[x=3x5;f32;fill=special]", "domain of x: between 0 and inf; what is drawn stays"),
+        ("log[x=16x16;f16;fill=every]", "domain of x: between 0 and inf; numbers outside are asked for too"),
+        ("reciprocal[x=3x5;f32]", "domain of x: numbers other than 0; what is drawn is mapped into it"),
+        ("cross_entropy[x=3x5;target=3x5;f32]", "domain of target: from 0 to 1; what is drawn is mapped into it"),
+        ("cholesky[x=3x3;f32]", "domain of x: symmetric positive definite matrices; what is drawn is mapped into it"),
+        ("embedding[weight=5x3;indices=4,;f32]", ""),
+        ("add[a=3x5;b=3x5;f32]", ""),
+    ],
+)
+def test_show_says_what_a_domain_does_to_the_data(capfd, case, said):
+    assert call("show", case) == 0
+    out = capfd.readouterr().out
+    assert said in out
+    assert ("domain of" in out) is bool(said)
+
+
 def test_show_of_an_exact_case_and_of_one_without_gradient(capfd):
     assert call("show", "argmax[x=3x5;dim=-1;f32]") == 0
     assert "gradient" not in capfd.readouterr().out

@@ -10,15 +10,19 @@ from opproof.cases import Case, cases_of
 from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.bound import compare
 from opproof.harness.judge.judgement import Rules, judge
+from opproof.harness.judge.slices.screen import Screen
+from opproof.harness.judge.ties import in_any_order
 from opproof.harness.truth import flushed
 from opproof.harness.truth.posed import pose
 from opproof.harness.truth.reference import Expected
 from opproof.reference_ops import load, names
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.several import tuple_of
 
 NAN, INF = float("nan"), float("inf")
 TINY = DTYPES["f32"].tiny
+BF16 = DTYPES["bf16"].numpy.type
 
 
 def answered(text, inputs, *outputs, strict=False):
@@ -112,6 +116,67 @@ def test_what_is_left_of_a_number_below_the_normal_range():
     ]:
         y = [[part * 0.5 * TINY, np.arcsin(0.5), -0.5 * TINY]]
         assert answered("asin[x=1x3;f32]", [x], y, strict=strict) == verdict
+
+
+class Bf16:
+    """A reference in float32 whose results are stored in bf16; numbers below the normal range may be flushed."""
+
+    name = "bf16"
+
+    def __init__(self, op, *, flushes):
+        self.op, self.flushes = load(op), flushes
+
+    def store(self, y):
+        stored = np.asarray(y).astype(BF16)
+        small = np.abs(stored.astype(np.float64)) < DTYPES["bf16"].tiny
+        return np.where(self.flushes & small, np.copysign(BF16(0), stored), stored)
+
+    def forward(self, op, inputs, params):
+        with np.errstate(all="ignore"):
+            return [self.store(y) for y in tuple_of(self.op.forward(*self.wide(inputs), **params))]
+
+    def vjp(self, op, inputs, params, cotangents, needs):
+        with np.errstate(all="ignore"):
+            saved = self.wide(self.forward(op, inputs, params))
+            made = self.op.vjp(*self.wide(cotangents), *saved, *self.wide(inputs), **params)
+            return [self.store(d) for d in tuple_of(made)]
+
+    @staticmethod
+    def wide(arrays):
+        return [a.astype(np.float32) if a.dtype == BF16 else a for a in arrays]
+
+
+@pytest.mark.parametrize("flushes", [False, True], ids=["kept", "flushed"])
+@pytest.mark.parametrize(
+    ("case", "mode"),
+    [
+        ("celu[x=65536,;bf16;fill=every]", "forward"),  # it flushes 127 numbers
+        ("exp[x=65536,;bf16;fill=every]", "gradient"),
+        ("silu[x=65536,;bf16;fill=every]", "forward"),  # of which there is a convention, at infinity
+        ("silu[x=65536,;bf16;fill=every]", "gradient"),
+    ],
+)
+def test_of_bf16_nothing_is_flushed_where_that_is_forbidden(case, mode, flushes):
+    backend = Bf16(case.partition("[")[0], flushes=flushes)
+    assert judged(backend, case, mode).verdict == "PASS"
+    wrong = "WRONG_VALUE" if mode == "forward" else "WRONG_GRADIENT"
+    assert judged(backend, case, mode, strict_subnormals=True).verdict == (wrong if flushes else "PASS")
+
+
+def test_equal_elements_in_another_order_are_not_flushed_where_that_is_forbidden():
+    want = Expected(np.array([TINY / 2, 1.0, 2.0]), np.zeros(3))
+    got, groups = np.array([0.0, 2.0, 1.0], dtype=np.float32), np.array([0, 1, 1])
+    for strict in (False, True):
+        plain = compare(got, want, "f32", strict_subnormals=strict)
+        assert in_any_order(got, want, groups, plain, "f32", strict_subnormals=strict)[0].right is not strict
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_large_tensor_is_screened_by_the_same_rule(strict):
+    screen, values = Screen("bf16", strict), np.array([DTYPES["bf16"].tiny / 2, 1.0])
+    want = Expected(values, np.zeros(2), faithful=True)
+    screen.add(np.array([0.0, 1.0]).astype(BF16), want, want, at=(0,))
+    assert screen.suspects == strict
 
 
 def test_a_flushed_zero_has_the_sign_of_the_number():

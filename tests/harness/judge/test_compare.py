@@ -141,6 +141,7 @@ def test_floor_excuses_no_normal_number(dtype):
     assert kind.subnormal <= floor_of(kind) < 1.01 * kind.tiny
     if dtype != "bf16":
         assert floor_of(kind) < 4 * kind.subnormal
+    assert kind.subnormal <= floor_of(kind, strict=True) < 4 * kind.subnormal
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.bool_])

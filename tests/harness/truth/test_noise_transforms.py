@@ -1,5 +1,7 @@
 """Operators of one's own that use np.fft, np.linalg and whole numbers: honest ones pass, broken ones fail."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,20 @@ SMOKE = ["x=5x24"]
 def forward(x):
     index = np.clip((x * 4).astype(int), -8, 8)
     return np.linspace(-2, 2, 17)[index + 8] * x
+'''
+
+SLICE = '''"""slice: what is known of matrices of which all is 0 but one row, or one column."""
+import numpy as np
+
+OUTPUTS = ("s", "l", "p")
+SMOKE = ["x=6x6", "x=2x6x6"]
+
+
+def forward(x):
+    rows = np.where(np.arange(6)[:, None] == 3, x, 0)
+    columns = np.swapaxes(rows, -1, -2)
+    values = np.linalg.eigvalsh(rows + columns)
+    return np.linalg.svdvals(rows), values, np.linalg.pinv(rows)
 '''
 
 VECTORS = '''"""vectors: eigenvectors of x xᵀ."""
@@ -105,6 +121,26 @@ def solved(x, b, one=1.0):
 
 def binned(x, step=4):
     return (np.linspace(-2, 2, 17)[np.clip((x * step).astype(int), -8, 8) + 8] * x).astype(x.dtype)
+
+
+def of_a_slice(x, shift=0.0, least=0.0, inverse=1.0):
+    rows = np.where(np.arange(6)[:, None] == 3, x, x.dtype.type(0))
+    s, values = np.linalg.svdvals(rows), np.linalg.eigvalsh(rows + np.swapaxes(rows, -1, -2))
+    size = s[..., :1] * x.dtype.type(1)
+    s[..., 1:] += x.dtype.type(least) * size
+    return s, values + x.dtype.type(shift) * size, np.linalg.pinv(rows) * x.dtype.type(inverse)
+
+
+@pytest.mark.parametrize("dtypes", ["f32", "f64"])
+def test_zeros_are_off_by_the_size_of_the_whole_matrix(tmp_path, dtypes):
+    """Values that are 0 in exact arithmetic come to about a roundoff of the largest, and no more."""
+    found, results = verdicts(tmp_path, SLICE, of_a_slice, dtypes)
+    assert found == {"PASS"}, results
+    u = 2.0**-24 if dtypes == "f32" else 2.0**-53
+    for honest in ({"least": 2 * u}, {"shift": 2 * u}):  # another algorithm's
+        assert verdicts(tmp_path, SLICE, partial(of_a_slice, **honest), dtypes)[0] == {"PASS"}
+    for wrong in ({"least": 300 * u}, {"shift": 300 * u}, {"least": 1e-3}, {"shift": 1e-3}, {"inverse": 1 + 300 * u}):
+        assert "WRONG_VALUE" in verdicts(tmp_path, SLICE, partial(of_a_slice, **wrong), dtypes)[0]
 
 
 @pytest.mark.parametrize(
