@@ -6,7 +6,6 @@ python docs/generate.py --check    exit status 1 when a page differs
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,24 +13,11 @@ from pathlib import Path
 from opproof.cases import Case, cases_of, left_out, short
 from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
+from opproof.reference_ops._elsewhere import LIBRARIES, equivalents
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 from _lists import section  # noqa: E402 - beside this script, wherever it is run from
-
-_ELSEWHERE = ("PyTorch", "ONNX", "ggml")
-
-
-def equivalents(doc: str) -> dict[str, str]:
-    """What the operator is called elsewhere, from the docstring's `PyTorch: ... ONNX: ... ggml: ...`."""
-    text = " ".join(doc.split())
-    keys = "|".join((*_ELSEWHERE, "aidge", "Source", "Gradient", "Kinks", "Shapes", "JAX", "Conventions"))
-    found = {}
-    for match in re.finditer(rf"(?:(?<=\. )|(?<=\) )|(?<= ))({keys}): (.*?)(?=\s(?:{keys}): |$)", text):
-        key, value = match.groups()
-        if key in _ELSEWHERE and key not in found:
-            found[key] = value.strip().rstrip(".")
-    return found
 
 
 def operators_page() -> str:
@@ -59,7 +45,7 @@ def _row(op: Op) -> str:
         f"[{op.name}](../reference_ops/{op.name}.py)",
         formula,
         "yes" if op.vjp is not None else "",
-        *(other.get(k, "") for k in _ELSEWHERE),
+        *(other.get(k, "") for k in LIBRARIES),
     ]
     return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
