@@ -1,6 +1,6 @@
 """Writes the pages of docs/ that list what is in the code; `--check` says which are out of date.
 
-python docs/generate.py            writes docs/operators.md and docs/coverage.md
+python docs/generate.py            writes docs/operators.md, docs/coverage.md and docs/versions.md
 python docs/generate.py --check    exit status 1 when a page differs
 """
 
@@ -18,6 +18,7 @@ from opproof.reference_ops._elsewhere import LIBRARIES, equivalents
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 from _lists import section  # noqa: E402 - beside this script, wherever it is run from
+from _versions import page as versions_page  # noqa: E402
 
 
 def operators_page() -> str:
@@ -124,7 +125,11 @@ def _cells(cells: Iterable[str]) -> str:
     return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
 
 
-PAGES = {"operators.md": operators_page, "coverage.md": coverage_page}
+PAGES = {
+    "operators.md": operators_page,
+    "coverage.md": coverage_page,
+    "versions.md": lambda: versions_page(DOCS.parent),
+}
 
 
 def main(check: bool) -> int:
