@@ -1,12 +1,11 @@
 """Writes the pages of docs/ that list what is in the code; `--check` says which are out of date.
 
-python docs/generate.py            writes docs/operators.md and docs/coverage.md
+python docs/generate.py            writes docs/operators.md, docs/coverage.md and docs/versions.md
 python docs/generate.py --check    exit status 1 when a page differs
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,24 +13,12 @@ from pathlib import Path
 from opproof.cases import Case, cases_of, left_out, short
 from opproof.harness.prove.coverage.rules import ALWAYS, RULES, Rule
 from opproof.reference_ops import Op, load, names
+from opproof.reference_ops._elsewhere import LIBRARIES, equivalents
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 from _lists import section  # noqa: E402 - beside this script, wherever it is run from
-
-_ELSEWHERE = ("PyTorch", "ONNX", "ggml")
-
-
-def equivalents(doc: str) -> dict[str, str]:
-    """What the operator is called elsewhere, from the docstring's `PyTorch: ... ONNX: ... ggml: ...`."""
-    text = " ".join(doc.split())
-    keys = "|".join((*_ELSEWHERE, "aidge", "Source", "Gradient", "Kinks", "Shapes", "JAX", "Conventions"))
-    found = {}
-    for match in re.finditer(rf"(?:(?<=\. )|(?<=\) )|(?<= ))({keys}): (.*?)(?=\s(?:{keys}): |$)", text):
-        key, value = match.groups()
-        if key in _ELSEWHERE and key not in found:
-            found[key] = value.strip().rstrip(".")
-    return found
+from _versions import page as versions_page  # noqa: E402
 
 
 def operators_page() -> str:
@@ -59,7 +46,7 @@ def _row(op: Op) -> str:
         f"[{op.name}](../reference_ops/{op.name}.py)",
         formula,
         "yes" if op.vjp is not None else "",
-        *(other.get(k, "") for k in _ELSEWHERE),
+        *(other.get(k, "") for k in LIBRARIES),
     ]
     return "| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |"
 
@@ -138,7 +125,11 @@ def _cells(cells: Iterable[str]) -> str:
     return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
 
 
-PAGES = {"operators.md": operators_page, "coverage.md": coverage_page}
+PAGES = {
+    "operators.md": operators_page,
+    "coverage.md": coverage_page,
+    "versions.md": lambda: versions_page(DOCS.parent),
+}
 
 
 def main(check: bool) -> int:

@@ -17,12 +17,17 @@ def command() -> None:
 
 
 @command.command("ops")
-@click.option("--json", "as_json", is_flag=True, help="As a JSON array of objects.")
+@click.option("--json", "as_json", is_flag=True, help="All that is known of each: names elsewhere, parameters, dtypes.")
 def ops(*, as_json: bool) -> None:
     """Operators with their formulas."""
+    if as_json:
+        from opproof.harness.explain.catalogue import facts_of_operators  # every reference, which NumPy comes with
+
+        _print(facts_of_operators(), as_json=True)
+        return
     from opproof.reference_ops._op import names, summary
 
-    _print([{"op": n, "summary": summary(n)} for n in names()], as_json=as_json)
+    _print([{"op": n, "summary": summary(n)} for n in names()], as_json=False)
 
 
 @command.command("cases")
@@ -79,7 +84,7 @@ def backends(*, as_json: bool) -> None:
     _print(rows, as_json=as_json)
 
 
-def _print(rows: list[dict[str, str]], *, as_json: bool, keys: tuple[str, ...] | None = None) -> None:
+def _print(rows: list[dict[str, Any]], *, as_json: bool, keys: tuple[str, ...] | None = None) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("onnx", reason="the ONNX oracle needs pip onnx==1.22.0")
+pytest.importorskip("onnx", reason="the ONNX oracle needs pip onnx")
 
 from _onnx_cases import EXPLAINED, difference
 from _onnx_page import PAGE, page, verdicts
 
+from opproof.harness.capture.onnx.shared import NotOurs, express
 from opproof.harness.capture.onnx.translated import MAP
 
 
@@ -55,3 +56,29 @@ def test_operators_that_do_not_round_are_held_to_the_last_bit():
     want = np.array([1.0, 2.0], dtype=np.float32)
     assert difference(want * (1 + 1e-7), want) == ""
     assert difference(want * (1 + 1e-7), want, exact=True).startswith("2 of 2 elements differ")
+
+
+def answer(name, *tensors, **params):
+    """Stands for our operators: what an entry asks of them."""
+    return name, params
+
+
+@pytest.mark.parametrize(
+    ("node", "inputs", "attributes", "reason"),
+    [
+        ("Gelu", 1, {"approximate": "tanh", "of_tomorrow": 1}, "the attribute of_tomorrow"),
+        ("Attention", 3, {"of_tomorrow": 1}, "the attribute of_tomorrow"),
+        ("Gelu", 2, {}, "an input after 1 others"),
+    ],
+)
+def test_what_a_node_of_a_newer_onnx_has_is_not_ours(node, inputs, attributes, reason):
+    with pytest.raises(NotOurs, match=f"^{reason}$"):
+        express(MAP[node], answer, [np.ones((1, 1, 2, 2))] * inputs, attributes, 1)
+
+
+def test_a_node_is_expressed():
+    assert express(MAP["Gelu"], answer, [np.ones(3)], {"approximate": "tanh"}, 1) == ("gelu", {"approximate": "tanh"})
+    assert express(MAP["Max"], lambda name, a, b: a + b, [1, 2, 3], {}, 1) == 6
+    with pytest.raises(NotOurs, match="what is dropped"):
+        express(MAP["Dropout"], answer, [np.ones(3), 0.5, True], {}, 1)
+    assert express(MAP["Dropout"], answer, [np.ones(3), 0.5, True], {}, 2)[0] == "dropout"

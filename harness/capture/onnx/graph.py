@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from opproof.cases import Case
 from opproof.harness.capture.arguments import plain
-from opproof.harness.capture.onnx.shared import NotOurs
+from opproof.harness.capture.onnx.shared import NotOurs, express
 from opproof.harness.capture.onnx.translated import MAP
 from opproof.harness.capture.recorder import Calls, Counts
 from opproof.reference_ops import Op, load
@@ -155,8 +155,6 @@ class _Walk:
 
         entry = MAP[node.op_type]
         attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in node.attribute}
-        if "count" in inspect.signature(entry).parameters:
-            attributes["count"] = len(node.output)
         seen: list[tuple[Case, int]] = []
 
         def ref(name: str, *tensors: Any, **params: Any) -> Any:
@@ -166,7 +164,8 @@ class _Walk:
                 seen.append((_case(op, tensors, params, dtype), flops))
             return result
 
-        results = tuple_of(entry(ref, *(self._array(n) if n else None for n in node.input), **attributes))
+        inputs = [self._array(n) if n else None for n in node.input]
+        results = tuple_of(express(entry, ref, inputs, attributes, len(node.output)))
         for case, flops in seen:
             counts = self.calls.cases.setdefault(case, Counts())
             counts.calls += 1

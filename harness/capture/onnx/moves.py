@@ -108,6 +108,8 @@ def _top_k(ref: Ref, x: Any, k: Any, *, axis: Any = -1, largest: Any = 1, sorted
 
 def _one_hot(ref: Ref, indices: Any, depth: Any, values: Any, *, axis: Any = -1) -> Any:
     classes = int(np.ravel(depth)[0])
+    if np.any((indices < -classes) | (indices >= classes)):
+        raise NotOurs("places outside the tensor, which are nowhere hot")
     hot = ref("one_hot", np.asarray(indices).astype(np.int64) % classes, num_classes=classes)
     off, on = (float(v) for v in values)
     y = ref("scale", hot, s=on - off, b=off).astype(values.dtype)
@@ -132,10 +134,10 @@ def _depth_to_space(ref: Ref, x: Any, *, blocksize: Any, mode: Any = "DCR") -> A
     return ref("reshape", turned, shape=(n, c // blocksize**2, h * blocksize, w * blocksize))
 
 
-def _space_to_depth(ref: Ref, x: Any, *, blocksize: Any) -> Any:
+def _space_to_depth(ref: Ref, x: Any, *, blocksize: Any, mode: Any = "DCR") -> Any:
     n, c, h, w = x.shape
     cells = ref("reshape", x, shape=(n, c, h // blocksize, blocksize, w // blocksize, blocksize))
-    turned = ref("permute", cells, dims=(0, 3, 5, 1, 2, 4))
+    turned = ref("permute", cells, dims=(0, 1, 3, 5, 2, 4) if mode == "CRD" else (0, 3, 5, 1, 2, 4))
     return ref("reshape", turned, shape=(n, c * blocksize**2, h // blocksize, w // blocksize))
 
 

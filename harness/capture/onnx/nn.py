@@ -81,6 +81,13 @@ def _heads(ref: Ref, x: Any, count: Any) -> Any:
     return ref("permute", cut, dims=(0, 2, 1, 3))
 
 
+def _window(ref: Ref, shape: Any, past: int, left: Any, right: Any) -> Any:
+    """Which keys each query sees: so many before and after its own place, all where the number is -1."""
+    seen = ref("fill", np.empty(shape), value=1.0)
+    seen = ref("tril", seen, diagonal=past + right) if right >= 0 else seen
+    return (ref("triu", seen, diagonal=past - left) if left >= 0 else seen).astype(np.int64)
+
+
 def _attention(
     ref: Ref,
     q: Any,
@@ -98,16 +105,19 @@ def _attention(
     softcap: Any = 0.0,
     softmax_precision: Any = None,
     qk_matmul_output_mode: Any = 0,
+    left_window_size: Any = -1,
+    right_window_size: Any = -1,
 ) -> Any:
     if nonpad_kv_seqlen is not None:
         raise NotOurs("lengths of padded keys")
     flat = q.ndim == 3
     if flat:
         q, k, v = _heads(ref, q, q_num_heads), _heads(ref, k, kv_num_heads), _heads(ref, v, kv_num_heads)
+    past = 0 if past_key is None else past_key.shape[2]
     if past_key is not None:
         k, v = ref("concat", past_key, k, dim=2), ref("concat", past_value, v, dim=2)
-        if is_causal:
-            raise NotOurs("causal with a past; ours aligns the first query with the first key")
+    if past and is_causal:  # ours aligns the first query with the first key, ONNX with the first that is not past
+        is_causal, right_window_size = 0, 0
     whole = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
     mask = keep = None
     if attn_mask is not None:
@@ -119,6 +129,9 @@ def _attention(
             keep = attn_mask.astype(np.int64)
         else:
             mask = attn_mask
+    if left_window_size >= 0 or right_window_size >= 0:
+        window = _window(ref, whole[2:], past, left_window_size, right_window_size)
+        keep = window if keep is None else ref("bitwise_and", keep, window)
     y = ref(
         "scaled_dot_product_attention",
         q,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,22 @@ Ref: TypeAlias = Callable[..., Any]
 
 class NotOurs(Exception):
     """A node case that our operators do not express; its text is the reason."""
+
+
+def express(
+    entry: Callable[..., Any], ref: Ref, inputs: Sequence[Any], attributes: Mapping[str, Any], outputs: int
+) -> Any:
+    """What the entry of a node of so many outputs gives. Raises NotOurs for an attribute or input that it knows not."""
+    known = inspect.signature(entry).parameters
+    given = {**attributes, "count": outputs} if "count" in known else dict(attributes)
+    if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        for name in given:
+            if name not in known:
+                raise NotOurs(f"the attribute {name}")
+    room = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in known.values()) - 1
+    if len(inputs) > room and not any(p.kind is p.VAR_POSITIONAL for p in known.values()):
+        raise NotOurs(f"an input after {room} others")
+    return entry(ref, *inputs, **given)
 
 
 def axes_of(axes: Any, rank: Any) -> Any:

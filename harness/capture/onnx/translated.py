@@ -122,6 +122,10 @@ def _swish(ref: Ref, x: Any, *, alpha: Any = 1.0) -> Any:
     return ref("silu" if alpha == 1 else "gelu_quick", x)
 
 
+def _swiglu(ref: Ref, gate: Any, x: Any, *, alpha: Any = 1.0) -> Any:
+    return ref("swiglu", gate, x) if alpha == 1 else ref("mul", _swish(ref, gate, alpha=alpha), x)
+
+
 def _mean(ref: Ref, *xs: Any) -> Any:
     return ref("scale", chain(ref, "add", xs), s=1 / len(xs))
 
@@ -254,6 +258,7 @@ MAP: dict[str, Callable[..., Any]] = {
     "Softmax": _softmax("softmax"),
     "Softplus": lambda ref, x: ref("softplus", x, threshold=math.inf),
     "Sum": lambda ref, *xs: chain(ref, "add", xs),
+    "SwiGLU": _swiglu,
     "Swish": _swish,
     "ThresholdedRelu": lambda ref, x, *, alpha=1.0: ref("threshold", x, threshold=alpha, value=0.0),
     "Trilu": _trilu,
