@@ -7,13 +7,17 @@ import pytest
 from opproof.cases import Case
 from opproof.harness.__main__ import main
 from opproof.harness.run.arena.layout import lay_out
-from opproof.harness.run.needs import bytes_of, bytes_of_inputs
+from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.limits import HOST_MEMORY
+from opproof.harness.run.needs import bytes_of, bytes_of_inputs, limited
 from opproof.harness.run.question import Question, wanted_of
+from opproof.harness.run.task import Task
 from opproof.harness.truth.slices.pose import pose
 from opproof.reference_ops import load
 from opproof.reports import read_results
 from opproof.vocabulary.beyond import read_beyond, said_beyond
 from opproof.vocabulary.modes import Mode
+from opproof.vocabulary.verdicts import Verdict
 
 MIB = 2**20
 
@@ -136,6 +140,18 @@ def test_an_operator_that_no_case_fits_is_not_told_of_twice(tmp_path, capfd):
 def test_without_a_process_of_its_own_there_is_no_limit(tmp_path, capfd):
     status, (found,), _ = run(tmp_path, capfd, "--case", "relu[x=300x15000;f64]", "--memory", 64, "--in-process")
     assert (status, found.verdict) == (0, "PASS")
+
+
+def test_a_host_that_died_of_what_cannot_fit_is_not_to_blame():
+    """One to which tensors travel is asked, for they may lie on another machine."""
+    task, fault = Task("exec:mine", "relu[x=7x33;f32]", "forward"), HostFault(Verdict.OUT_OF_MEMORY, "it outgrew it")
+    assert limited(fault, task, HOST_MEMORY + 1, whole=True) == (
+        Verdict.UNSUPPORTED,
+        "its tensors alone take 4097 MiB, more than --memory 4096 allows",
+    )
+    assert limited(fault, task, HOST_MEMORY, whole=True)[0] is Verdict.OUT_OF_MEMORY
+    crash = HostFault(Verdict.CRASH, "it died of SIGSEGV")
+    assert limited(crash, task, HOST_MEMORY + 1, whole=True) == (Verdict.CRASH, crash.message)
 
 
 def test_the_message_reads_back():
