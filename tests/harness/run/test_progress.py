@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from _runs import opproof
 
 from opproof.harness.run import progress as shown
 from opproof.reports._kinds import Kind
@@ -84,6 +85,22 @@ def test_a_run_that_is_gone_on_with_tells_the_failure_before(capsys):
     with shown.progress(4, [PASS, WRONG], quiet=False) as told:
         told(replace(WRONG, op="abs"), None)
     assert capsys.readouterr().err.count("first failing operator: relu\n") == 1
+
+
+def test_a_run_tells_the_first_failing_operator_by_its_line(tmp_path, capsys):
+    backend = Path(samples.__file__).with_name("_small_backend.py")
+    call = ("run", "-b", backend, "-o", "relu,neg", "--dtype", "f32", "--level", "smoke", "-j", 2, "--timeout", 20)
+    status, out, err = opproof(capsys, *call, "--out", tmp_path / "a")
+    assert status == 1
+    assert err.count("first failing operator: neg\n") == 1
+    (line,) = [row.strip() for row in err.splitlines() if row.startswith("  opproof run")]
+    assert line in out  # the end repeats it, by cause
+    assert line.endswith("--timeout 20 --out opproof-repro")
+    ledger = tmp_path / "known.toml"
+    entry = '[[known]]\npattern = "neg[x=7x33;f32]"\nunits = 1e30\nreason = "minus is not there"\n'
+    ledger.write_text(entry, encoding="utf-8")
+    status, _, err = opproof(capsys, *call, "--known", ledger, "--out", tmp_path / "b")
+    assert (status, "first failing operator" in err) == (0, False)
 
 
 PROGRAM = """
