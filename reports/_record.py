@@ -112,7 +112,7 @@ class Header:
     opproof: str  # version
     schema: int = SCHEMA_VERSION
     backends: list[dict[str, str]] = field(default_factory=list)  # name, version, device
-    host: dict[str, str] = field(default_factory=dict)  # system, machine, python, numpy, cpus
+    host: dict[str, str] = field(default_factory=dict)  # system, processor, vectors, versions, cores, variables
     options: dict[str, Any] = field(default_factory=dict)  # of the command line
     started: str = ""  # ISO 8601, UTC
     cases: int = 0  # records planned

@@ -10,7 +10,8 @@ from opproof.reports._kinds import LABELS, Kind, allowed, kind, severity, share,
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, number, plural, short_names, telling
 from opproof.reports.causes import causes
-from opproof.vocabulary.verdicts import MEANING
+from opproof.vocabulary.beyond import read_beyond
+from opproof.vocabulary.verdicts import MEANING, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,27 @@ def own_faults(results: Sequence[Result]) -> str:
 
 
 def provisos(results: Sequence[Result]) -> str:
-    """What the records do not prove, in sentences: outputs left out, a backend within reach of its judge."""
-    return " ".join(filter(None, (_left_out(results), _reach(results))))
+    """What the records do not prove, in sentences: cases beyond the limit of memory, outputs left out, a backend within
+    reach of its judge.
+    """
+    return " ".join(filter(None, (_beyond(results), _left_out(results), _reach(results))))
+
+
+def is_beyond(result: Result) -> bool:
+    """Whether nobody was asked, since the tensors alone are more than opproof's own limit allows."""
+    return result.verdict is Verdict.UNSUPPORTED and read_beyond(result.message) is not None
+
+
+def _beyond(results: Sequence[Result]) -> str:
+    found = [read_beyond(r.message) for r in results if r.verdict is Verdict.UNSUPPORTED]
+    some = [sizes for sizes in found if sizes is not None]
+    if not some:
+        return ""
+    most, limit = max(needed for needed, _ in some), max(allowed for _, allowed in some)
+    return (
+        f"{plural(len(some), 'record')} not asked for: their tensors alone take up to {most} MiB, more than the limit "
+        f"of {limit}; give --memory above {most}."
+    )
 
 
 def _left_out(results: Sequence[Result]) -> str:

@@ -22,9 +22,12 @@ from opproof.reports._summary import (
 )
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
 from opproof.reports.causes import causes, heading
+from opproof.vocabulary.text import visible
 
 #: Sentences about the run as a whole, at most; the page has all.
 _REMARKS = 20
+#: Characters of a command, at most.
+_COMMAND = 2000
 _MARKS = {Kind.FAILED: "❌", Kind.HARNESS_ERROR: "❗", Kind.NO_EVIDENCE: "⚠️", Kind.PASSED: "✅"}
 
 
@@ -81,7 +84,7 @@ def _backends(header: Header, results: Sequence[Result]) -> list[str]:
         cells = " | ".join(f"{kinds[k]:,}" for k in shown)
         rows.append(f"| {cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
     where = f"opproof {header.opproof}, {when(header)}, allowed {bound(header)}; {host(header)}"
-    return ["\n".join(rows)] * bool(results) + [f"<sub>{cell(where, 500)}</sub>"]
+    return ["\n".join(rows)] * bool(results) + [f"<sub>{cell(where, 1000)}</sub>"]
 
 
 def _shown(results: Sequence[Result]) -> list[Kind]:
@@ -100,12 +103,20 @@ def _failures(failed: Sequence[Result], backends: Sequence[str]) -> list[tuple[i
         rows += [_row(r) for r in part]
         left = len(cause.records) - len(part)
         more = f"\n\n… and {plural(left, 'larger case')} of the same cause" * bool(left)
-        repro = line(cause.smallest.repro)[:400].replace("```", "")
-        body = "\n".join(rows) + more + f"\n\n```sh\n{repro}\n```" * bool(repro)
+        body = "\n".join(rows) + more + _command(cause.smallest.repro)
         why = f": {cell(cause.explanation, 300)}" * bool(cause.explanation)
         title = cell(heading(cause, backends), 200).replace("\\_", "_")  # in HTML, where nothing takes it for emphasis
         blocks.append((len(cause.records), _fold(f"<b>{title}</b>{why}", body)))
     return blocks
+
+
+def _command(repro: str) -> str:
+    """The command that repeats a failure, whole: a part of it would do something else."""
+    text = " ".join(visible(repro).split())
+    if len(text) > _COMMAND:
+        return "\n\nThe command that repeats it is in `results.jsonl`."
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"\n\n{fence}sh\n{text}\n{fence}" if text else ""
 
 
 def _fitting(blocks: Sequence[tuple[int, str]], room: int) -> tuple[list[str], int]:

@@ -13,6 +13,7 @@ from opproof.reports._summary import (
     Row,
     Tally,
     failures,
+    is_beyond,
     joined,
     kinds_of,
     largest,
@@ -22,7 +23,7 @@ from opproof.reports._summary import (
     sentence,
     table,
 )
-from opproof.reports._text import line, number, place, plural, short_names, units, whole
+from opproof.reports._text import described, host, line, number, place, plural, short_names, units, whole
 from opproof.reports.causes import Cause, causes, heading
 from opproof.vocabulary.text import visible
 from opproof.vocabulary.verdicts import MEANING, Verdict
@@ -50,7 +51,7 @@ def summary(
     parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
     if count.kinds[Kind.KNOWN]:
         parts.append(_known(results, most, where))
-    parts += [_totals(results, count), rounding.text(results), declared.text(results)]
+    parts += [_totals(header, results, count), rounding.text(results), declared.text(results)]
     parts += [provisos(results), sentence(header, results, rows)]
     return "\n\n".join(part for part in parts if part)
 
@@ -102,13 +103,15 @@ def _declined(results: Sequence[Result], rows: Sequence[Row]) -> str:
     """How many operators are declined whole, and the most frequent reasons."""
     whole = {(row.op, row.backend) for row in rows}
     why: dict[str, set[str]] = {}
-    for reason, some in reasons([r for r in results if (r.op, r.backend) in whole], Kind.UNSUPPORTED):
+    left = [r for r in results if (r.op, r.backend) in whole and not is_beyond(r)]  # of those a sentence tells below
+    for reason, some in reasons(left, Kind.UNSUPPORTED):
         for r in some:
             rest = reason.replace(r.op, "…")
             why.setdefault(_short(rest if rest.strip("…") else "its name is all that was said", 60), set()).add(r.op)
     most = sorted(why.items(), key=lambda pair: -len(pair[1]))
     told = [f"{reason} ({_named(ops)})" for reason, ops in most[:3]]
-    return f"{plural(len(rows), 'operator')} declined whole: {', '.join([*told, *['…'] * (len(most) > 3)])}"
+    why_not = ", ".join([*told, *["…"] * (len(most) > 3)])
+    return f"{plural(len(rows), 'operator')} declined whole{': ' * bool(why_not)}{why_not}"
 
 
 def _named(ops: Collection[str], most: int = 3) -> str:
@@ -198,7 +201,7 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _totals(results: Sequence[Result], count: Tally) -> str:
+def _totals(header: Header, results: Sequence[Result], count: Tally) -> str:
     if not results:
         return ""
     kinds = [f"{count.kinds[k]:,} {LABELS[k]}" for k in reversed(KINDS) if count.kinds[k]]
@@ -209,4 +212,12 @@ def _totals(results: Sequence[Result], count: Tally) -> str:
     if bad:
         text += f"\n{', '.join(bad)}"
     judged = "" if slowest.judging is None else f", the reference and judging {number(slowest.judging, 2)} s"
-    return f"{text}\nslowest: {line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"
+    text += f"\nslowest: {line(slowest.case)} {slowest.mode}, {number(slowest.seconds, 2)} s{judged}"
+    return f"{text}\n{_surroundings(header, results)}"
+
+
+def _surroundings(header: Header, results: Sequence[Result]) -> str:
+    """What ran where: opproof 0.9, torch 2.13.0 cpu; system Linux 6.1, processor AMD EPYC, vectors fma avx2, cores 2"""
+    libraries = [described(header, backend) for backend in sorted({r.backend for r in results})]
+    what = ", ".join([f"opproof {line(header.opproof)}", *libraries])
+    return f"{what}; {host(header)}" if header.host else what

@@ -62,6 +62,32 @@ def test_ci_runs_the_test_command_of_the_readme():
         assert step in script
 
 
+def test_the_readme_sets_up_before_it_runs_anything():
+    """Who reads from the top has what the commands below need."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first, *others = re.findall(r"^```(?:sh|python|console)\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert first.splitlines() == [
+        "python3 -m venv .venv",
+        ".venv/bin/pip install -c constraints.txt '.[torch]'",
+    ]
+    assert others[0] == ".venv/bin/opproof run -b torch\n"
+    assert readme.index(first) < readme.index(".venv/bin/python examples/first.py") < readme.index(others[1])
+
+
+@pytest.mark.parametrize("old", ["305 records:", "| `opproof run` |"])
+def test_a_stale_readme_is_noticed(tmp_path, old):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert old in readme
+    for name in ("docs", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+    (tmp_path / "README.md").write_text(
+        readme.replace(old, "| another |" if "|" in old else "7 records:"), encoding="utf-8"
+    )
+    call = [sys.executable, str(tmp_path / "docs" / "readme.py"), "--check"]
+    done = subprocess.run(call, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, "README.md is out of date" in done.stdout) == (1, True), done.stderr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_to_files(page):
     text = page.read_text(encoding="utf-8")

@@ -53,7 +53,7 @@ def command(**options: Any) -> int:
     from opproof.harness.bench.header import bench_of
     from opproof.harness.bench.measure import Effort
     from opproof.harness.bench.roofline import roofline
-    from opproof.harness.run.limits import Limits
+    from opproof.harness.run.limits import HOST_MEMORY, Limits
     from opproof.harness.run.plan import cases, tasks
     from opproof.harness.run.status import Exit
     from opproof.reports.bench import FILE, compare, page, record, table
@@ -75,7 +75,7 @@ def command(**options: Any) -> int:
         planned,
         tuple(map(record.Caches, chosen)),
         Effort(width=options["width"] / 100, budget=options["budget"]),
-        Limits(1, options["timeout"], 4096 * 2**20),
+        Limits(1, options["timeout"], HOST_MEMORY),
         roof,
     )
     with tqdm(total=len(planned), unit="case", disable=None, leave=False) as bar:

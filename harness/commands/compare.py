@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -58,6 +59,7 @@ def command(
     from opproof.reports.baseline import read_run
     from opproof.reports.changes import Change, changes, unlike
     from opproof.reports.changes import text as changes_text
+    from opproof.reports.changes.conditions import difference_of_hosts
     from opproof.reports.files import write
     from opproof.vocabulary.cycles import uncollected
     from opproof.vocabulary.errors import UsageError
@@ -65,7 +67,10 @@ def command(
     if bench.is_bench(baseline) and bench.is_bench(new):
         from opproof.reports.bench import compare, record
 
-        times = compare.changes(record.read(baseline), record.read(new))
+        old, now = record.read(baseline), record.read(new)
+        if conditions := difference_of_hosts(old.host, now.host):
+            click.echo(conditions)
+        times = compare.changes(old, now)
         click.echo(compare.text(times))
         return Exit.FAILED if times.worse else Exit.PASSED if times.compared else Exit.NO_EVIDENCE
     with uncollected():
@@ -78,6 +83,8 @@ def command(
                 "Make the baseline anew, or compare what they have in common with --anyway."
             )
         since = changes(before, after, units_growth=max_units_growth, rms_growth=max_rms_growth, slowdown=max_slowdown)
+        if since.conditions:
+            click.echo(since.conditions)
         if markdown_file is not None:
             write(markdown_file, changes_text.markdown(since))
         if html_file is not None:
@@ -88,9 +95,9 @@ def command(
             header, results = after
             scripts = scripts_of(header, results)
             write(html_file, html.render(header, results, docs=docs_of(results), scripts=scripts, changes=since))
-        for difference in differ:
-            click.echo(f"Beware: {difference}.")
-        click.echo(changes_text.text(since))
+        for why in differ:
+            click.echo(f"Beware: {why}.")
+        click.echo(changes_text.text(replace(since, conditions="")))  # which was said first
         if not since.compared:
             return Exit.NO_EVIDENCE
         if since.regressions:

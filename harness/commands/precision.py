@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 
 from opproof.cases._registry import LEVELS
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, finite, listed
+from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 @click.option("--dtype", "dtypes", multiple=True, metavar="f16,bf16,...", help="Only these dtypes.")
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Seeds 0 to N - 1.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=SECONDS, callback=finite, default=30.0, show_default=True, help="Seconds a case.")
-@click.option("--memory", type=MEBIBYTES, default=4096, show_default=True, help="MiB.")
+@click.option("--timeout", type=SECONDS, callback=finite, default=TIMEOUT, show_default=True, help="Seconds a case.")
+@click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--write", is_flag=True, help="Bring the precision.toml of a built-in backend, or --out, up to date.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="The file for --write.")
 def command(
@@ -59,7 +61,7 @@ def command(
 
     target = _target(backend, out) if write else None
     selection = Selection(ops=listed(names), level=level, dtypes=listed(dtypes), folders=folders)
-    tasks = planned(backend, selection, seeds)
+    tasks = [replace(t, timeout=timeout, memory=memory * 2**20) for t in planned(backend, selection, seeds)]
     found = tqdm(measured(tasks, Limits(1, timeout, memory * 2**20)), total=len(tasks), unit="record", disable=None)
     judged = rows(m for m in found if m is not None)
     if not judged:

@@ -12,6 +12,7 @@ from opproof.harness.commands import _complete
 from opproof.harness.commands._selection import selection_of
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, amounts, counts, drawn, finite, seed
 from opproof.harness.run.cache.place import SIZE
+from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.levels import RUN_LEVELS
 
@@ -68,14 +69,14 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     "--timeout",
     type=SECONDS,
     callback=finite,
-    default=30.0,
+    default=TIMEOUT,
     show_default=True,
     help="Seconds a case.",
 )
 @click.option(
     "--memory",
     type=MEBIBYTES,
-    default=4096,
+    default=HOST_MEMORY // 2**20,
     show_default=True,
     help="MiB a worker process may use.",
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from opproof.harness.commands._values import MEBIBYTES, SECONDS, finite
+from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 
@@ -16,8 +18,8 @@ from opproof.vocabulary.errors import UsageError
 @click.option("-b", "--backend", required=True, help="Name, ./file.py or ./library.so.")
 @click.option("--mode", type=click.Choice(["forward", "gradient"]), help="The first that fails by default.")
 @click.option("--ops", "folders", multiple=True, metavar="DIR", help="Operators of your own.")
-@click.option("--timeout", type=SECONDS, callback=finite, default=30.0, show_default=True, help="Seconds.")
-@click.option("--memory", type=MEBIBYTES, default=4096, show_default=True, help="MiB.")
+@click.option("--timeout", type=SECONDS, callback=finite, default=TIMEOUT, show_default=True, help="Seconds.")
+@click.option("--memory", type=MEBIBYTES, default=HOST_MEMORY // 2**20, show_default=True, help="MiB.")
 @click.option("--convention", type=click.Choice(["any", "torch"]), default="any", show_default=True, help="At kinks.")
 @click.option("--strict-subnormals", is_flag=True, help="Flushing subnormals to zero fails.")
 def command(
@@ -46,12 +48,18 @@ def command(
 
     given = checked(Case.parse(case), folders)
     op = operators(Selection(ops=(given.op,), folders=folders))[0]
-    where = tuple(str(Path(f).resolve()) for f in folders)
+    options: dict[str, Any] = {
+        "strict_subnormals": strict_subnormals,
+        "convention": convention,
+        "ops": tuple(str(Path(f).resolve()) for f in folders),
+        "memory": memory * 2**20,
+        "timeout": timeout,
+    }
     with Pool(Limits(1, timeout, memory * 2**20)) as pool:
         pool.describe(backend)
 
         def result(candidate: Case, mode: str) -> Result:
-            task = Task(backend, str(candidate), mode, strict_subnormals, convention, ops=where)
+            task = Task(backend, str(candidate), mode, **options)
             *_, last = pool.run([task])  # what comes before it are earlier tasks, told of again
             return last
 

@@ -188,11 +188,12 @@ def _plan(config: pytest.Config) -> tuple[dict[str, list[Task]], Limits, list[Kn
         folders=(folder,) if folder else (),
     )
     backends = list(dict.fromkeys(config.getoption("opproof_backend")))
-    planned = tasks(backends, cases(selection), selection, convention=convention)
+    timeout, memory = _number(config, "timeout"), int(_number(config, "memory") * 2**20)
+    planned = tasks(backends, cases(selection), selection, convention=convention, timeout=timeout, memory=memory)
     if not planned:
         raise UsageError("no case matches; mend --opproof-ops, --opproof-dtype or --opproof-level.")
     by_backend = {b: [t for t in planned if t.backend == b] for b in backends}
-    limits = Limits(1, _number(config, "timeout"), int(_number(config, "memory") * 2**20))
+    limits = Limits(1, timeout, memory)
     ledger = read_known(Path(asked["known"])) if asked["known"] else []
     return by_backend, limits, [*ledger, *(k for b in backends for k in built_in(b))]
 

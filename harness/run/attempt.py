@@ -35,6 +35,7 @@ from opproof.harness.run.determinism import dependent, on_end, stale, unrepeated
 from opproof.harness.run.halves import Answered, asked_by_halves, taken_for
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
+from opproof.harness.run.needs import bytes_of, bytes_of_inputs, check_fits, limited
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
 from opproof.harness.run.threads import UNTOLD, with_each
@@ -76,6 +77,7 @@ class _Clock:
     answer: Answer | None = None
     rules: Rules | None = None
     declared: str = ""
+    needs: int = 0  # bytes of the tensors, or of the inputs while no more is known
 
 
 def attempt(
@@ -93,7 +95,8 @@ def attempt(
     except Settled as settled:
         judgement = Judgement(settled.verdict, settled.message)
     except HostFault as error:
-        judgement, fault = Judgement(error.verdict, plain(error.message)), error
+        verdict, message = limited(error, task, clock.needs, whole=clock.posed is not None)
+        judgement, fault = Judgement(verdict, plain(message)), error
     except TooLarge as error:
         judgement = Judgement(Verdict.HARNESS_ERROR, plain(str(error)))
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
@@ -107,9 +110,12 @@ def _judged(
     host: Host, task: Task, op: Op, timeout: float, clock: _Clock, posing: Posing, *, soft: bool, alone: bool
 ) -> Judgement:
     case, mode = Case.parse(task.case), Mode(task.mode)
+    clock.needs = bytes_of_inputs(case, op)
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
     by_itself = mode is Mode.GRADIENT and task.grad_oracle == "self"
+    if host.holds_tensors:
+        check_fits(task, clock.needs)
     pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
     clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
@@ -117,6 +123,9 @@ def _judged(
     if task.threads and not host.about.threads:
         raise Settled(Verdict.UNSUPPORTED, UNTOLD)
     wanted = wanted_of(pair.asked, pair.outputs)
+    clock.needs = bytes_of(Question(pair.asked, wanted))
+    if host.holds_tensors:
+        check_fits(task, clock.needs)
     plan = arranged(task)
     varies = support.declared.bits is not None
     same = op.deterministic and not varies  # the same call is to give the same bits

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Seconds that a case has, and bytes that a host and all that it started may use, where nobody says otherwise.
+TIMEOUT = 30.0
+HOST_MEMORY = 4096 * 2**20
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -91,7 +91,8 @@ def _asked(header: Header) -> dict[str, Any]:
 def _header(headers: Sequence[Header]) -> Header:
     first = headers[0]
     backends = {b.get("spec", ""): b for h in headers for b in h.backends}
-    hosts = {n: dict.fromkeys(h.host.get(n, "") for h in headers) for n in first.host}
+    names = dict.fromkeys(name for h in headers for name in h.host)
+    hosts = {n: dict.fromkeys(h.host[n] for h in headers if n in h.host) for n in names}
     options = dict(first.options)
     options["backends"] = list(dict.fromkeys(b for h in headers for b in h.options.get("backends", [])))
     options["selection"] = dict(first.options.get("selection", {})) | {"shard": ""}

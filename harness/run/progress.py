@@ -1,4 +1,7 @@
-"""What a run shows while it runs: on a terminal a live table of operators, elsewhere a line every ten seconds."""
+"""What a run shows while it runs: on a terminal a live table of operators, elsewhere a line every ten seconds.
+
+The first operator that fails is told in full as soon as it is known, with the command that repeats it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from opproof.reports import Result
 from opproof.reports._kinds import COLUMNS, LABELS, Kind, kind
 from opproof.reports._text import line, plural
+from opproof.reports.terminal import failure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,6 +45,7 @@ class Counts:
     told: set[tuple[str, ...]] = field(default_factory=set)  # failures that were told of
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108
     before: int = 0  # records of the run that is resumed
+    failed: bool = False  # an operator was told of that fails
 
     def add(self, result: Result, earlier: Result | None) -> bool:
         """Count a record; whether it is a failure of a kind not yet told of."""
@@ -54,6 +59,12 @@ class Counts:
         new = kind(result) in (Kind.FAILED, Kind.HARNESS_ERROR) and group not in self.told and len(self.told) < _TOLD
         self.told.update([group] if new else [])
         return new
+
+    def is_first(self, result: Result) -> bool:
+        """Whether no record was asked about before that fails, and this one does as no ledger knows."""
+        first = not self.failed and kind(result) is Kind.FAILED
+        self.failed = self.failed or first
+        return first
 
     def told_so_far(self) -> str:
         """1,204 of 8,210 records, 3 fail, 2 min left"""
@@ -75,6 +86,11 @@ def told(result: Result) -> str:
     return f"{result.verdict} {line(result.case)} {result.mode}{': ' * bool(why)}{why}"
 
 
+def first_failure(result: Result) -> str:
+    """The first operator that fails: its name, then the record in full, the command that repeats it last."""
+    return f"first failing operator: {line(result.op)}\n{failure(result)}"
+
+
 @contextmanager
 def progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[Observer]:
     """Gives whom to tell of each record. Nothing is shown where `quiet`, nothing is written to stdout."""
@@ -83,7 +99,11 @@ def progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[O
         counts.add(result, None)
     if quiet:
         yield counts.add
-    elif sys.stderr.isatty():
+        return
+    for result in finished:  # by the run that is resumed: whoever sees this one may not have seen that
+        if counts.is_first(result):
+            sys.stderr.write(f"{first_failure(result)}\n")
+    if sys.stderr.isatty():
         with _live(counts) as observer:
             yield observer
     else:
@@ -91,12 +111,15 @@ def progress(planned: int, finished: list[Result], *, quiet: bool) -> Iterator[O
 
 
 def _lines(counts: Counts) -> Observer:
-    """A line every ten seconds, so that a log is not silent for minutes."""
+    """The first failure, and a line every ten seconds, so that a log is not silent for minutes."""
     last = time.monotonic()
 
     def observer(result: Result, earlier: Result | None) -> None:
         nonlocal last
         counts.add(result, earlier)
+        if counts.is_first(result):
+            sys.stderr.write(f"{first_failure(result)}\n")
+            sys.stderr.flush()
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
             sys.stderr.write(f"opproof: {counts.told_so_far()}; at {line(result.op)}\n")
@@ -116,7 +139,10 @@ def _live(counts: Counts) -> Iterator[Observer]:
     with Live(_table(counts, room), console=console, transient=True, refresh_per_second=4) as live:
 
         def observer(result: Result, earlier: Result | None) -> None:
-            if counts.add(result, earlier):
+            new = counts.add(result, earlier)
+            if counts.is_first(result):  # whole, however long: its last line is to be copied
+                console.print(first_failure(result), style="red", markup=False, soft_wrap=True)
+            elif new:
                 console.print(told(result), style="red", markup=False, overflow="ellipsis", no_wrap=True)
             live.update(_table(counts, room))
 

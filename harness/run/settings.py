@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from opproof.harness.run.cache.place import SIZE
+from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.run.plan import Selection
 from opproof.harness.truth.slices.room import MEMORY
 
@@ -18,8 +19,8 @@ class Settings:
     backends: tuple[str, ...]
     selection: Selection
     jobs: int = 2
-    timeout: float = 30.0  # seconds a case
-    memory: int = 4096  # MiB, of a host
+    timeout: float = TIMEOUT  # seconds a case
+    memory: int = HOST_MEMORY // 2**20  # MiB, of a host
     judge_memory: int = MEMORY // 2**20  # MiB, of judging one case
     convention: str = "any"
     grad_oracle: str = "reference"

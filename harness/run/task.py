@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from opproof.harness.ledger.known import Known
+from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
 
@@ -29,6 +31,9 @@ class Task:
     threads: tuple[int, ...] = ()  # with how many the call is made, in turn; empty: as many as the backend likes
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = MEMORY  # bytes that judging may take
+    memory: int = HOST_MEMORY  # bytes that its host may use, as Limits say
+    timeout: float = TIMEOUT  # seconds that a call may take, likewise
+    in_process: bool = False  # the backend is in the judge's own process, likewise
     known: tuple[Known, ...] = ()  # entries of the ledger that speak of it, whatever its verdict
 
 
@@ -52,6 +57,49 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
     return load(name)
 
 
+def _words(values: Iterable[object]) -> list[str]:
+    return [shlex.quote(str(value)) for value in values]
+
+
+def _mebibytes(size: int) -> str:
+    return str(size // 2**20)
+
+
+def _seconds(value: float) -> str:
+    """All digits, as `{:g}` has not: 1234567, 0.1"""
+    return repr(float(value)).removesuffix(".0")
+
+
+#: The options of `opproof run` that say how a task is judged: option, field of Task, and what is given with it; a
+#: list where the option is given several times, "" for a flag. A field at its default is not said. The seed is part of
+#: the case's id.
+_OPTIONS: tuple[tuple[str, str, Callable[[Any], str | list[str]]], ...] = (
+    ("--ops", "ops", _words),
+    ("--strict-subnormals", "strict_subnormals", lambda _: ""),
+    ("--convention", "convention", str),
+    ("--grad-oracle", "grad_oracle", str),
+    ("--memory", "memory", _mebibytes),
+    ("--timeout", "timeout", _seconds),
+    ("--judge-memory", "judge_memory", _mebibytes),
+    ("--repeat", "repeat", str),
+    ("--batch-invariant", "batch_invariant", lambda _: ""),
+    ("--threads", "threads", lambda counts: ",".join(map(str, counts))),
+    ("--in-process", "in_process", lambda _: ""),
+)
+_DEFAULTS = {field.name: field.default for field in fields(Task)}
+
+
+def in_force(task: Task) -> list[str]:
+    """The options by which a task is judged, as words of a command; none for what is at its default."""
+    parts: list[str] = []
+    for option, name, given in _OPTIONS:
+        if (value := getattr(task, name)) != _DEFAULTS[name]:
+            said = given(value)
+            for word in [said] if isinstance(said, str) else said:
+                parts += [option, word] if word else [option]
+    return parts
+
+
 def repro(task: Task, *before: Task) -> str:
     """The command that runs this task alone, or after those `before` it; known before it starts."""
     parts = ["opproof", "run", "-b", shlex.quote(task.backend)]
@@ -60,21 +108,6 @@ def repro(task: Task, *before: Task) -> str:
     for case in dict.fromkeys(t.case for t in (*before, task)):
         parts += ["--case", shlex.quote(case)]
     parts += ["-j", "1"] * bool(before)
-    for folder in task.ops:
-        parts += ["--ops", shlex.quote(folder)]
-    if task.strict_subnormals:
-        parts.append("--strict-subnormals")
-    if task.convention != "any":
-        parts += ["--convention", task.convention]
-    if task.grad_oracle != "reference":
-        parts += ["--grad-oracle", task.grad_oracle]
-    if task.judge_memory != MEMORY:
-        parts += ["--judge-memory", str(task.judge_memory // 2**20)]
-    if task.repeat > 1:
-        parts += ["--repeat", str(task.repeat)]
-    if task.batch_invariant:
-        parts.append("--batch-invariant")
-    if task.threads:
-        parts += ["--threads", ",".join(map(str, task.threads))]
+    parts += in_force(task)
     parts += ["--out", "opproof-repro"]  # not the folder of the run whose record it repeats
     return " ".join(parts)

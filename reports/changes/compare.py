@@ -9,6 +9,7 @@ import msgspec
 from opproof.reports._kinds import FAILING, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._text import line, plural
+from opproof.reports.changes.conditions import difference
 from opproof.reports.changes.growth import RMS_GROWTH, UNITS_GROWTH, grouped, grown, times
 from opproof.reports.changes.record import Change, Changed, Changes, Figure, Moved
 from opproof.vocabulary.cycles import uncollected
@@ -72,6 +73,7 @@ def changes(
         slower=tuple(_slower(passing, slowdown) if slowdown is not None else ()),
         cut_short=max(0, after[0].cases - len(after[1])),
         notes=tuple(notes),
+        conditions=difference(before[0], after[0]),
     )
 
 

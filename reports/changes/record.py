@@ -86,6 +86,7 @@ class Changes:
     slower: tuple[Moved, ...]
     cut_short: int  # records planned that the new run does not have
     notes: tuple[str, ...]
+    conditions: str = ""  # what differs between those under which the runs were made, in one line
 
     def of(self, change: Change) -> tuple[Changed, ...]:
         """The records that changed so."""

@@ -36,8 +36,9 @@ def sentence(changes: Changes) -> str:
 
 
 def text(changes: Changes, *, limit: int = 20) -> str:
-    """Plain text for a terminal, at most `limit` rows a section."""
-    blocks = ["\n".join(notes)] if (notes := _notes(changes)) else []
+    """Plain text for a terminal, at most `limit` rows a section; what differs between the runs' conditions is first."""
+    blocks = [changes.conditions] if changes.conditions else []
+    blocks += ["\n".join(notes)] if (notes := _notes(changes)) else []
     for title, rows in _sections(changes):
         shown = ["\n    ".join(row) for row in rows[:limit]]
         more = [f"… and {len(rows) - limit:,} more"] * (len(rows) > limit)
@@ -48,7 +49,8 @@ def text(changes: Changes, *, limit: int = 20) -> str:
 def markdown(changes: Changes, *, limit: int = 50) -> str:
     """Markdown for a pull-request comment: the sentence, the notes, a folded list a section."""
     good = changes.compared and not changes.regressions and not changes.of(Change.HARNESS_ERROR)
-    notes = [cell(note, 1000) for note in _notes(changes)]
+    conditions = [cell(changes.conditions, 1000)] * bool(changes.conditions)
+    notes = [*conditions, *(cell(note, 1000) for note in _notes(changes))]
     blocks = [f"### {'✅' if good else '❌'} opproof compare: {cell(sentence(changes), 1500)}", *notes]
     for title, rows in _sections(changes):
         shown = ["\n".join(row) for row in rows[:limit]]

@@ -202,7 +202,7 @@ def _changes(changes: Changes, verdicts: _Texts) -> dict[str, Any]:
         "worse": [c in WORSE for c in names],
         "same": places[Change.SAME],
         "sentence": sentence(changes),
-        "notes": [*changes.notes, *sizes],
+        "notes": [*[changes.conditions] * bool(changes.conditions), *changes.notes, *sizes],
         "change": [places[c.change] for c in changes.records],
         "verdict": [-1 if r is None else verdicts.add(r.verdict) for r in before],
         **{

@@ -210,7 +210,73 @@ def test_unlike_runs_are_not_compared(compare, header, said):
     if "schema" not in header:
         status, out, _ = compare([PASS], [FAIL], "--anyway", **header)
         assert status == 1
-        assert out.startswith(f"Beware: {said}")
+        assert f"Beware: {said}" in out.splitlines()["opproof" in header]  # after what differs between the conditions
+
+
+HERE = {
+    "system": "Linux 6.1",
+    "machine": "x86_64",
+    "processor": "AMD EPYC",
+    "vectors": "fma avx2 avx512f",
+    "python": "3.11.7",
+    "numpy": "2.4.0",
+    "cpus": "2",
+    "cores": "2",
+    "OMP_NUM_THREADS": "1",
+}
+THERE = {
+    **HERE,
+    "system": "Linux 7.0",
+    "processor": "Xeon",
+    "vectors": "fma avx2 amx_bf16",
+    "numpy": "2.4.6",
+    "cpus": "64",
+    "ATEN_CPU_CAPABILITY": "avx2",
+}
+DIFFER = (
+    "The two were made under other conditions: processor AMD EPYC → Xeon; vectors + amx_bf16, - avx512f; "
+    "numpy 2.4.0 → 2.4.6; ATEN_CPU_CAPABILITY not set → avx2; torch 2.13.0 cpu → 2.14.1 cpu."
+)
+
+
+def test_what_differs_between_the_conditions_is_told_first(tmp_path, capsys):
+    newer = [{"spec": "torch", "name": "torch", "version": "2.14.1", "device": "cpu"}]
+    write_run(tmp_path / "a", [PASS], host=HERE)
+    write_run(tmp_path / "b", [FAIL], host=THERE, backends=newer)
+    files = ("--markdown", tmp_path / "c.md", "--html", tmp_path / "c.html")
+    status, out, _ = opproof(capsys, "compare", tmp_path / "a", tmp_path / "b", *files)
+    assert status == 1
+    assert out.splitlines()[0] == DIFFER
+    assert out.count("other conditions") == 1
+    notes = (tmp_path / "c.md").read_text(encoding="utf-8").splitlines()
+    assert [row for row in notes if row][1].startswith("The two were made under other conditions: processor AMD EPYC")
+    assert "made under other conditions" in (tmp_path / "c.html").read_text(encoding="utf-8")
+
+
+def test_what_an_older_header_does_not_tell_is_no_difference(tmp_path, capsys):
+    old = {"system": "Linux 5.0", "machine": "x86_64", "python": "3.11.7", "numpy": "2.4.0", "cpus": "8"}
+    write_run(tmp_path / "a", [PASS], host=old)
+    write_run(tmp_path / "b", [PASS], host=THERE)
+    _, out, _ = opproof(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    assert out.splitlines()[0] == "The two were made under other conditions: numpy 2.4.0 → 2.4.6."
+    write_run(tmp_path / "b", [PASS], host={**HERE, "system": "Darwin 25", "cpus": "1"})
+    _, out, _ = opproof(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    assert out == "No regression in 1 record compared.\n"
+    write_run(tmp_path / "a", [PASS], host={})
+    assert opproof(capsys, "compare", tmp_path / "a", tmp_path / "b")[1] == out
+
+
+def test_backends_of_one_name_are_told_by_what_was_given(tmp_path, capsys):
+    def two(version):
+        specs = ("ggml:old", "ggml:new")
+        return [
+            {"spec": s, "name": "ggml", "version": v, "device": ""} for s, v in zip(specs, ("1", version), strict=True)
+        ]
+
+    write_run(tmp_path / "a", [PASS], backends=two("2"))
+    write_run(tmp_path / "b", [PASS], backends=two("3"))
+    _, out, _ = opproof(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    assert out.splitlines()[0] == "The two were made under other conditions: ggml:new 2 → 3."
 
 
 def test_backends_of_other_names_are_paired_where_there_is_one_each(compare):

@@ -44,6 +44,7 @@ class Host(Protocol):
 
     about: About
     in_process: bool
+    holds_tensors: bool  # a call's tensors lie in memory of its own process: they count against its limit
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

@@ -81,6 +81,7 @@ class Placed:
         said = self._about
         self.about = About(name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads)
         self._process, self._memory, self._patience = process, memory, patience
+        self.holds_tensors = memory is not None
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
         self._recent: list[tuple[Question, Layout, dict[str, str]]] = []

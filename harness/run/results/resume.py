@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from opproof.harness import __version__
+from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.run.plan import Selection
 from opproof.harness.run.results.file import key
 from opproof.harness.run.results.marks import kept_aside, marked
@@ -36,8 +37,8 @@ class _Asked:
     threads: tuple[int, ...] = ()
     in_process: bool = False
     jobs: int = 2
-    timeout: float = 30.0
-    memory: int = 4096
+    timeout: float = TIMEOUT
+    memory: int = HOST_MEMORY // 2**20
     judge_memory: int = MEMORY // 2**20
 
 

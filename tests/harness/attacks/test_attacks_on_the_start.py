@@ -96,4 +96,5 @@ def test_what_is_asked_before_a_call_has_the_time_of_a_call(tmp_path):
     finally:
         at.close()
     assert found.verdict == "TIMEOUT"
-    assert found.message == "no answer within 1.5 s"
+    said = "no answer within 1.5 s (its inputs take 396 bytes; --timeout SECONDS raises the limit)"
+    assert found.message == said

@@ -91,9 +91,14 @@ def test_page_and_comparison(times, tmp_path, capsys):
         times=tuple(msgspec.structs.replace(t, interval=slow) if t.interval else t for t in before.times),
     )
     (tmp_path / "bench.json").write_bytes(msgspec.json.encode(wide))
+    assert "other conditions" not in opproof(capsys, "compare", folder / "out", folder / "out")[1]
     status, out, _ = opproof(capsys, "compare", folder / "out" / "bench.json", tmp_path)
     apart = any(compare.apart(t, w) for t, w in zip(before.times, wide.times, strict=True) if t.interval)
     assert (status, "slower × 2 " in out) == (int(apart), apart)
+    elsewhere = msgspec.structs.replace(wide, host={**before.host, "processor": "PDP-11"})
+    (tmp_path / "bench.json").write_bytes(msgspec.json.encode(elsewhere))
+    said = opproof(capsys, "compare", folder / "out", tmp_path)[1].splitlines()[0]
+    assert said == f"The two were made under other conditions: processor {before.host['processor']} → PDP-11."
     (tmp_path / "bench.json").write_text("{", encoding="utf-8")
     status, _, err = opproof(capsys, "compare", folder / "out", tmp_path)
     assert (status, "is no bench" in err) == (2, True)

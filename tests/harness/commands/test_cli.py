@@ -50,7 +50,12 @@ def test_a_run_in_which_all_is_well(tmp_path, capfd):
     assert [b["name"] for b in header.backends] == ["numpy"]
     assert header.backends[0] == {"spec": "numpy", "name": "numpy", "version": np.__version__, "device": "cpu"}
     assert header.started.endswith("+00:00")
-    assert set(header.host) == {"system", "machine", "python", "numpy", "cpus"}
+    assert set(header.host) >= {"system", "machine", "processor", "vectors", "python", "numpy", "cpus", "cores"}
+    assert header.host["OMP_NUM_THREADS"] == "1"  # one thread a judge, where nobody says otherwise
+    for report in ("report.html", "report.md"):
+        text = (out / report).read_text(encoding="utf-8").replace("\\_", "_")  # as Markdown needs it
+        for fact in ("processor", "vectors", "python"):
+            assert f"{fact} {header.host[fact]}".split("(")[0] in text, (report, fact)
     options = header.options
     assert options["selection"]["ops"] == ["relu", "tanh", "sum"]
     assert (options["selection"]["level"], options["selection"]["dtypes"]) == ("smoke", ["f32"])
@@ -58,6 +63,10 @@ def test_a_run_in_which_all_is_well(tmp_path, capfd):
     assert sorted(p.name for p in out.iterdir()) == ["report.html", "report.md", "results.jsonl", "results.marks"]
     shown = capfd.readouterr().out
     assert str(out / "report.html") in shown
+    (where,) = [
+        row for row in shown.splitlines() if row.startswith(f"opproof {__version__}, numpy {np.__version__} cpu; ")
+    ]
+    assert all(f"{name} {text}" in where for name, text in header.host.items())
     assert f"numpy passes {len(found)} of {len(found)} records in 3 operators" in shown
 
 

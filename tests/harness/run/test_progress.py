@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import report_samples as samples
+from _runs import opproof
 
 from opproof.harness.run import progress as shown
 from opproof.reports._kinds import Kind
@@ -65,15 +66,56 @@ def test_quiet_is_silent(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_the_first_failing_operator_is_told_at_once_and_once(capsys):
+    repro = "opproof run -b torch --mode forward --case 'relu[x=3,;f32]' --memory 64 --out opproof-repro"
+    with shown.progress(4, [], quiet=False) as told:
+        told(PASS, None)
+        told(replace(WRONG, op="exp", known="https://x.org: known"), None)  # a ledger explains it: it is none
+        told(replace(PASS, verdict="HARNESS_ERROR"), None)  # nor is this one of the backend's
+        assert capsys.readouterr().err == ""
+        told(replace(WRONG, repro=repro), None)
+        lines = capsys.readouterr().err.splitlines()
+        told(replace(WRONG, op="abs", repro=repro), None)
+        assert capsys.readouterr().err == ""
+    assert lines[:2] == ["first failing operator: relu", "WRONG_VALUE  relu[x=3,;f32]  forward  torch"]
+    assert lines[-1] == f"  {repro}"
+
+
+def test_a_run_that_is_gone_on_with_tells_the_failure_before(capsys):
+    with shown.progress(4, [PASS, WRONG], quiet=False) as told:
+        told(replace(WRONG, op="abs"), None)
+    assert capsys.readouterr().err.count("first failing operator: relu\n") == 1
+
+
+def test_a_run_tells_the_first_failing_operator_by_its_line(tmp_path, capsys):
+    backend = Path(samples.__file__).with_name("_small_backend.py")
+    call = ("run", "-b", backend, "-o", "relu,neg", "--dtype", "f32", "--level", "smoke", "-j", 2, "--timeout", 20)
+    status, out, err = opproof(capsys, *call, "--out", tmp_path / "a")
+    assert status == 1
+    assert err.count("first failing operator: neg\n") == 1
+    (line,) = [row.strip() for row in err.splitlines() if row.startswith("  opproof run")]
+    assert line in out  # the end repeats it, by cause
+    assert line.endswith("--timeout 20 --out opproof-repro")
+    ledger = tmp_path / "known.toml"
+    entry = '[[known]]\npattern = "neg[x=7x33;f32]"\nunits = 1e30\nreason = "minus is not there"\n'
+    ledger.write_text(entry, encoding="utf-8")
+    status, _, err = opproof(capsys, *call, "--known", ledger, "--out", tmp_path / "b")
+    assert (status, "first failing operator" in err) == (0, False)
+
+
 PROGRAM = """
+from dataclasses import replace
 import report_samples as samples
 from opproof.harness.run.progress import progress
 one = samples.result("relu[x=3,;f32]", "forward", units=0.5)
 bad = samples.result("abs[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 2")
-with progress(2, [], quiet=False) as told:
-    told(bad, None)
+more = samples.result("exp[x=3,;f32]", "forward", verdict="WRONG_VALUE", diagnosis="a factor of 3")
+with progress(3, [], quiet=False) as told:
+    told(replace(bad, repro="opproof run " + 60 * "-k a " + "--out opproof-repro"), None)
     told(one, None)
+    told(more, None)
 """
+REPRO = f"  opproof run {60 * '-k a '}--out opproof-repro"
 
 
 def on_a_terminal(**more):
@@ -100,10 +142,12 @@ def on_a_terminal(**more):
 @pytest.mark.skipif(sys.platform == "win32", reason="no pty")
 def test_on_a_terminal_there_is_a_table_and_the_failures_as_they_come():
     text = on_a_terminal(NO_COLOR="")
-    assert "WRONG_VALUE abs[x=3,;f32] forward: a factor of 2" in text
-    assert "2 of 2 records, 1 fail" in text
-    plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", text)
-    assert re.search(r"operator +records +pass +fail", plain)
-    assert re.search(r"abs +1 +1\s+relu +1 +1", plain)  # what fails stands first
+    plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", text).replace("\r\n", "\n")
+    assert "first failing operator: abs\nWRONG_VALUE  abs[x=3,;f32]  forward  torch\n" in plain
+    assert f"{REPRO}\n" in plain  # longer than the terminal is wide, and one line
+    assert "WRONG_VALUE exp[x=3,;f32] forward: a factor of 3" in plain  # one line a kind, as they come
+    assert "3 of 3 records, 2 fail" in plain
+    table = re.search(r"operator +records +pass +fail\s+exp +1 +1\s+abs +1 +1\s+relu +1 +1", plain)
+    assert plain.index(REPRO) < table.start()  # what fails stands first, and the first of it above the table
     assert "\x1b[31m" in text
     assert "\x1b[31m" not in on_a_terminal(NO_COLOR="1")
