@@ -10,6 +10,7 @@ from pathlib import Path
 import opproof.backends
 from opproof.harness.ledger.known import Known, read_known
 from opproof.reports._text import plural
+from opproof.vocabulary.capabilities import backend_of
 from opproof.vocabulary.errors import UsageError
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
@@ -18,7 +19,7 @@ LEDGERS = Path(opproof.backends.__file__).parent
 
 def ledger_of(spec: str) -> Path | None:
     """The ledger that comes with the library of a built-in backend, whichever variant `spec` is."""
-    path = LEDGERS / spec.partition(":")[0] / "known.toml"
+    path = LEDGERS / backend_of(spec).partition(":")[0] / "known.toml"
     return path if path.is_file() else None
 
 
@@ -50,7 +51,7 @@ def entries_for(spec: str, ledger: Path | None) -> tuple[Path, list[tuple[int, K
 def not_inherited(specs: Iterable[str], ledger: Path | None) -> list[str]:
     """A sentence for each variant that its library's ledger, unless given as `ledger`, says nothing of."""
     sentences = []
-    for spec in dict.fromkeys(specs):
+    for spec in dict.fromkeys(map(backend_of, specs)):
         path = ledger_of(spec)
         if path is None or spec == path.parent.name or (ledger is not None and ledger.resolve() == path.resolve()):
             continue

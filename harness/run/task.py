@@ -12,6 +12,7 @@ from pathlib import Path
 from opproof.harness.ledger.known import Known
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
+from opproof.vocabulary.capabilities import backend_of, options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ def op_of(name: str, folders: tuple[str, ...]) -> Op:
 
 def repro(task: Task, *before: Task) -> str:
     """The command that runs this task alone, or after those `before` it; known before it starts."""
-    parts = ["opproof", "run", "-b", shlex.quote(task.backend)]
+    parts = ["opproof", "run", "-b", shlex.quote(backend_of(task.backend))]
+    parts += map(shlex.quote, options_of(task.backend))
     if {t.mode for t in before} <= {task.mode}:
         parts += ["--mode", task.mode]
     for case in dict.fromkeys(t.case for t in (*before, task)):
