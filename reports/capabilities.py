@@ -1,4 +1,4 @@
-"""Operators × vector capabilities: what passes and fails where a library was told to use more or less of a processor."""
+"""Operators × vector capabilities: what passes and fails where a library was told how much of a processor to use."""
 
 from __future__ import annotations
 
