@@ -137,7 +137,9 @@ def test_a_capability_of_jax_adds_to_the_flags_of_its_user(monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false")
     if load.missing("jax"):
         pytest.skip("jax is not installed")
-    program = "import json; from opproof.backends.load import load_backend as b\nprint(json.dumps(b('jax').capabilities))"
+    program = (
+        "import json; from opproof.backends.load import load_backend as b\nprint(json.dumps(b('jax').capabilities))"
+    )
     said = json.loads(printed(program, {}))
     assert said["avx2"]["XLA_FLAGS"] == "--xla_cpu_enable_fast_math=false --xla_cpu_max_isa=AVX2"
 
