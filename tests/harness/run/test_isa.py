@@ -9,6 +9,7 @@ import pytest
 from _c_build import compiled, needs_cc
 from _runs import opproof
 
+from opproof.backends.load import load_backend
 from opproof.harness.commands._values import assignments
 from opproof.harness.ledger.known import Known
 from opproof.harness.run.cluster.shipped import back, there
@@ -217,6 +218,11 @@ def test_a_spec_alone_is_enough_to_start_it(tmp_path):
     assert environment_of(f"{backend}+isa=high", LIMITS) == {"MINE_ISA": "high"}
     given = Limits(1, 30.0, 2**32, environments=((f"{backend}+isa=high", (("OTHER", "1"),)),))
     assert environment_of(f"{backend}+isa=high", given) == {"OTHER": "1"}  # what the run found is not asked again
+
+
+def test_what_starts_no_process_of_its_own_says_so():
+    with pytest.raises(BackendError, match="names a vector capability.*give torch here"):
+        load_backend("torch+isa=avx2")
 
 
 def test_files_of_a_cluster_keep_their_capability():
