@@ -112,7 +112,8 @@ def run(settings: Settings) -> int:
 
 def _private(settings: Settings) -> tuple[str, ...]:
     """The files of the user's own references, but one that is a backend too."""
-    own = (op.source for folder in settings.selection.folders for op in load_folder(Path(folder)))
+    folders = [path for path in map(Path, settings.selection.folders) if path.exists()]  # planning refuses the others
+    own = (op.source for folder in folders for op in load_folder(folder))
     backends = {Path(b).resolve() for b in map(backend_of, settings.backends) if b.endswith(".py")}
     return tuple(str(source) for source in own if source not in backends)
 
