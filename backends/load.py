@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, distributions, entry_points
 from pathlib import Path
 from typing import Any
 
+from opproof.vocabulary.capabilities import backend_of, capability_of
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.meant import meant, near
 from opproof.vocabulary.text import text_of
@@ -41,6 +42,12 @@ def missing(name: str) -> list[str]:
 
 def load_backend(spec: str) -> Any:
     """The backend that `spec` names. Raises BackendError with one sentence that says what to do."""
+    if capability_of(spec):
+        plain = backend_of(spec)
+        raise BackendError(
+            f"{spec} names a vector capability, which a process has from its start on: give {plain} here, or run "
+            f"`opproof run -b {plain} --isa {capability_of(spec)}`."
+        )
     name, _, variant = spec.partition(":")
     if name in built_in():
         module = importlib.import_module(f"opproof.backends.{name}")

@@ -37,6 +37,7 @@ class Loaded:
     dtypes: frozenset[str]  # that it has beside those that every backend is asked for
     mixed: bool  # whether it takes floats of several dtypes in one call
     destinations: frozenset[Destination]  # where it can write results beside memory of their own, row by row
+    capabilities: Mapping[str, Mapping[str, str]]  # vector capabilities, each with the variables that tell the library
 
     @property
     def differentiates(self) -> bool:
@@ -120,6 +121,7 @@ def settle(backend: Any, name: str) -> Loaded:
         "dtypes": _dtypes(members["dtypes"], name),
         "mixed": _mixed(members["mixed"], name),
         "destinations": _destinations(members, name),
+        "capabilities": _capabilities(members["capabilities"], name),
         "with_shapes": members["supports"] is not None and _takes(members["supports"], "shapes"),
     }
     return Loaded(**members)
@@ -142,6 +144,26 @@ def _mixed(declared: Any, name: str) -> bool:
     if declared is not None and not isinstance(declared, bool):
         raise BackendError(f"backend {name}: its mixed is {declared!r}; expected True, or False.")
     return bool(declared)
+
+
+def _capabilities(declared: Any, name: str) -> dict[str, dict[str, str]]:
+    """The vector capabilities that a backend states. Raises BackendError for what states none."""
+    if declared is None:
+        return {}
+    if not isinstance(declared, Mapping) or not all(_is_capability(*pair) for pair in declared.items()):
+        raise BackendError(
+            f"backend {name}: its capabilities are {declared!r}; expected names and variables, such as "
+            '{"avx2": {"MINE_MAX_ISA": "avx2"}}.'
+        )
+    return {capability: dict(variables) for capability, variables in declared.items()}
+
+
+def _is_capability(name: Any, variables: Any) -> bool:
+    if not isinstance(name, str) or not name or name == "all" or any(c.isspace() or c in ",=" for c in name):
+        return False
+    return isinstance(variables, Mapping) and all(
+        isinstance(text, str) and "\0" not in text for pair in variables.items() for text in pair
+    )
 
 
 def _destinations(members: Mapping[str, Any], name: str) -> frozenset[Destination]:

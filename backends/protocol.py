@@ -26,6 +26,10 @@ Optional
                                several dtypes are declined for a backend without it
     destinations               tuple of the words "in place" and "strided": where it can write results beside memory of
                                their own, row by row. They count where its forward and vjp take `out`, see below
+    capabilities               vector capabilities that its library can be told to use on this machine, by name, each
+                               with the environment variables that tell it: {"avx2": {"MINE_MAX_ISA": "avx2"}}. `--isa`
+                               sets them in the backend's own process before anything is loaded there; a value stands
+                               for what the user's environment has by that name
     reuses_outputs             True where a later call may write into what an earlier one returned, and callers are told
     set_threads(n)             called before each call of a run with --threads: compute with n threads from now on
     alignment                  int; bytes that it needs buffers aligned to (64 when absent)

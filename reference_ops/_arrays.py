@@ -113,7 +113,8 @@ def _by_halves(function: Any, scaled: Any, x: Array) -> Array:
     """
     far = np.abs(x) > _FAR
     half = np.exp(np.abs(np.where(far, x, 0)) / 2)
-    return np.where(far, half * (half * scaled(x)), function(x))
+    found: Array = np.where(far, half * (half * scaled(x)), function(x))
+    return found
 
 
 def sigmoid(x: Array) -> Array:

@@ -22,7 +22,7 @@ def order_with_nan(x: Array, dim: int, descending: bool, *, first: bool) -> Arra
 
 def taken(x: Array, indices: Array, dim: int) -> Array:
     """The elements of x at `indices` along `dim`; a tensor without axes is its own element."""
-    return np.take_along_axis(x, indices, axis=dim) if x.ndim else x  # type: ignore[no-any-return]
+    return np.take_along_axis(x, indices, axis=dim) if x.ndim else x
 
 
 def equals(x: Array, dim: int) -> Array:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from opproof.reports._record import Header, Result
+from opproof.vocabulary.capabilities import backend_of, capability_of, under
 from opproof.vocabulary.text import plain
 
 
@@ -52,7 +53,9 @@ def bound(header: Header) -> str:
 
 def short_names(backends: Iterable[str]) -> dict[str, str]:
     """What to call each backend: a path by its last part, where that is unambiguous."""
-    names = {b: b if "/" not in b else b.rstrip("/").rsplit("/", 1)[-1] for b in backends}
+    own = {b: backend_of(b) for b in backends}
+    short = {b: name if "/" not in name else name.rstrip("/").rsplit("/", 1)[-1] for b, name in own.items()}
+    names = {b: under(name, capability_of(b)) for b, name in short.items()}
     counts = Counter(names.values())
     return {b: name if counts[name] == 1 else b for b, name in names.items()}
 

@@ -21,6 +21,7 @@ from opproof.reports._summary import (
     table,
 )
 from opproof.reports._text import bound, cell, described, host, line, number, place, plural, short_names, when, whole
+from opproof.reports.capabilities import markdown, matrices
 from opproof.reports.causes import causes, heading
 from opproof.vocabulary.text import visible
 
@@ -28,6 +29,8 @@ from opproof.vocabulary.text import visible
 _REMARKS = 20
 #: Characters of a command, at most.
 _COMMAND = 2000
+#: Operators of a table by vector capability, at most; the page has all.
+_OPERATORS = 40
 _MARKS = {Kind.FAILED: "❌", Kind.HARNESS_ERROR: "❗", Kind.NO_EVIDENCE: "⚠️", Kind.PASSED: "✅"}
 
 
@@ -45,6 +48,7 @@ def render(header: Header, results: Sequence[Result], *, remarks: Sequence[str] 
     own = provisos(results), rounding.text(results), declared.text(results)
     told = [text for text in (*own, *remarks[:_REMARKS]) if text]
     blocks = [top, *(cell(text, 1500) for text in told), *_backends(header, results)]
+    blocks += _capabilities(header, results)
     room = limit - sum(_size(b) for b in blocks) - 400  # for the lines that say what was left out
     failed = failures(results)
     kept, left = _fitting(_failures(failed, sorted({r.backend for r in results})), room * 3 // 4)
@@ -85,6 +89,18 @@ def _backends(header: Header, results: Sequence[Result]) -> list[str]:
         rows.append(f"| {cell(described(header, backend), 120)} | {len(some):,} | {cells} |")
     where = f"opproof {header.opproof}, {when(header)}, allowed {bound(header)}; {host(header)}"
     return ["\n".join(rows)] * bool(results) + [f"<sub>{cell(where, 1000)}</sub>"]
+
+
+def _capabilities(header: Header, results: Sequence[Result]) -> list[str]:
+    """By vector capability, where the run has some: the operators that fail or differ, as far as there is room."""
+    blocks = []
+    for matrix in matrices(header, results):
+        shown = matrix.told[:_OPERATORS]
+        left = len(matrix.told) - len(shown)
+        more = [f"… and {plural(left, 'more operator')}: see the HTML report."] * (left > 0)
+        told = [cell(matrix.title), *[markdown(matrix, shown)] * bool(shown), *more, matrix.alike]
+        blocks.append("\n\n".join(filter(None, told)))
+    return blocks
 
 
 def _shown(results: Sequence[Result]) -> list[Kind]:

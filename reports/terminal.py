@@ -24,6 +24,7 @@ from opproof.reports._summary import (
     table,
 )
 from opproof.reports._text import described, host, line, number, place, plural, short_names, units, whole
+from opproof.reports.capabilities import CapabilityMatrix, matrices
 from opproof.reports.causes import Cause, causes, heading
 from opproof.vocabulary.text import visible
 from opproof.vocabulary.verdicts import MEANING, Verdict
@@ -47,6 +48,7 @@ def summary(
     rows = table(results)
     count = joined([row.tally for row in rows])
     parts = [_table(results, rows) if limit is None else _short_table(results, rows, where)] if results else []
+    parts += [_capabilities(matrix, most, where) for matrix in matrices(header, results)]
     parts += _causes(results, most, where)
     parts += _some([r for r in results if kind(r) is Kind.HARNESS_ERROR], "harness error", max(1, most // 2), where)
     if count.kinds[Kind.KNOWN]:
@@ -97,6 +99,18 @@ def _short_table(results: Sequence[Result], rows: Sequence[Row], where: str) -> 
     if declined:
         parts.append(_declined(results, declined))
     return "\n\n".join(parts)
+
+
+def _capabilities(matrix: CapabilityMatrix, limit: int, where: str) -> str:
+    """The operators that fail or differ under a vector capability, and how many there are more."""
+    most = max(limit, _ROWS)
+    shown, left = matrix.told[:most], len(matrix.told) - most
+    told = [f"{matrix.title}:"]
+    if shown:
+        told.append(_aligned(["operator", *matrix.capabilities], [[r.op, *r.cells] for r in shown], left=1))
+    if left > 0:
+        told.append(f"… and {plural(left, 'more operator')}: opproof report {where} --all")
+    return "\n".join([*told, *filter(None, [matrix.alike])])
 
 
 def _declined(results: Sequence[Result], rows: Sequence[Row]) -> str:

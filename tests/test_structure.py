@@ -158,6 +158,7 @@ def test_every_trait_is_somebodys():
 
 #: Words that are an operator's name and something else, in harness/.
 OTHER_WORDS = {
+    "all": "every capability of a backend",
     "any": "the convention under which any subgradient passes",
     "contiguous": "a layout",
     "pad": "a parameter, and how others begin",

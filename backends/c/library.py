@@ -29,7 +29,7 @@ DESTINATIONS = {1: Destination.IN_PLACE, 2: Destination.STRIDED}
 HEADER = Path(__file__).parents[1] / "opproof.h"
 
 
-def load(path: Path) -> object:
+def load(path: Path) -> SimpleNamespace:
     """The backend in the shared library `path`: name, version, device, alignment, dtypes, mixed, destinations.
 
     And forward_into, vjp_into where it has gradients, device_memory where its tensors must lie on a device, compute and

@@ -132,6 +132,7 @@ def _hello(spec: str, *, shared: bool) -> tuple[Loaded | None, dict[str, str]]:
         "mixed": backend.mixed,
         "destinations": sorted(backend.destinations),
         "threads": backend.set_threads is not None,
+        "capabilities": backend.capabilities,
     }
     hello = {"name": backend.name, "version": backend.version, "device": backend.device}
     return backend, {"kind": "hello", **hello, "arena": "shared" if shared else "frames", "about": json.dumps(about)}

@@ -8,17 +8,29 @@ parameter and dtype, and that is nearly all the time of a run (docs/backends/jax
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from opproof.backends import precision
+from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, like_of, pulled_back, supports
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DECLARED, DTYPES
 from opproof.vocabulary.several import tuple_of
+
+#: XLA's names of what it compiles for at most (xla_cpu_max_isa).
+LEVELS = {
+    "sse4": "SSE4_2",
+    "avx": "AVX",
+    "avx2": "AVX2",
+    "avx512": "AVX512",
+    "avx512_vnni": "AVX512_VNNI",
+    "avx512_bf16": "AVX512_BF16",
+}
 
 #: Programs after which JAX's caches are emptied; it keeps what it compiled, 0.3 MB a program, to the end.
 KEPT = 200
@@ -37,6 +49,11 @@ class Jax:
         self.compute, self.rounding = precision.built_in("jax", variant)
         self._compiled = variant != "eager"
         self._jax, self.table, self.version = jax, table, str(jax.__version__)
+        flags = os.environ.get(
+            "XLA_FLAGS", ""
+        )  # which a capability adds to: of a flag that comes twice the last counts
+        stated = {name: {"XLA_FLAGS": f"{flags} --xla_cpu_max_isa={isa}".strip()} for name, isa in LEVELS.items()}
+        self.capabilities = possible(stated)
         self._last: dict[str, Callable[..., Any]] = {}
         self._made = 0
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, written
 from opproof.reference_ops import Op, gradients_of, load
@@ -40,6 +41,9 @@ class NumPy:
     destinations = tuple(Destination)
     dtypes = DECLARED
     mixed = True
+
+    def __init__(self) -> None:
+        self.capabilities = possible(_capabilities())
 
     def forward(
         self, op: str, inputs: Sequence[Array | None], params: Mapping[str, Any],
@@ -87,6 +91,25 @@ def create(variant: str = "") -> Backend:
     """The backend; it has no variants. Raises BackendError for one."""
     check_variant("numpy", variant)
     return NumPy()
+
+
+def _capabilities() -> dict[str, dict[str, str]]:
+    """NumPy's kernels for x86 above the one named left out, and OpenBLAS told of a processor of that kind.
+
+    NumPy has one list of what it was built with beyond its baseline (X86_V2, which is SSE4.2), the highest last.
+    """
+    umath = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+    dispatched: list[str] = list(getattr(umath, "__cpu_dispatch__", []))
+    if "X86_V3" not in dispatched:  # another architecture, or NumPy before 2.4, whose list has other names
+        return {}
+    kept = {"sse4": ("Nehalem", ()), "avx2": ("Haswell", ("X86_V3",)), "avx512": ("SkylakeX", ("X86_V3", "X86_V4"))}
+    return {
+        name: {
+            "NPY_DISABLE_CPU_FEATURES": " ".join(f for f in dispatched if f not in left),
+            "OPENBLAS_CORETYPE": core,
+        }
+        for name, (core, left) in kept.items()
+    }
 
 
 def _whole(op: Op, inputs: Sequence[Array | None]) -> np.dtype[Any] | None:

@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from opproof.backends.c.library import load
+from opproof.backends.capabilities import possible
 from opproof.backends.table import check_variant
 from opproof.vocabulary.errors import BackendError
 from opproof.vocabulary.places import builds
@@ -32,6 +33,20 @@ FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", 
 VARIANTS: dict[str, tuple[str, ...]] = {"": (), "plain": ("-DSHIM_PLAIN",)}
 
 
+#: oneDNN's names of what it generates code for at most.
+CAPABILITIES = {
+    name: {"ONEDNN_MAX_CPU_ISA": isa}
+    for name, isa in (
+        ("sse4", "SSE41"),
+        ("avx", "AVX"),
+        ("avx2", "AVX2"),
+        ("avx512", "AVX512_CORE"),
+        ("avx512_vnni", "AVX512_CORE_VNNI"),
+        ("avx512_bf16", "AVX512_CORE_BF16"),
+    )
+}
+
+
 def create(variant: str = "") -> object:
     """oneDNN, in formats of its choice ("") or on tensors as they lie ("plain").
 
@@ -39,7 +54,9 @@ def create(variant: str = "") -> object:
     """
     check_variant("onednn", variant, "plain")
     include, library = locate()
-    return load(built(include, library, VARIANTS[variant]))
+    backend = load(built(include, library, VARIANTS[variant]))
+    backend.capabilities = possible(CAPABILITIES)
+    return backend
 
 
 def locate() -> tuple[Path, Path]:

@@ -15,9 +15,17 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
+from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import check_variant, imported, supports
 from opproof.vocabulary.arrays import Array
+
+#: Its own kernels read one variable and its oneDNN the other: both have to say the same, or kernels find none to follow
+#: (openvino pull request 36980). SSE4, which release 2026.0 has given up, is not tried.
+CAPABILITIES = {
+    name: {"OV_CPU_MAX_ISA": isa, "ONEDNN_MAX_CPU_ISA": isa}
+    for name, isa in (("avx2", "AVX2"), ("avx512", "AVX512_CORE"), ("avx512_bf16", "AVX512_CORE_BF16"))
+}
 
 #: What OpenVINO says where its ONNX frontend does not know an operator or its CPU plugin has no kernel.
 DECLINES = (
@@ -41,6 +49,7 @@ class OpenVino:
         del self.table["dropout"]  # it is taken out of a model, with its input where nothing is left
         self.version = str(openvino.__version__)
         self._core = openvino.Core()
+        self.capabilities = possible(CAPABILITIES)
         self.compute, self.rounding = precision.built_in("openvino", variant)
         self._config: dict[str, Any] = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1}
         if variant != "default":

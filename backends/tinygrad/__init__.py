@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from opproof.backends import precision
+from opproof.backends.capabilities import possible
 from opproof.backends.protocol import Backend, Unsupported, float_name
 from opproof.backends.table import Table, check_variant, function_of, imported, joined, pulled_back, supports
 from opproof.vocabulary.arrays import Array
@@ -27,6 +28,11 @@ from opproof.vocabulary.several import tuple_of
 
 DEVICES = {"": "CPU", "x86": "CPU:X86", "python": "PYTHON"}
 
+#: What clang compiles kernels for, by tinygrad's own variable (DEV=DEVICE:RENDERER:ARCHITECTURE).
+CAPABILITIES = {
+    name: {"DEV": f"CPU:CLANG:x86_64,{architecture}"}
+    for name, architecture in (("sse4", "x86-64-v2"), ("avx2", "x86-64-v3"), ("avx512", "x86-64-v4"))
+}
 
 COMPILERS = ("clang", *(f"clang-{n}" for n in range(30, 13, -1)))
 
@@ -45,7 +51,10 @@ class Tinygrad:
     def __init__(self, tinygrad: Any, table: Table, variant: str, version: str) -> None:
         self.compute, self.rounding = precision.built_in("tinygrad", variant)
         device = DEVICES[variant]
-        self._tinygrad, self.table, self._target, self.version = tinygrad, table, device, version
+        self._tinygrad, self.table, self.version = tinygrad, table, version
+        told = os.environ.get("DEV", "")
+        self._target = told if told.startswith("CPU:CLANG:") and device == "CPU" else device
+        self.capabilities = possible(CAPABILITIES) if device == "CPU" else {}
         self.device = device.lower()
         self._no_bfloat16 = "" if device != "CPU" or _compiles(BFLOAT16) else "this clang has no sums of bfloat16"
 

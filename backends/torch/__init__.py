@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from opproof.backends import precision
+from opproof.backends.capabilities import possible
 from opproof.backends.host.request import name_of
 from opproof.backends.protocol import Backend, Unsupported
 from opproof.backends.table import check_variant, imported, like_of, written
@@ -42,6 +43,15 @@ NATIVE: dict[str, Callable[..., Any]] = {
 }
 
 
+#: ATen has three levels of its own; what oneDNN has between them it is told alone. `sse4` is ATen's word default.
+CAPABILITIES = {
+    "sse4": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+    "avx2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+    "avx512": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+    "avx512_bf16": {"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"},
+}
+
+
 #: Dtypes that NumPy has not, by the name that ml_dtypes and PyTorch both give them: integers of their size.
 FOREIGN = {"bfloat16": "int16", "float8_e4m3fn": "int8", "float8_e5m2": "int8"}
 
@@ -58,6 +68,7 @@ class Torch:
         self.compute, self.rounding = precision.built_in("torch", variant)
         self._torch, self.device, self.version = torch, device, str(torch.__version__)
         self.set_threads = torch.set_num_threads
+        self.capabilities = possible(CAPABILITIES) if device == "cpu" else {}
         self._foreign = {getattr(torch, name): name for name in FOREIGN}
 
     def forward(

@@ -204,7 +204,7 @@ def end_early(x: Any) -> Any:
 
 def multiply_stored_power(g: Any, y: Any, a: Any, b: Any = None, *, exponent: float | None) -> Any:
     """Store a^(b-1), and y log(a), before the cotangent multiplies them."""
-    power = exponent if b is None else b
+    power: Any = exponent if b is None else b
     da = unbroadcast(g * (power * np.power(a, power - 1)), a.shape)
     if b is None:
         return (da,)
@@ -235,7 +235,8 @@ def find_cells_in_float32_of_gradient(g: Any, y: Any, x: Any, *, size: tuple[int
     """Add to the cells that `find_cells_in_float32` reads."""
     h, w = (_cells(n, out) for n, out in zip(x.shape[2:], size, strict=True))
     dx = np.zeros(x.shape, dtype=g.dtype, like=g)
-    np.add.at(dx, (slice(None), slice(None), h[:, None], w), g)
+    where: Any = (slice(None), slice(None), h[:, None], w)
+    np.add.at(dx, where, g)
     return dx
 
 

@@ -60,6 +60,31 @@ def amounts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) 
     return tuple(pairs)
 
 
+def capabilities(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of vector capabilities, each once."""
+    names = listed(value)
+    if value and not names:
+        raise click.BadParameter("expected a capability such as avx2, or all.", ctx, param)
+    return tuple(dict.fromkeys(names))
+
+
+def assignments(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Each NAME=VALUE,VALUE as NAME=VALUE for each of its values."""
+    found: list[str] = []
+    for text in value:
+        name, _, values = text.partition("=")
+        every = [v.strip() for v in values.split(",")]
+        if not name.isidentifier() or not all(every) or any(c.isspace() for v in every for c in v):
+            raise click.BadParameter(
+                f"{text!r} is no NAME=VALUE,VALUE; expected a variable and values without spaces, such as "
+                "GGML_CPU=avx2,avx512.",
+                ctx,
+                param,
+            )
+        found += [f"{name}={v}" for v in every]
+    return tuple(dict.fromkeys(found))
+
+
 def listed(values: tuple[str, ...]) -> tuple[str, ...]:
     """Comma-separated values of a repeated option as one tuple."""
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())

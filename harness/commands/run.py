@@ -10,7 +10,18 @@ from click.core import ParameterSource
 
 from opproof.harness.commands import _complete
 from opproof.harness.commands._selection import selection_of
-from opproof.harness.commands._values import MEBIBYTES, SECONDS, Choice, amounts, counts, drawn, finite, seed
+from opproof.harness.commands._values import (
+    MEBIBYTES,
+    SECONDS,
+    Choice,
+    amounts,
+    assignments,
+    capabilities,
+    counts,
+    drawn,
+    finite,
+    seed,
+)
 from opproof.harness.run.cache.place import SIZE
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.vocabulary.errors import UsageError
@@ -123,6 +134,23 @@ _RENEWABLE = ("jobs", "timeout", "memory", "judge_memory")
     help="Make and judge the call with each of these numbers of threads, where the backend has set_threads.",
 )
 @click.option(
+    "--isa",
+    multiple=True,
+    callback=capabilities,
+    metavar="NAME|all",
+    help="Run the cases under this vector capability of the backend's library, such as avx2, or under each that it can "
+    "be told; several times for several.",
+)
+@click.option(
+    "--isa-variable",
+    "isa_variables",
+    multiple=True,
+    callback=assignments,
+    metavar="NAME=VALUE,VALUE...",
+    help="A variable that the backend's library reads its vector capability from, and the values to run under: for a C "
+    "library, or a command.",
+)
+@click.option(
     "--known", "ledger", type=click.Path(path_type=Path), metavar="FILE", help="Ledger of known failures (TOML)."
 )
 @click.option(
@@ -202,6 +230,8 @@ def command(context: click.Context, /, **options: Any) -> int:
         repeat=options["repeat"],
         batch_invariant=options["batch_invariant"],
         threads=options["threads"],
+        isa=options["isa"],
+        isa_variables=options["isa_variables"],
         in_process=options["in_process"],
         ledger=options["ledger"],
         out=options["out"],

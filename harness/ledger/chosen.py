@@ -11,6 +11,7 @@ from pathlib import Path
 import opproof.backends
 from opproof.harness.ledger.known import Known, read_known
 from opproof.reports._text import plural
+from opproof.vocabulary.capabilities import backend_of
 from opproof.vocabulary.errors import UsageError
 
 #: Ledgers of the built-in backends, applied to their runs unasked.
@@ -19,7 +20,7 @@ LEDGERS = Path(opproof.backends.__file__).parent
 
 def ledger_of(spec: str) -> Path | None:
     """The ledger that comes with the library of a built-in backend, whichever variant `spec` is."""
-    path = LEDGERS / re.split("[:@]", spec, maxsplit=1)[0] / "known.toml"
+    path = LEDGERS / re.split("[:@]", backend_of(spec), maxsplit=1)[0] / "known.toml"
     return path if path.is_file() else None
 
 

@@ -57,6 +57,7 @@ from opproof.harness.ledger.entries import NOT_OF_THE_FILE, read_entries
 from opproof.harness.ledger.limits import SIZED, Limits
 from opproof.harness.ledger.patterns import covers_all, matches, pattern_regex
 from opproof.reports import Result
+from opproof.vocabulary.capabilities import backend_of
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
@@ -230,7 +231,8 @@ class Known:
 
     def covers_backend(self, spec: str) -> bool:
         """Whether the entry speaks of the backend."""
-        return not self.specs or any(pattern_regex(s).fullmatch(spec) for s in self.specs)
+        some = (spec, backend_of(spec))  # whatever capability it runs under, unless the entry names one
+        return not self.specs or any(pattern_regex(s).fullmatch(one) for s in self.specs for one in some)
 
     def covers(self, result: Result) -> bool:
         """Whether the entry speaks of this case, mode and backend, whatever the verdict."""

@@ -18,3 +18,4 @@ class Limits:
     memory: int
     in_process: bool = False  # the backend in the judge's own process, without limits
     private: tuple[str, ...] = ()  # files of the user's own references
+    environments: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # variables to set, by the backend's text

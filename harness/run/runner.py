@@ -6,6 +6,7 @@ import datetime
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from opproof.harness import __version__
@@ -16,6 +17,7 @@ from opproof.harness.ledger.chosen import built_in, of_versions
 from opproof.harness.ledger.known import Known, mark, read_known
 from opproof.harness.run.cache.place import Place, known_key, place
 from opproof.harness.run.cache.store import Store
+from opproof.harness.run.capabilities import told
 from opproof.harness.run.cluster.keys import unguarded
 from opproof.harness.run.extent import extent
 from opproof.harness.run.finish import finish
@@ -35,6 +37,7 @@ from opproof.harness.run.unwatched.files import asked_by_programs
 from opproof.reference_ops import load_folder
 from opproof.reports import Header
 from opproof.reports._results import legible
+from opproof.vocabulary.capabilities import backend_of
 from opproof.vocabulary.cycles import uncollected
 from opproof.vocabulary.errors import UsageError
 
@@ -46,6 +49,14 @@ def run(settings: Settings) -> int:
     Stopped where the run was interrupted.
     """
     proposed = None if settings.proposals is None else proposals.read(settings.proposals)
+    limits = Limits(
+        settings.jobs,
+        settings.timeout,
+        settings.memory * 2**20,
+        in_process=settings.in_process,
+        private=_private(settings),
+    )
+    settings, limits = told(settings, limits)
     known = [
         *(read_known(settings.ledger) if settings.ledger else []),
         *(k for b in dict.fromkeys(settings.backends) for k in built_in(b)),
@@ -58,9 +69,8 @@ def run(settings: Settings) -> int:
         sys.stderr.write("opproof: no case matches; `opproof list cases` with the same options shows what there is.\n")
         return Exit.NO_EVIDENCE
     check_own(planned)
-    memory, private = settings.memory * 2**20, _private(settings)
     jobs = min(settings.jobs, sum(1 for _ in by_case(planned)) or 1)  # a judge without a case would load the backend
-    limits = Limits(jobs, settings.timeout, memory, in_process=settings.in_process, private=private)
+    limits = replace(limits, jobs=jobs)
     backends = dict.fromkeys(settings.backends)
     cache = place(settings.cache_size * 2**20) if settings.cache and not settings.in_process else None
     foreign = _foreign(cache)
@@ -75,7 +85,8 @@ def run(settings: Settings) -> int:
             resumption.command = resume.command(settings, folder)
             stop = _measured(pool, with_known(planned, known), file, known, quiet=settings.quiet)
         judged_here = stop is None and not settings.in_process and not settings.dask
-        in_programs = asked_by_programs(backends, with_known(planned, known), file, known) if judged_here else []
+        asked = with_known(planned, known)
+        in_programs = asked_by_programs(backends, asked, file, known, limits.environments) if judged_here else []
         file.settle()  # now that no backend is left that could write to it
         status = finish(
             folder,
@@ -101,8 +112,9 @@ def run(settings: Settings) -> int:
 
 def _private(settings: Settings) -> tuple[str, ...]:
     """The files of the user's own references, but one that is a backend too."""
-    own = (op.source for folder in settings.selection.folders for op in load_folder(Path(folder)))
-    backends = {Path(b).resolve() for b in settings.backends if b.endswith(".py")}
+    folders = [path for path in map(Path, settings.selection.folders) if path.exists()]  # planning refuses the others
+    own = (op.source for folder in folders for op in load_folder(folder))
+    backends = {Path(b).resolve() for b in map(backend_of, settings.backends) if b.endswith(".py")}
     return tuple(str(source) for source in own if source not in backends)
 
 
@@ -116,7 +128,9 @@ def _judges(settings: Settings, limits: Limits, cache: Place | None) -> Judges:
         raise UsageError("--in-process is the judge's own process, which --dask has on other machines; leave one out.")
     size = settings.cache_size * 2**20 if settings.cache else None
     folders = [str(Path(f).resolve()) for f in settings.selection.folders]
-    return Cluster(settings.dask, limits, size, [*settings.backends, *folders], dict(settings.resources))
+    return Cluster(
+        settings.dask, limits, size, [*map(backend_of, settings.backends), *folders], dict(settings.resources)
+    )
 
 
 def _foreign(cache: Place | None) -> int:
@@ -168,11 +182,11 @@ def _measured(
     """
     finished = {key(r) for r in file.results}
     remaining = [t for t in planned if key(t) not in finished]
-    with progress(len(planned), file.results, quiet=quiet) as told:
+    with progress(len(planned), file.results, quiet=quiet) as shown:
         try:
             for result in pool.run(remaining):
                 marked = mark(result, known)
-                told(marked, file.add(marked))
+                shown(marked, file.add(marked))
         except KeyboardInterrupt as stop:
             return stop
     return None

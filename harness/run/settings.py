@@ -28,6 +28,8 @@ class Settings:
     repeat: int = 1
     batch_invariant: bool = False
     threads: tuple[int, ...] = ()
+    isa: tuple[str, ...] = ()  # vector capabilities that each backend is to run under, or "all"
+    isa_variables: tuple[str, ...] = ()  # capabilities as variables of the library's own: GGML_CPU=avx2
     in_process: bool = False  # the backend in the judge's own process
     ledger: Path | None = None
     out: Path = Path("opproof-report")

@@ -14,6 +14,7 @@ from opproof.harness.ledger.known import Known
 from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
+from opproof.vocabulary.capabilities import backend_of, options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def in_force(task: Task) -> list[str]:
 
 def repro(task: Task, *before: Task) -> str:
     """The command that runs this task alone, or after those `before` it; known before it starts."""
-    parts = ["opproof", "run", "-b", shlex.quote(task.backend)]
+    parts = ["opproof", "run", "-b", shlex.quote(backend_of(task.backend))]
+    parts += map(shlex.quote, options_of(task.backend))
     if {t.mode for t in before} <= {task.mode}:
         parts += ["--mode", task.mode]
     for case in dict.fromkeys(t.case for t in (*before, task)):

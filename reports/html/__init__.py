@@ -9,6 +9,7 @@ from opproof.reports._kinds import KINDS, Kind, kind
 from opproof.reports._record import Header, Result
 from opproof.reports._summary import grouped, kinds_of, provisos, ran, sentence
 from opproof.reports._text import bound, described, host, line, options, when
+from opproof.reports.capabilities import matrices
 from opproof.reports.changes.record import Changes
 from opproof.reports.html.payload import encode
 from opproof.vocabulary.verdicts import MEANING
@@ -51,6 +52,7 @@ def render(
         chips=_chips(results),
         meanings=MEANING,
         backends=[described(header, b) for b in dict.fromkeys(r.backend for r in results)],
+        matrices=matrices(header, results),
         host=host(header),
         options=options(header),
         when=when(header),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from opproof.harness.run.task import Task
 from opproof.reports import Result
+from opproof.vocabulary.capabilities import renamed
 
 #: Bytes that one file may have: all of them are in every message.
 LARGEST = 2**26
@@ -54,7 +55,7 @@ def placed(files: Iterable[Shipped]) -> dict[str, str]:
 
 def there(task: Task, at: Mapping[str, str]) -> Task:
     """The task by the names that its files have on this machine."""
-    return replace(task, backend=at.get(task.backend, task.backend), ops=tuple(at.get(o, o) for o in task.ops))
+    return replace(task, backend=renamed(task.backend, at), ops=tuple(at.get(o, o) for o in task.ops))
 
 
 def back(result: Result, at: Mapping[str, str]) -> Result:
@@ -63,7 +64,7 @@ def back(result: Result, at: Mapping[str, str]) -> Result:
     repro, message = result.repro, result.message
     for path, name in names.items():
         repro, message = repro.replace(path, name), message.replace(path, name)
-    return replace(result, backend=names.get(result.backend, result.backend), repro=repro, message=message)
+    return replace(result, backend=renamed(result.backend, names), repro=repro, message=message)
 
 
 def _read(name: str) -> Shipped | None:

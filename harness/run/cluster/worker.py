@@ -13,6 +13,7 @@ from opproof.harness.run.cluster.chunk import Answer, Chunk, Order
 from opproof.harness.run.cluster.shipped import back, placed, there
 from opproof.harness.run.limits import Limits
 from opproof.harness.run.pool import Pool
+from opproof.vocabulary.capabilities import renamed
 from opproof.vocabulary.errors import BackendError, OpError, UsageError
 
 #: The judge of this worker, by what it may use.
@@ -28,9 +29,9 @@ def described(order: Order, spec: str) -> Answer:
         return Answer(name, refusal=refusal)
     at = placed(order.files)
     try:
-        return Answer(name, about=_about(order, spec, at.get(spec, spec)))
+        return Answer(name, about=_about(order, spec, renamed(spec, at)))
     except BackendError as error:
-        return Answer(name, refusal=str(error).replace(at.get(spec, spec), spec))  # the run's own name of the file
+        return Answer(name, refusal=str(error).replace(renamed(spec, at), spec))  # the run's own name of the file
 
 
 def judged(order: Order, chunk: Chunk) -> Answer:
@@ -84,7 +85,7 @@ def _about(order: Order, spec: str, path: str) -> dict[str, str]:
 def _other_backend(order: Order, at: dict[str, str]) -> str:
     """How a backend here differs from that of the run."""
     for spec, name, version in order.backends:
-        about = _about(order, spec, at.get(spec, spec))
+        about = _about(order, spec, renamed(spec, at))
         if (about["name"], about["version"]) != (name, version):
             here = f"{about['name']} {about['version']}"
             return f"its {spec} is {here}; expected {name} {version}, as the run has it"

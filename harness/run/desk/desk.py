@@ -42,7 +42,7 @@ class Desk:
 
     def describe(self, spec: str) -> dict[str, str]:
         """Name, version and device of a backend. Raises BackendError when it cannot be loaded."""
-        return described(spec, self._seats.seat(spec).host)
+        return described(spec, self._seats.seat(spec).host, self.limits)
 
     def rules(self, task: Task) -> Rules:
         """By which answers to a task are judged. Raises BackendError, HostFault, and Settled where it declines."""

@@ -29,6 +29,7 @@ from opproof.harness.run.hosts.process import HostFault, HostProcess, references
 from opproof.harness.run.question import Question, Returned, Settled, received
 from opproof.harness.truth.data import to_dtype
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.capabilities import variables_text
 from opproof.vocabulary.declaration import Declaration
 from opproof.vocabulary.destinations import Destination
 from opproof.vocabulary.dtypes import DECLARED, DTYPES
@@ -194,20 +195,27 @@ class Foreign:
         return arrays
 
 
-def start(text: str, memory: int, timeout: float = 30.0) -> Foreign | Placed:
-    """The command of `exec:text`, which has said hello. Raises BackendError."""
+def start(
+    text: str, memory: int, timeout: float = 30.0, variables: Mapping[str, str] | None = None
+) -> Foreign | Placed:
+    """The command of `exec:text`, with `variables` in its environment, which has said hello. Raises BackendError."""
     command = command_of(text)
     own = "opproof.backends.host" in command and command[-1].partition(":")[0] in MADE_OF_REFERENCES
-    process = HostProcess(command, memory, trusted=own or references_allowed())
+    process = HostProcess(command, memory, trusted=own or references_allowed(), variables=variables)
     try:
         answer, _ = exchanged(process, "0", {"kind": "hello", "protocol": PROTOCOL}, {}, START)
         hello = _checked(answer)
-        if hello.get("arena") == "frames":
+        if hello.get("arena") != "frames":
+            return Foreign(process, hello, timeout)
+        if not variables:
             return Placed(process, None, hello)
-        return Foreign(process, hello, timeout)
     except (HostFault, BackendFailed, BackendError) as error:
         process.stop()
         raise BackendError(f"exec: {shlex.join(command)} did not say hello: {error}.") from None
+    process.stop()  # it may run on another machine, which the variables do not come to
+    raise BackendError(
+        f"exec:{text} is opproof's own host, which --isa cannot reach: set {variables_text(variables)} in its command."
+    )
 
 
 def command_of(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from opproof.harness.run.hosts.process import HostFault
@@ -25,6 +25,7 @@ class About:
     dtypes: frozenset[str] = frozenset()  # that it has, beside those that every backend is asked for
     mixed: bool = False  # it takes floats of several dtypes in one call
     threads: bool = False  # it lets itself be told how many to compute with
+    capabilities: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # that its library can be told to use
     once: bool = False  # it answers the judged question alone, since the answer is there already
 
 

@@ -32,8 +32,9 @@ class Inside:
         name, version, device = plain(backend.name), plain(backend.version), plain(backend.device)
         told = backend.set_threads is not None
         self.about = About(
-            name, version, device, backend.differentiates, backend.destinations, backend.dtypes, backend.mixed, told
-        )
+            name, version, device, backend.differentiates, backend.destinations, backend.dtypes, backend.mixed, told,
+            backend.capabilities,
+        )  # fmt: skip
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

@@ -58,6 +58,7 @@ class _Hello(msgspec.Struct):
     dtypes: frozenset[str] = frozenset()
     mixed: bool = False
     threads: bool = False
+    capabilities: dict[str, dict[str, str]] = {}
     declares: bool = True  # it has something to say of its results beforehand
 
 
@@ -79,7 +80,9 @@ class Placed:
             raise BackendError(f"the host's hello cannot be read: {plain(str(error))}; update opproof there.") from None
         name, version, device = (plain(hello.get(key, "")) for key in ("name", "version", "device"))
         said = self._about
-        self.about = About(name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads)
+        self.about = About(
+            name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads, said.capabilities
+        )
         self._process, self._memory, self._patience = process, memory, patience
         self.holds_tensors = memory is not None
         self._count = 0
@@ -219,11 +222,18 @@ class Placed:
 
 
 def start(
-    spec: str, memory: int, *, references: bool = False, private: Iterable[str] = (), patience: float = LOADING
+    spec: str,
+    memory: int,
+    *,
+    references: bool = False,
+    private: Iterable[str] = (),
+    patience: float = LOADING,
+    variables: Mapping[str, str] | None = None,
 ) -> Placed:
     """A host of the backend `spec` on this machine, of at most `memory` bytes; files that are `private` it cannot read.
 
-    Raises BackendError and OSError. What lies in the current folder is not imported in Python's or opproof's place.
+    `variables` are set in its environment. Raises BackendError and OSError. What lies in the current folder is not
+    imported in Python's or opproof's place.
     """
     shared = SharedMemory()
     trusted = references or spec.partition(":")[0] in MADE_OF_REFERENCES
@@ -235,7 +245,7 @@ def start(
 
     try:
         hidden = [] if trusted else [REFERENCES, *own_caches(), *with_compiled(private)]
-        process = HostProcess(command, memory, [shared.descriptor], trusted=trusted, hidden=hidden)
+        process = HostProcess(command, memory, [shared.descriptor], trusted=trusted, hidden=hidden, variables=variables)
     except OSError:
         shared.close()
         raise

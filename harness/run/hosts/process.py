@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
@@ -74,7 +75,7 @@ class HostProcess:
 
     Where not `trusted`, nothing that it starts can import the references. Files and folders that are `hidden` are empty
     for a command of opproof's own and all that it starts, and Python's libraries are not to be written, where the
-    system lets them be so.
+    system lets them be so. `variables` are set in the environment of the command, and in no other.
     """
 
     #: The keepers of this process that have not been ended.
@@ -88,6 +89,7 @@ class HostProcess:
         *,
         trusted: bool = True,
         hidden: Iterable[Path] = (),
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         """Raises OSError where no process can be started at all."""
         self.memory, self._buffer, self._tail = memory, bytearray(), b""
@@ -104,7 +106,7 @@ class HostProcess:
         keeper = keeper_of(control, status, memory, name, own=apart or bool(hidden), hidden=hidden)
         try:
             self._keeper = subprocess.Popen(
-                [*keeper, *(command(requests, answers) if callable(command) else command)],
+                [*keeper, *setting(variables), *(command(requests, answers) if callable(command) else command)],
                 stdin=subprocess.DEVNULL if apart else requests,
                 stdout=chatter if apart else answers,
                 stderr=chatter,
@@ -310,6 +312,11 @@ class HostProcess:
         status = int(number)
         part = f" before its answer was whole; {self._received(wanted)}" if self._buffer else ""
         return HostFault(Verdict.CRASH, f"{_ending(status)}{part}{self.last_line()}", guard=-status in _GUARD_SIGNALS)
+
+
+def setting(variables: Mapping[str, str] | None) -> list[str]:
+    """What stands before a command to set variables for it alone: its keeper must not read them."""
+    return [shutil.which("env") or "/usr/bin/env", *(f"{n}={v}" for n, v in variables.items())] if variables else []
 
 
 #: A status that ends without a word: the keeper itself was killed.

@@ -50,15 +50,16 @@ class Program:
     answers: Sequence[Answered | None]
 
 
-def asked(file: Path, pairs: Sequence[Pair], seconds: float) -> Program:
-    """Let a program ask each question; it begins nothing new after `seconds`."""
+def asked(file: Path, pairs: Sequence[Pair], seconds: float, variables: Mapping[str, str] | None = None) -> Program:
+    """Let a program with `variables` in its environment ask each question; it begins nothing new after `seconds`."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         there = Path(folder)
         for k, pair in enumerate(pairs):
             (there / f"{k}.pickle").write_bytes(pickle.dumps(_job(pair)))
         name = f"program_{there.name}"
         shutil.copytree(_PROGRAM, there / name)
-        status = run(_START, file.resolve().parent, [folder, name, file.stem, folder, str(seconds)], 2 * seconds)
+        arguments = [folder, name, file.stem, folder, str(seconds)]
+        status = run(_START, file.resolve().parent, arguments, 2 * seconds, variables)
         return Program(status, [_answered(there, k) for k in range(len(pairs))])
 
 

@@ -1,0 +1,76 @@
+"""--isa: from the backends of a call to those of its run, each under one of its library's vector capabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from opproof.harness.run.hosts.start import capabilities_of, environment_of, variables_of
+from opproof.harness.run.limits import Limits
+from opproof.harness.run.reach import withdrawn
+from opproof.harness.run.settings import Settings
+from opproof.vocabulary.capabilities import capability_of, under
+from opproof.vocabulary.errors import UsageError
+
+#: Every capability that the library of a backend can be told.
+ALL = "all"
+
+
+def told(settings: Settings, limits: Limits) -> tuple[Settings, Limits]:
+    """The settings with a backend for each capability, and the limits with the variables that are to be set.
+
+    Without --isa, and without backends that name a capability, both are as they were. Raises UsageError and
+    BackendError.
+    """
+    named = [spec for spec in settings.backends if capability_of(spec)]
+    if not (settings.isa or settings.isa_variables or named):
+        return settings, limits
+    if limits.in_process:
+        raise UsageError(
+            "--isa sets variables for a process of the backend, which --in-process has not; leave one out."
+        )
+    if named and (settings.isa or settings.isa_variables):
+        raise UsageError(f"{named[0]} names its capability already; leave --isa and --isa-variable out.")
+    with withdrawn():
+        specs = [spec for backend in dict.fromkeys(settings.backends) for spec in _specs(backend, settings, limits)]
+        found = {spec: environment_of(spec, limits) for spec in specs if capability_of(spec)}
+    environments = tuple((spec, tuple(variables.items())) for spec, variables in found.items())
+    return (
+        replace(settings, backends=tuple(specs), isa=(), isa_variables=()),
+        replace(limits, environments=environments),
+    )
+
+
+def _specs(backend: str, settings: Settings, limits: Limits) -> list[str]:
+    """A backend under each capability that is asked for; its variables alone where no name is given beside them."""
+    if capability_of(backend):
+        return [backend]
+    own = list(settings.isa_variables)
+    if not settings.isa:
+        return [under(backend, assignment) for assignment in own]
+    if own:
+        return [under(backend, name) for name in _among(own, settings.isa)]
+    stated = capabilities_of(backend, limits)
+    names = [n for name in settings.isa for n in (_all(backend, stated) if name == ALL else [name])]
+    for name in names:
+        variables_of(backend, name, stated)
+    return [under(backend, name) for name in dict.fromkeys(names)]
+
+
+def _all(backend: str, stated: Mapping[str, Mapping[str, str]]) -> list[str]:
+    if not stated:
+        variables_of(backend, ALL, stated)
+    return list(stated)
+
+
+def _among(assignments: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Those of the values of --isa-variable that --isa names, by the value or the whole. Raises UsageError."""
+    found: list[str] = []
+    for name in names:
+        some = [a for a in assignments if name in (ALL, a, a.partition("=")[2])]
+        if not some:
+            raise UsageError(
+                f"no --isa-variable has the value {name!r}; there are {', '.join(assignments)}, and {ALL}."
+            )
+        found += some
+    return list(dict.fromkeys(found))
