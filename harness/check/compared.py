@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -50,6 +49,7 @@ from opproof.harness.check.trial.derivatives import derived
 from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.check.trial.rounds import every_variant
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import Allowed
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
@@ -172,10 +172,10 @@ def _further(
     report: Report, found: Sequence[Tried], reference: Reference, candidate: Callable[[Request], Any], wish: Wish
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
-    start, results, notes = time.monotonic(), list[Result](), list[str]()
+    allowed, results, notes = Allowed(wish.seconds), list[Result](), list[str]()
     manner = wish.manner
     for i, first in enumerate(found):
-        if i and time.monotonic() - start > wish.seconds:
+        if i and allowed.over:
             break
         for mode in wish.modes if not first.declined and first.variant.rest is None else ():
             # PyTorch's forward mode writes tangents in place, which it refuses where elements share their memory.

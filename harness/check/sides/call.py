@@ -22,6 +22,7 @@ from opproof.harness.check.sides.leaves import flat, has_own_operations
 from opproof.harness.check.sides.modes import Ended
 from opproof.harness.check.sides.settings import HELD, Setting, autograd, made
 from opproof.harness.check.tensors import as_array, laid, to_torch
+from opproof.harness.clock import Allowed
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
@@ -110,9 +111,9 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
 
 def _called_with_others(call: Call, tensors: Sequence[Any], most: int, seconds: float) -> None:
     """Call it with other numbers in other tensors, once and then as often as there is time for."""
-    others, until = [with_other_numbers(t) for t in tensors], time.perf_counter() + seconds
+    others, allowed = [with_other_numbers(t) for t in tensors], Allowed(seconds)
     for i in range(most):
-        if i and time.perf_counter() > until:
+        if i and allowed.over:
             break
         call(others)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +30,7 @@ from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.swept import differing
 from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import ENDLESS, Allowed, Clock
 from opproof.harness.truth.torch.arithmetic import OutOfTime
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
@@ -88,9 +88,9 @@ def every_variant(
     seed draws of other shapes, whose sizes are.
     `alone`: what asks the candidate where nobody judges.
     """
-    start, found, manner = time.monotonic(), list[Tried](), wish.manner
+    clock, found, manner = Clock(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
-    pace, once = Pace(first), Once(math.inf if wish.only else time.perf_counter() + _OVER * wish.seconds)
+    pace, once = Pace(first), Once(ENDLESS if wish.only else Allowed(_OVER * wish.seconds, clock))
     bounded = reference if wish.only else replace(reference, patience=_SHARE * wish.seconds)
     late, drawn = once, {tuple(shapes(draw)) for pair in pairs for draw in pair}
     named = reference.subject, reference.form.arguments.rest
@@ -99,7 +99,7 @@ def every_variant(
     marks = marks_of(reference.subject)
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
     turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
-    last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
+    last = takewhile(lambda _: clock.spent < wish.seconds, further)
 
     def wanted(name: str) -> bool:
         """Not what was judged already: the same size may be among the others."""
@@ -116,18 +116,18 @@ def every_variant(
     shares = ((draws, _LATER), (long, _VAST), (many, _ONE_BY_ONE))
     odd = (differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
     for same in chain(turned, ((v,) for v in chain(last, *odd))):
-        begun = time.monotonic()
+        begun = clock.spent
         names.append(same[0].name)
         if _is_needless(same[0], found, wish):
             continue
         if found and not wish.neighbours:
             break
-        if found and not same[0].seen and begun - start + pace.seconds(same[0].asked) > wish.seconds:
+        if found and not same[0].seen and begun + pace.seconds(same[0].asked) > wish.seconds:
             left.append(same[0].name)
             continue
         try:
             if same[0].seen and late is once and wish.only is None:
-                late = replace(once, until=time.perf_counter() + _AFTER * wish.seconds)
+                late = replace(once, until=Allowed(_AFTER * wish.seconds))
             known = late if same[0].seen else once
             usual = found[0] if found else None
             side = reference if usual is None else _patient(bounded, usual, pace.growth(same[0].asked))
@@ -137,14 +137,14 @@ def every_variant(
             continue
         given_up = bool(one.declined) and one.by is By.REFERENCE  # which tells nothing of the others
         if found and not given_up:  # the first has the start of a process in it
-            pace.took(same[0].asked, time.monotonic() - begun)
+            pace.took(same[0].asked, clock.spent - begun)
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
         if _is_enough(found):
             break
     if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
-        found, not_asked = closing(found, ask, bounded, wish, start, apart=apart, alone=alone)
+        found, not_asked = closing(found, ask, bounded, wish, clock, apart=apart, alone=alone)
         left[:0] = not_asked
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
