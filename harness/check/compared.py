@@ -32,6 +32,7 @@ from opproof.harness.check.sides.isolated import Located, isolated
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.lasting import Lasting
 from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.check.sides.settings import threads_for
 from opproof.harness.check.sides.subject import (
     Arguments,
     Form,
@@ -154,9 +155,10 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
     found = [_named(one, name) for one in rounds.tried] if name else rounds.tried
-    report = summary(found, reference, *called, wish, in_process=not apart)
+    with threads_for(pairs[0][0]):
+        report = summary(found, reference, *called, wish, in_process=not apart)
     not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
-    report = replace(report, not_judged=not_judged, left=len(rounds.left))
+    report = replace(report, not_judged=not_judged, left=len(rounds.left), asked=rounds.asked)
     if not wish.modes:
         return report
     if apart:

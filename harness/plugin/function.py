@@ -180,6 +180,7 @@ def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[li
                 "opproof",
                 "show",
                 shlex.quote(task.case),
+                f"--mode {task.mode}",
                 *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
             ]
             records.append(replace(result, repro=" ".join(show)))

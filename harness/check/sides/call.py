@@ -20,7 +20,7 @@ from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.leaves import flat, has_own_operations
 from opproof.harness.check.sides.modes import Ended
-from opproof.harness.check.sides.settings import HELD, Setting, autograd, made
+from opproof.harness.check.sides.settings import HELD, Setting, autograd, made, threads_for
 from opproof.harness.check.tensors import as_array, laid, to_torch
 from opproof.harness.clock import Allowed
 from opproof.vocabulary.arrays import Array
@@ -56,10 +56,12 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
         reply = _many_times(watched, one, pull) if meet else _performed(watched, one, pull, kept)
         return reply if watched.left is None or reply.error else replace(reply, harm=watched.left)
 
-    reply = made(request.setting, lambda: asked(request))
+    with threads_for(request.tensors):
+        reply = made(request.setting, lambda: asked(request))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
-    plain = asked(request.plain)
+    with threads_for(request.tensors):
+        plain = asked(request.plain)
     return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
 
 

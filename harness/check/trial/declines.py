@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -27,8 +27,8 @@ _OF_MEMORY = ("contiguous", "storage_offset", "with stride", "a stride", "aligne
 def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tried:
     """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
 
-    `usual`: what became of the inputs as given; None of these themselves, as an error is the candidate's whole answer
-    then and no refusal of a neighbour.
+    `usual`: what became of the inputs as given; None where that is not known. An error of these themselves is the
+    candidate's whole answer, and no refusal of a neighbour.
     """
     forward = one.judgements.get(Mode.FORWARD)
     if forward is None:
@@ -51,7 +51,7 @@ def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tr
         why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and _is_accident(forward.message, one.variant, given):
         return one
-    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else usual is not None):
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else one.variant.name != GIVEN):
         why = f"the candidate declines: {forward.message}"
     return by_candidate(one.variant, why, news=dies) if why else one
 

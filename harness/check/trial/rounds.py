@@ -18,6 +18,7 @@ from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import sizes
 from opproof.harness.check.questions.variants import Variant, by_turns
 from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.check.sides.settings import threads_for
 from opproof.harness.check.sides.unwatched import Unwatched
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.borne import borne
@@ -50,10 +51,14 @@ _SEEN = " (another answer than PyTorch's own)"
 
 @dataclass(frozen=True)
 class Rounds:
-    """What was tried, the inputs as given first, and the names of what there was no time for."""
+    """What was tried, the inputs as given first, and the names of what there was no time for.
+
+    `asked`: how many variants of those that were planned were tried, whoever declined them.
+    """
 
     tried: list[Tried]
     left: tuple[str, ...]
+    asked: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,12 +148,13 @@ def every_variant(
         found.append(one)
         if _is_enough(found):
             break
+    asked = len(found)
     if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
         found, not_asked = closing(found, ask, bounded, wish, clock, apart=apart, alone=alone)
         left[:0] = not_asked
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
-    return Rounds(found, tuple(left))
+    return Rounds(found, tuple(left), asked)
 
 
 def _patient(reference: Reference, given: Tried, growth: float) -> Reference:
@@ -187,8 +193,9 @@ def _of_some(
     `drawn`: shapes that draws have, which mean what they mean.
     """
     for variant in same:
-        said = None if tuple(shapes(variant.asked)) in drawn else of_reference(reference, given, variant, manner)
-        one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual)
+        with threads_for(variant.asked):
+            said = None if tuple(shapes(variant.asked)) in drawn else of_reference(reference, given, variant, manner)
+            one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not one.fails
