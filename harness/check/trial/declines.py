@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
+from opproof.harness.check.questions.tied import parted
 from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.sides.reference import Reference
@@ -47,6 +48,8 @@ def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tr
         return by_candidate(one.variant, "the candidate takes more memory there than there is", news=False)
     if one.variant.group and ((dies and one.variant.apart) or _is_of_given_sizes(one, forward.verdict, usual)):
         why = f"the candidate is made for the sizes given: {forward.message}"
+    elif (pair := _parted(one, given)) is not None:
+        why = f"{pair[0]} and {pair[1]} stand in a relation as given, and do not there: {_shape_said(one)}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and _is_accident(forward.message, one.variant, given):
@@ -67,6 +70,18 @@ def _is_of_given_sizes(one: Tried, verdict: Verdict, usual: Tried | None) -> boo
         any(len(got) != len(one) for one in others) or all(n in pair for n, *pair in zip(got, *others, strict=True))
         for got, *others in zip(*shapes, strict=True)
     )
+
+
+def _parted(one: Tried, given: Sequence[Tensor]) -> tuple[int, int] | None:
+    """Two sizes that no longer stand in the relation they had, at a variant whose results have other shapes."""
+    if one.variant.drawn or not _shape_said(one):
+        return None
+    return parted(*([() if t.param else t.shape for t in some] for some in (given, one.variant.asked)))
+
+
+def _shape_said(one: Tried) -> str:
+    """What is said of a result of another shape; empty where there is none."""
+    return next((j.message for j in one.judgements.values() if j.verdict is Verdict.WRONG_SHAPE), "")
 
 
 def _is_of_nothing(one: Tried) -> bool:

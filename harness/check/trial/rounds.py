@@ -169,6 +169,8 @@ def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:
         return variant.name != wish.only
     if {variant.group, variant.unless} & {t.variant.group for t in found if not t.declined} - {""}:
         return True
+    if variant.instead and any(t.variant.name == variant.instead and not t.declined for t in found):
+        return True
     return variant.rare and any(t.fails for t in found)
 
 
