@@ -24,8 +24,16 @@ _RELATIONS: tuple[Callable[[int], int | None], ...] = (
 def tied(new: Mapping[int, int], sizes: Collection[int]) -> dict[int, int]:
     """The new sizes, and those of others among `sizes` that keep their relations to them; empty where none has one.
 
-    Empty too where that would make two sizes one, or less than none. Of what is odd there is no half: that size stays.
+    Empty too where that would make two sizes one, or less than none. The new ones are one more where that keeps all
+    relations, as those of a half, which an odd number has not.
     """
+    more = (0, 1) if all(new.values()) else (0,)
+    some = [made for k in more if (made := _along({n: m + k for n, m in new.items()}, sizes))]
+    whole = (made for made in some if parted([tuple(sizes)], [tuple(made.get(n, n) for n in sizes)]) is None)
+    return next(whole, some[0] if some else {})
+
+
+def _along(new: Mapping[int, int], sizes: Collection[int]) -> dict[int, int]:
     made: dict[int, int] = {}
     for first, to in new.items():
         if first in made:

@@ -90,7 +90,7 @@ def worked(seconds):
 
 
 def test_what_waits_for_a_processor_has_its_time():
-    """Seconds in which others have the processor are not the call's: it sleeps here for twice as long as it may take."""
+    """Seconds in which others have the processor are not the call's: it sleeps here for twice as long as it may."""
     with within(0.3):
         time.sleep(0.6)
         worked(0.02)
