@@ -1,7 +1,8 @@
 """What a budget of seconds has been spent: seconds of processors, however busy the machine is with something else.
 
 By the wall's clock two busy neighbours let a check of 105 variants try 8. What takes no processor at all, as a call
-that sleeps or waits for a device, is counted by the wall's clock, at a part of its rate.
+that sleeps or waits for a device, is counted by the wall's clock, at a part of its rate; what waits for a processor is
+not, where the system tells (/proc/PID/schedstat).
 """
 
 from __future__ import annotations
@@ -30,19 +31,27 @@ class Clock:
 
     alone: bool = False
     _processor: float = field(init=False)
+    _queued: float = field(init=False)
     _wall: float = field(init=False, default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self._processor = self._worked()
+        self._processor, self._queued = self._worked(), self._waited()
 
     @property
     def spent(self) -> float:
         """Seconds of processors; of several at once, as many as have passed; of none, a part of those."""
         passed = time.monotonic() - self._wall
-        return max(passed / IDLE, min(self._worked() - self._processor, passed))
+        worked = min(self._worked() - self._processor, passed)
+        if passed <= IDLE * worked:
+            return worked
+        return max(worked, (passed - max(self._waited() - self._queued, 0.0)) / IDLE)
 
     def _worked(self) -> float:
         return time.process_time() if self.alone else _processor()
+
+    def _waited(self) -> float:
+        """Seconds for a processor, of this process's first thread, and of others that are counted."""
+        return _queued("self") + (0.0 if self.alone else sum(map(_queued, _counted())))
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,19 @@ def count_no_more(process: int) -> None:
 def _processor() -> float:
     """Seconds of processors of this process, of its children that have ended, and of those that are counted."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    others = (_of(one) for process in _COUNTED for one in (process, *descendants(process)))
-    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(others)
+    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_of, _counted()))
+
+
+def _counted() -> list[int]:
+    return [one for process in _COUNTED for one in (process, *descendants(process))]
+
+
+def _queued(process: int | str) -> float:
+    """Seconds in which a process could have run and did not; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def _of(process: int) -> float:
