@@ -25,11 +25,11 @@ _ACCIDENTS = frozenset(
 _OF_MEMORY = ("contiguous", "storage_offset", "with stride", "a stride", "aligned")
 
 
-def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tried:
+def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None, *, drawn: bool = False) -> Tried:
     """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
 
     `usual`: what became of the inputs as given; None where that is not known. An error of these themselves is the
-    candidate's whole answer, and no refusal of a neighbour.
+    candidate's whole answer, and no refusal of a neighbour. `drawn`: some draw has its shapes.
     """
     forward = one.judgements.get(Mode.FORWARD)
     if forward is None:
@@ -48,7 +48,7 @@ def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tr
         return by_candidate(one.variant, "the candidate takes more memory there than there is", news=False)
     if one.variant.group and ((dies and one.variant.apart) or _is_of_given_sizes(one, forward.verdict, usual)):
         why = f"the candidate is made for the sizes given: {forward.message}"
-    elif (pair := _parted(one, given)) is not None:
+    elif not drawn and (pair := _parted(one, given)) is not None:
         why = f"{pair[0]} and {pair[1]} stand in a relation as given, and do not there: {_shape_said(one)}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
@@ -74,7 +74,7 @@ def _is_of_given_sizes(one: Tried, verdict: Verdict, usual: Tried | None) -> boo
 
 def _parted(one: Tried, given: Sequence[Tensor]) -> tuple[int, int] | None:
     """Two sizes that no longer stand in the relation they had, at a variant whose results have other shapes."""
-    if one.variant.drawn or not _shape_said(one):
+    if not _shape_said(one):
         return None
     return parted(*([() if t.param else t.shape for t in some] for some in (given, one.variant.asked)))
 

@@ -195,9 +195,10 @@ def _of_some(
     `drawn`: shapes that draws have, which mean what they mean.
     """
     for variant in same:
+        is_drawn = variant.drawn or tuple(shapes(variant.asked)) in drawn
         with threads_for(variant.asked):
-            said = None if tuple(shapes(variant.asked)) in drawn else of_reference(reference, given, variant, manner)
-            one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual)
+            said = None if is_drawn else of_reference(reference, given, variant, manner)
+            one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not one.fails
