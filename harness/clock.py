@@ -32,10 +32,11 @@ class Clock:
     alone: bool = False
     _processor: float = field(init=False)
     _queued: float = field(init=False)
-    _wall: float = field(init=False, default_factory=time.monotonic)
+    _wall: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._processor, self._queued = self._worked(), self._waited()
+        self._wall = time.monotonic()  # read last here and first below: what comes between is not counted
 
     @property
     def spent(self) -> float:

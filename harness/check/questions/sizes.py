@@ -66,6 +66,7 @@ class Size:
     rare: bool = False  # that who is asked does not take it is no news
     apart: bool = False  # of some tensors alone, as of queries that are no longer as many as keys
     stretched: bool = False  # it is one that the reference is to stretch
+    instead: str = ""  # the size that makes it needless where that one is judged
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = False) -> list[Size]:
@@ -119,7 +120,7 @@ def _tied(size: Size, shapes: Sequence[tuple[int, ...]], fixed: Collection[int])
         return []  # of some tensors or axes alone
     together = tied(new, {n for s in shapes for n in s} - {*fixed})
     places = {n: places_of(n, shapes) for n in together}
-    one = replace(size, name=text_of(together), new=_at(places, together), rare=True)
+    one = replace(size, name=text_of(together), new=_at(places, together), rare=True, instead=size.name)
     return [one] if together and not is_too_large(shapes, shapes_after(shapes, one)) else []
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.arguments import shapes
 from opproof.harness.check.questions.changed import Pair
-from opproof.harness.check.questions.draws import in_turn, swept, swept_apart, variants_of, vast
+from opproof.harness.check.questions.draws import all_in_turn, swept, swept_apart, variants_of, vast
 from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import sizes
@@ -103,7 +103,7 @@ def every_variant(
     others = sizes(first, numbers, parted=apart) if own else []
     marks = marks_of(reference.subject)
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
-    turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
+    turned = all_in_turn(made) if own else made
     last = takewhile(lambda _: clock.spent < wish.seconds, further)
 
     def wanted(name: str) -> bool:

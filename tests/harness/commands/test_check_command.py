@@ -50,7 +50,9 @@ def checked(tmp_path, reference, candidate, *options):
     (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
     (tmp_path / "candidate.py").write_text(candidate, encoding="utf-8")
     files = [str(tmp_path / "reference.py"), str(tmp_path / "candidate.py")]
-    done = CliRunner().invoke(cli, ["check", *files, "--seconds", "0.1", *options], standalone_mode=False)
+    done = CliRunner().invoke(
+        cli, ["check", *files, "--seconds", "0.1", "--accept-partial", *options], standalone_mode=False
+    )
     if done.exception is not None:
         raise done.exception
     return done.return_value, done.output
