@@ -70,12 +70,13 @@ def check(
     dtype: f32 (of shapes, where none is given), f16, bf16 or f64. vjp: `vjp(g, *tensors)` gives the gradients, where
     autograd does not see through the candidate; `gradients=False` asks for none. compute: a declared lower precision
     ("storage", "tf32", "f16", "bf16"). neighbours: beside the inputs given, other values, layouts and sizes are tried
-    for `seconds`; `only` tries one of them alone, by the name that the report has. isolate: the candidate, a function
-    of a file, runs in a process of its own. device: where the candidate gets its tensors; by default where its
-    parameters, or the tensors given, are. modes: "jvp" (forward mode) and "double" (the gradient of the gradient) are
-    judged too, where they are named. reuses_outputs: a declaration that the next call overwrites what this one
-    returned, as where a CUDA graph is replayed; else that fails. bits: "vary" declares that the same call may give
-    other bits, as where atomic additions make a sum; then each of several answers has to be right.
+    for `seconds` of processors; where most were left then, the report's `complete` is False. `only` tries one of them
+    alone, by the name that the report has. isolate: the candidate, a function of a file, runs in a process of its own.
+    device: where the candidate gets its tensors; by default where its parameters, or the tensors given, are. modes:
+    "jvp" (forward mode) and "double" (the gradient of the gradient) are judged too, where they are named.
+    reuses_outputs: a declaration that the next call overwrites what this one returned, as where a CUDA graph is
+    replayed; else that fails. bits: "vary" declares that the same call may give other bits, as where atomic additions
+    make a sum; then each of several answers has to be right.
 
     Raises AssertionError that explains the failures, unless `raises` is False; UsageError for a wrong call; OpError
     where the reference uses an operation that has no rule under noise.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from opproof.harness.check.report import Report
+from opproof.reports import Result
 from opproof.reports.advice import sound
 
 _TRIED = ("the operator's standard cases",)
@@ -27,7 +28,7 @@ def by_backend(backend: Any, op: str, wishes: dict[str, Any]) -> Report:
     results, left = judged_by(loaded, selection, wishes["seconds"])
     asked = Called(backend, op, vjp="autograd" if len(modes) == 2 else None, seconds=wishes["seconds"])
     notes = not_judged(asked, results, left, "the backend has no vjp" if wishes["gradients"] else "none were asked for")
-    return Report(loaded.name, op, tuple(sound(results)), _TRIED, notes)
+    return _report(loaded.name, op, results, notes, left)
 
 
 def by_function(
@@ -49,7 +50,11 @@ def by_function(
     name, results, left = results_of(called)
     why = "autograd does not see through the candidate, and no vjp was given"
     notes = not_judged(called, results, left, why if wishes["gradients"] else "none were asked for")
-    return Report(name, op, tuple(sound(results)), _TRIED, notes)
+    return _report(name, op, results, notes, left)
+
+
+def _report(name: str, op: str, results: Sequence[Result], notes: tuple[str, ...], left: int) -> Report:
+    return Report(name, op, tuple(sound(results)), _TRIED, notes, left=left, asked=len(results))
 
 
 def _takes_torch(candidate: Callable[..., Any], op: str) -> tuple[bool, bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -33,6 +32,7 @@ from opproof.harness.check.sides.isolated import Located, isolated
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.lasting import Lasting
 from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.check.sides.settings import threads_for
 from opproof.harness.check.sides.subject import (
     Arguments,
     Form,
@@ -50,6 +50,7 @@ from opproof.harness.check.trial.derivatives import derived
 from opproof.harness.check.trial.outcome import Tried
 from opproof.harness.check.trial.rounds import every_variant
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import Allowed
 from opproof.reports import Result
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
@@ -154,9 +155,10 @@ def _compared(candidate: Any, like: Any, inputs: Any, wish: Wish, *, name: str =
     same = (*unvaried(pairs), *unvaried_arguments(draws, names, rounds.names)) if callable(inputs) else ()
     alike = (*same, *as_drawn(pairs, kept)) if told else ()
     found = [_named(one, name) for one in rounds.tried] if name else rounds.tried
-    report = summary(found, reference, *called, wish, in_process=not apart)
+    with threads_for(pairs[0][0]):
+        report = summary(found, reference, *called, wish, in_process=not apart)
     not_judged = (*report.not_judged, *left_out(rounds.left, wish.seconds), *alike)
-    report = replace(report, not_judged=not_judged, left=len(rounds.left))
+    report = replace(report, not_judged=not_judged, left=len(rounds.left), asked=rounds.asked)
     if not wish.modes:
         return report
     if apart:
@@ -172,10 +174,10 @@ def _further(
     report: Report, found: Sequence[Tried], reference: Reference, candidate: Callable[[Request], Any], wish: Wish
 ) -> Report:
     """The report with the modes that were asked for beside values and gradients, of every variant within the budget."""
-    start, results, notes = time.monotonic(), list[Result](), list[str]()
+    allowed, results, notes = Allowed(wish.seconds), list[Result](), list[str]()
     manner = wish.manner
     for i, first in enumerate(found):
-        if i and time.monotonic() - start > wish.seconds:
+        if i and allowed.over:
             break
         for mode in wish.modes if not first.declined and first.variant.rest is None else ():
             # PyTorch's forward mode writes tangents in place, which it refuses where elements share their memory.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from opproof.harness.check.questions.named import parameters_of, with_parameters
 from opproof.harness.check.sides.patience import NoEnd, within
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.clock import Allowed
 from opproof.harness.diagnose.wrong import Wrong, every
 from opproof.harness.judge.answer import Answer
 from opproof.harness.truth.posed import Posed
@@ -43,10 +43,10 @@ def _label(name: str) -> str:
     return f"{name}_" if name in (*RESERVED, "dtype") else name
 
 
-def posed_of(tried: Tried, case: Case, reference: Reference, mode: Mode, until: float) -> Posed | None:
+def posed_of(tried: Tried, case: Case, reference: Reference, mode: Mode, until: Allowed) -> Posed | None:
     """The question, so that patterns can be tried; None where it is none like those of our operators.
 
-    Its reference raises OutOfTime from `until` on, of time.monotonic().
+    Its reference raises OutOfTime from `until` on.
     """
     if tried.facts is None:
         return None
@@ -72,7 +72,7 @@ def answer_of(tried: Tried, mode: Mode) -> Answer:
     return Answer([None if y is None else y.values for y in reply])
 
 
-def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until: float) -> list[Wrong]:
+def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until: Allowed) -> list[Wrong]:
     """What came in a mode and was judged, right or wrong: where another variant is right refutes explanations."""
     judgement = tried.judgements.get(mode)
     if judgement is None or tried.truth is None:
@@ -95,11 +95,11 @@ def tensors_of(tried: Tried, name: str, reference: Reference, mode: Mode, until:
     return found
 
 
-def _in_time(outputs: Callable[..., Sequence[Any]], until: float) -> Callable[..., Sequence[Any]]:
+def _in_time(outputs: Callable[..., Sequence[Any]], until: Allowed) -> Callable[..., Sequence[Any]]:
     """The same outputs. Raises OutOfTime where they are asked for too late, or take too long."""
 
     def asked(*tensors: Any) -> Sequence[Any]:
-        left = until - time.monotonic()
+        left = until.left
         if left < 0:
             raise OutOfTime
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from opproof.harness.check.posed import answer_of, case_of, posed_of
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import Tried
+from opproof.harness.clock import ENDLESS, Allowed
 from opproof.harness.diagnose.diagnosis import explain, slight
 from opproof.harness.diagnose.wrong import Wrong, wrongs
 from opproof.harness.explain.evidence import evidence
@@ -30,16 +29,16 @@ def records(
     *,
     in_process: bool,
     beside: Mapping[Mode, Sequence[Wrong]] | None,
-    until: float = math.inf,
+    until: Allowed = ENDLESS,
 ) -> list[Result]:
     """A record a mode that was judged; failures with a diagnosis where there is `beside`.
 
-    `beside`: by mode what came in all variants. `until`, of time.monotonic(): when a diagnosis is to end.
+    `beside`: by mode what came in all variants. `until`: when a diagnosis is to end.
     """
     made = []
     for mode, judgement in tried.judgements.items():
         case = case_of(tried, name)
-        asked = judgement.verdict in FAILED and beside is not None and time.monotonic() < until
+        asked = judgement.verdict in FAILED and beside is not None and not until.over
         posed = posed_of(tried, case, reference, mode, until) if asked else None
         result = Result(
             case=str(case),

@@ -36,7 +36,8 @@ class Report:
     promoted: tuple[str, ...] = ()  # lines at which the reference left float64
     eager: dict[str, Any] = field(default_factory=dict)  # PyTorch's own error by mode, in the same units
     variants: dict[str, str] = field(default_factory=dict)  # the variant of a case
-    left: int = 0  # variants that there was no time for
+    left: int = 0  # variants, or cases, that there was no time for
+    asked: int = 0  # those that were tried, judged or declined
     otherwise: tuple[str, ...] = ()  # where the candidate answers otherwise, or dies, which `not_judged` tells
     again: str = ""  # the call that tries one variant, "{}" where its name stands
 
@@ -44,6 +45,16 @@ class Report:
     def ok(self) -> bool:
         """Whether nothing failed and something was proved: values, and gradients where they were asked for."""
         return not self.failures and any(r.verdict is Verdict.PASS for r in self.results) and not self._unproved
+
+    @property
+    def complete(self) -> bool:
+        """Whether of the variants that were planned no more were left for want of time than were tried."""
+        return self.left <= self.asked
+
+    @property
+    def partial(self) -> str:
+        """How few variants were tried, in words; empty where at least half of those planned were."""
+        return "" if self.complete else f"only {self.asked} of {self.asked + self.left} planned variants were tried"
 
     @property
     def _unproved(self) -> Sequence[Result]:
@@ -89,11 +100,11 @@ class Report:
             why = f" ({first.mode}: {first.verdict}: {first.message})" if first is not None else ""
             return f"{self.candidate} was not proved to be {self.reference}{why}"
         units = [float(r.units) for r in self.results if r.verdict is Verdict.PASS and r.units is not None]
-        text = f"{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
+        few = f"{self.partial}: in these " if self.partial else ""
+        text = f"{few}{self.candidate} is {self.reference}: {count}, errors up to {max(units, default=0.0):.2g} units"
         if self.otherwise:
             text += f"; not at {first_of(self.otherwise)}: see what is not judged"
-        few = self.left > len(self.tried)  # then it is a pass of the smaller part
-        return f"{text}; there was no time for {self.left} of {self.left + len(self.tried)} variants" if few else text
+        return text
 
     @property
     def no_evidence(self) -> str:
@@ -130,6 +141,7 @@ class Report:
         notes += [f"not judged: {text}" for text in self.not_judged]
         notes += [f"not float64 in the reference, promoted: {line}" for line in self.promoted]
         notes += [f"PyTorch's own {mode}: {units} units" for mode, units in self.eager.items()]
+        notes += [f"{self.partial}: there was no time for the others"] * bool(self.partial)
         return "\n\n".join([self.sentence, *shown, *more, "\n".join(notes)]).rstrip()
 
     def _repr_html_(self) -> str:
@@ -148,6 +160,7 @@ class Report:
         failing = worst is not None and worst.verdict in FAILED
         document: dict[str, Any] = {
             "ok": self.ok,
+            "complete": self.complete,
             "sentence": self.sentence[:300],
             "causes": {cause: len(rs) for cause, rs in self.failures.items()},
             "records": len(self.results),
@@ -216,7 +229,8 @@ def joined(reports: Sequence[Report]) -> Report:
         tuple(dict.fromkeys(t for one in reports for t in one.promoted)),
         first.eager,
         {case: name for one in reports for case, name in one.variants.items()},
-        max(one.left for one in reports),
+        sum(one.left for one in reports),
+        sum(one.asked for one in reports),
         tuple(dict.fromkeys(t for one in reports for t in one.otherwise)),
         again=first.again,
     )

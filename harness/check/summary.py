@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from opproof.harness.check.report import Report, first_of
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.trial.outcome import By, Tried
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import Allowed
 from opproof.reports import Result
 from opproof.reports.advice import sound
 from opproof.vocabulary.modes import MODES
@@ -66,7 +66,7 @@ def _recorded(
     found: Sequence[Tried], reference: Reference, name: str, candidate: str, wish: Wish, *, in_process: bool
 ) -> list[Recorded]:
     """Every record; of the first that failed with a diagnosis, which other variants may refute."""
-    end = time.monotonic() + SHARE * wish.seconds
+    end = Allowed(SHARE * wish.seconds)
     failed = any(j.verdict in FAILED for one in found for j in one.judgements.values())
     beside = {m: [w for one in found if failed for w in tensors_of(one, name, reference, m, end)] for m in MODES}
     made = list[Recorded]()

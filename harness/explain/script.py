@@ -57,15 +57,36 @@ def scripts_of(header: Header, results: Iterable[Result]) -> dict[str, str]:
 def script(case: Case, results: Sequence[Result], folders: Sequence[str] = ()) -> str:
     """The program of one case, whose records are `results`. Raises CaseError or OpError for an unknown one."""
     op = op_of(checked(case, folders).op, tuple(folders))
+    mode = _mode_of(case, op, results)
     try:
-        body = _standalone(case, op)
+        body = _standalone(case, op, mode)
     except TooTangled:
         body = None
     except Exception:  # a user's own reference that cannot take the case, which is what its record says
         body = None
     if body is None:
-        body = _with_opproof(case, folders)
-    return "\n\n".join([_title(case, results), body, _comparison(results)]) + "\n"
+        body = _with_opproof(case, folders, mode)
+    return (
+        "\n\n".join(
+            [_title(case, results), body, _comparison([r for r in results if mode is Mode.GRADIENT or r.mode == mode])]
+        )
+        + "\n"
+    )
+
+
+def _mode_of(case: Case, op: Op, results: Sequence[Result]) -> Mode:
+    """The mode whose data are the program's: of forward alone where a record is, and the gradient has other data."""
+    if op.vjp is None:
+        return Mode.FORWARD
+    if all(r.mode != Mode.FORWARD for r in results):
+        return Mode.GRADIENT
+    try:
+        own, other = (pose(case, op, mode).asked.inputs for mode in (Mode.FORWARD, Mode.GRADIENT))
+    except Exception:  # a user's own reference that cannot take the case, which is what its record says
+        return Mode.GRADIENT
+    pairs = ((a, b) for a, b in zip(own, other, strict=True) if a is not None and b is not None)
+    alike = all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+    return Mode.GRADIENT if alike else Mode.FORWARD
 
 
 def _title(case: Case, results: Sequence[Result]) -> str:
@@ -82,11 +103,11 @@ def _title(case: Case, results: Sequence[Result]) -> str:
     return '"""' + text.replace("\\", "\\\\").replace('"', "'") + '\n"""\n\nfrom __future__ import annotations'
 
 
-def _standalone(case: Case, op: Op) -> str | None:
+def _standalone(case: Case, op: Op, mode: Mode) -> str | None:
     """Inputs and reference; None where they are too large."""
     if sum(math.prod(shape) for shape in case.shapes.values()) > SMALL:
         return None
-    posed = pose(case, op, Mode.FORWARD if op.vjp is None else Mode.GRADIENT).asked
+    posed = pose(case, op, mode).asked
     outputs = posed.outputs
     if sum(y.size for y in outputs) > SMALL:
         return None
@@ -98,19 +119,22 @@ def _standalone(case: Case, op: Op) -> str | None:
     rows += ["}", f"params = {_params(case, op)}", ""]
     rows += ["with np.errstate(all='ignore'):", "    y = forward(*inputs.values(), **params)"]
     rows += [f"outputs = dict(zip({names!r}, y if isinstance(y, (tuple, list)) else [y], strict=True))"]
-    if op.vjp is not None:
+    if mode is Mode.GRADIENT:
         gs = ", ".join(_literal(g, case.dtype) for g in posed.cotangents)
         rows += ["", "# The gradient of sum(g y).", f"g = [{gs}]"]
         rows += ["with np.errstate(all='ignore'):"]
         rows += ["    d = vjp(g[0] if len(g) == 1 else tuple(g), y, *inputs.values(), **params)"]
         rows += ["gradients = dict(zip(inputs, d if isinstance(d, (tuple, list)) else [d]))"]
+    elif op.vjp is not None:
+        rows += ["gradients = {}  # they have data of their own: `opproof show` has them"]
     else:
         rows += ["gradients = {}  # by finite differences: `opproof show` has them"]
     return "\n".join([imports, "", "", functions, "", *rows])
 
 
-def _with_opproof(case: Case, folders: Sequence[str]) -> str:
-    arrays = f"arrays = arrays_of(Case.parse({str(case)!r}), {tuple(folders)!r})"
+def _with_opproof(case: Case, folders: Sequence[str], mode: Mode) -> str:
+    asked = f", {str(mode)!r}" if mode is Mode.FORWARD else ""  # a gradient by finite differences has no vjp
+    arrays = f"arrays = arrays_of(Case.parse({str(case)!r}), {tuple(folders)!r}{asked})"
     pick = "{name.removeprefix(%r): a for name, a in arrays.items() if name.startswith(%r)}"
     gradients = f"gradients = {pick % ('gradient ', 'gradient ')}"  # and their bounds, which nothing below asks for
     return "\n".join([

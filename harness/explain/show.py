@@ -17,6 +17,7 @@ from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES
+from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.whole import Whole
 
@@ -47,11 +48,27 @@ def _treatment(case: Case, op: Op) -> str:
     return "what is drawn stays" if is_unconstrained(case.fill) else "what is drawn is mapped into it"
 
 
-def arrays_of(case: Case, folders: Sequence[str] = ()) -> dict[str, Array]:
-    """Arrays by name: `input x`, `expected y`, `bound y`, `cotangent y`, `gradient x`, `gradient bound x`."""
+def mode_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -> Mode:
+    """The mode whose data are meant: the one that was asked for, else the gradient's where the case has one.
+
+    Raises UsageError where a gradient is asked for of a case that has none.
+    """
+    op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
+    differentiated = has_gradient(case, op)
+    if asked == Mode.GRADIENT and not differentiated:
+        raise UsageError(f"{case} has no gradient: give --mode forward, or none.")
+    return Mode.GRADIENT if differentiated and asked != Mode.FORWARD else Mode.FORWARD
+
+
+def arrays_of(case: Case, folders: Sequence[str] = (), asked: str | None = None) -> dict[str, Array]:
+    """Arrays by name: `input x`, `expected y`, `bound y`, `cotangent y`, `gradient x`, `gradient bound x`.
+
+    `asked`: the mode; in some operators each has data of its own, as a gradient is drawn where there is one. See
+    `mode_of`.
+    """
     op = operators(Selection(ops=(case.op,), folders=tuple(folders)))[0]
     dtype = DTYPES[case.dtype]
-    mode = Mode.GRADIENT if has_gradient(case, op) else Mode.FORWARD
+    mode = mode_of(case, folders, asked)
     posed = pose(case, op, mode).asked
     arrays: dict[str, Array] = {
         f"input {n}": v for n, v in zip(posed.names, posed.inputs, strict=True) if v is not None

@@ -13,7 +13,6 @@ import functools
 import inspect
 import math
 import shlex
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from opproof.backends.loaded import Loaded, settle
+from opproof.harness.clock import Allowed
 from opproof.harness.plugin.function_backend import FunctionBackend, torch_is_there
 from opproof.harness.run.attempt import attempt
 from opproof.harness.run.desk.looks import as_told_by_itself
@@ -167,12 +167,12 @@ def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[li
     if not planned:
         raise UsageError(f"no case of {selection.ops[0]} fits: mend dtypes, level or keyword.")
     records: list[Result] = []
-    host, start = Inside(backend), time.monotonic()
+    host, allowed = Inside(backend), Allowed(seconds)
     # What warns in a function is not what is judged here, and pytest may turn warnings into errors.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for task in planned:
-            if records and time.monotonic() - start > seconds:
+            if records and allowed.over:
                 break
             made = attempt(host, task, op_of(op_name(task), task.ops), timeout=math.inf)
             result = record(task, as_told_by_itself(made), in_process=True)
@@ -180,6 +180,7 @@ def judged_by(backend: Loaded, selection: Selection, seconds: float) -> tuple[li
                 "opproof",
                 "show",
                 shlex.quote(task.case),
+                f"--mode {task.mode}",
                 *(f"--ops {shlex.quote(str(Path(f)))}" for f in task.ops),
             ]
             records.append(replace(result, repro=" ".join(show)))

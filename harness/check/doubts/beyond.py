@@ -1,5 +1,7 @@
 """Values at which the reference does not say what is right: it overflows in float32 itself, or is NaN of numbers.
 
+Who raises there, as a solver does of a singular matrix, is not wrong either.
+
 Of a wrong answer that excuses the elements where it is so, and those where the candidate has no number either. One that
 is wrong in others is wrong.
 """
@@ -22,7 +24,7 @@ from opproof.harness.truth.torch.evaluate import Truth
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
-from opproof.vocabulary.verdicts import WRONG
+from opproof.vocabulary.verdicts import WRONG, Verdict
 
 Judgements = Mapping[Mode, Judgement]
 
@@ -66,6 +68,23 @@ def undefined(asked: Facts, known: Truth, judgements: Judgements) -> bool:
     if not any(mask is not None and mask.any() for mask in made):
         return False
     return _excuses(asked, known, judgements, lambda i: made[i])
+
+
+def unanswered(known: Truth, judgements: Judgements, own: Callable[[], Judgements]) -> str:
+    """Why the reference itself has no answer where the candidate raised; empty where it has one, or nothing raised.
+
+    `own`: how the reference's answer in its own dtype is judged. It has none in a mode whose truth is NaN, or in which
+    not even its own passes; and none in the gradient of values that it has not.
+    """
+    raised = [mode for mode, j in judgements.items() if j.verdict is Verdict.ERROR]
+    if not raised:
+        return ""
+    results = (*known.outputs, *known.gradients)
+    if any(e.values.dtype.kind == "f" and np.isnan(e.values).any() for e in results if e is not None):
+        return "NaN in float64 itself"
+    judged = own()
+    silent = [j for m, j in judged.items() if m in (Mode.FORWARD, *raised) and j.verdict is not Verdict.PASS]
+    return f"it has no answer there: {silent[0].message or silent[0].verdict}" if silent else ""
 
 
 def _none(e: Expected, known: Truth) -> Array:

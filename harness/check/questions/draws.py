@@ -101,6 +101,7 @@ def _sized(pairs: Sequence[Pair], size: Size, kept: Sequence[Sequence[Property]]
             rare=size.rare,
             apart=size.apart,
             stretched=size.stretched,
+            instead=size.instead,
         )
 
     guess = size.group if both else ""  # what its values are in every draw they cannot be at this size
@@ -192,6 +193,14 @@ def in_turn(some: Sequence[Variant], i: int) -> tuple[Variant, ...]:
     turned = (*some[by:], *some[:by])
     swapped = i % 2 and some[0].fill != TIED and some[0].rest is None
     return tuple(replace(v, asked=v.other, other=v.asked) for v in turned) if swapped else turned
+
+
+def all_in_turn(made: Iterable[tuple[Variant, ...]]) -> Iterator[tuple[Variant, ...]]:
+    """Those of a factory, each in its turn; one that comes instead of another is not counted."""
+    i = 0
+    for some in made:
+        yield in_turn(some, i)
+        i += not some[0].instead
 
 
 def as_drawn(pairs: Sequence[Pair], kept: Sequence[Sequence[Property]]) -> tuple[str, ...]:

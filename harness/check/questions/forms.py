@@ -5,8 +5,6 @@ Each form is a check of its own, by the seeds that have it, and has its share of
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +15,7 @@ from opproof.harness.check.questions.longer import Longer, longer
 from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.report import Report, joined
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import ENDLESS, Allowed
 from opproof.vocabulary.errors import OpError, UsageError
 from opproof.vocabulary.verdicts import FAILED, Verdict
 
@@ -62,10 +61,10 @@ def _special(inputs: Any, wish: Wish, names: Sequence[str]) -> Iterator[Special]
 
 
 def _rare_forms(seen: _Seen, wish: Wish) -> Iterator[_OfForm]:
-    ends = math.inf if wish.only else time.monotonic() + _LOOKING * wish.seconds
+    looking = ENDLESS if wish.only else Allowed(_LOOKING * wish.seconds)
     known = [one.form for one in _forms(seen, wish)]
     for seed in range(wish.seed + _SEEDS, wish.seed + _LATER):
-        if time.monotonic() > ends or len(known) > _FORMS + _RARE:
+        if looking.over or len(known) > _FORMS + _RARE:
             return
         if (form := seen.form(seed)) not in known:
             known.append(form)
@@ -74,9 +73,9 @@ def _rare_forms(seen: _Seen, wish: Wish) -> Iterator[_OfForm]:
 
 def _met(met: Callable[[Special, Wish], Report], meetings: Iterable[Special], wish: Wish) -> Iterator[Report]:
     """Reports of those that the reference takes, begun within a part of the time, until one is wrong."""
-    ends = time.monotonic() + _SHARE * wish.seconds
+    allowed = Allowed(_SHARE * wish.seconds)
     for one in meetings:
-        if time.monotonic() > ends:
+        if allowed.over:
             return
         try:
             report = met(one, wish)

@@ -8,12 +8,13 @@ that the reference or an argument names, the taps of a convolution, and those th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from opproof.harness.check.questions.apart import as_1, of_one, of_two
 from opproof.harness.check.questions.structure import pointed, twice
+from opproof.harness.check.questions.tied import tied
 from opproof.harness.check.tensors import Tensor
 
 #: Even sizes below are too few to say anything of tiles; odd ones are taps.
@@ -65,6 +66,7 @@ class Size:
     rare: bool = False  # that who is asked does not take it is no news
     apart: bool = False  # of some tensors alone, as of queries that are no longer as many as keys
     stretched: bool = False  # it is one that the reference is to stretch
+    instead: str = ""  # the size that makes it needless where that one is judged
 
 
 def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = False) -> list[Size]:
@@ -76,15 +78,16 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
     found = free_sizes(tensors, named)
     places = {n: places_of(n, shapes) for n in (1, *found)}
     used = {n for s in shapes for n in s}
+    fixed = _held_together(tensors) | {n for n in used if _named(n, named)}
 
     def ragged(n: int) -> list[int]:
         return [m for m in ((n + 1, n + 2) if n % 2 == 0 else (n + 2, n + 1)) if m not in used]
 
     some = [n for n in found if ragged(n)]
     both = [{n: ragged(n)[pick] for n in some} for pick in (0, -1)] if len(some) > 1 else []
-    made = [Size(_text(new), "together", _at(places, new)) for new in both]
+    made = [Size(text_of(new), "together", _at(places, new)) for new in both]
     made += [Size(f"{n} as {m}", f"{n}", dict.fromkeys(places[n], m), "together") for n in found for m in ragged(n)]
-    made += [Size(_text(new), "share", _at(places, new), "together") for new in _in_proportion(found) if len(new) > 1]
+    made += [Size(text_of(new), "share", _at(places, new), "together") for new in _in_proportion(found) if len(new) > 1]
     for shape in dict.fromkeys(s for s in shapes if any(s.count(n) > 1 for n in found)):
         n = next(n for n in found if shape.count(n) > 1)
         for axis in [a for a, m in enumerate(shape) if m == n][:0:-1]:
@@ -106,7 +109,19 @@ def sizes(tensors: Sequence[Tensor], named: frozenset[float], *, parted: bool = 
         made += [rare_size({n: m}, places) for n, m in news]
         made += _parted([t.name for t in tensors], shapes, {n: places[n] for n in found}, ragged) if parted else []
         made += _batches(shapes, used)
-    return made + [s for s in _larger(found, used, places) if not is_too_large(shapes, shapes_after(shapes, s))]
+    made += [s for s in _larger(found, used, places) if not is_too_large(shapes, shapes_after(shapes, s))]
+    return [*chain.from_iterable((s, *_tied(s, shapes, fixed)) for s in made)]
+
+
+def _tied(size: Size, shapes: Sequence[tuple[int, ...]], fixed: Collection[int]) -> list[Size]:
+    """The size with those that stand in a relation to its own, tried where nobody takes it alone."""
+    new = {shapes[i][a]: m for (i, a), m in size.new.items()}
+    if any(len(places_of(n, shapes)) != sum(shapes[i][a] == n for i, a in size.new) for n in new):
+        return []  # of some tensors or axes alone
+    together = tied(new, {n for s in shapes for n in s} - {*fixed})
+    places = {n: places_of(n, shapes) for n in together}
+    one = replace(size, name=text_of(together), new=_at(places, together), rare=True, instead=size.name)
+    return [one] if together and not is_too_large(shapes, shapes_after(shapes, one)) else []
 
 
 def shapes_of(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
@@ -116,12 +131,16 @@ def shapes_of(tensors: Sequence[Tensor]) -> list[tuple[int, ...]]:
 
 def free_sizes(tensors: Sequence[Tensor], named: frozenset[float]) -> list[int]:
     """Those that may be others, each once."""
-    left = {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
+    left = _held_together(tensors)
     return [
         n
         for n in dict.fromkeys(n for s in shapes_of(tensors) for n in s)
         if n not in left and n >= (_LEAST_EVEN if n % 2 == 0 else _LEAST_ODD) and not _named(n, named)
     ]
+
+
+def _held_together(tensors: Sequence[Tensor]) -> set[int]:
+    return {n for t in tensors if not t.param for n in (*pointed(t), *twice(t))}
 
 
 def places_of(n: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
@@ -173,13 +192,13 @@ def _larger(found: Sequence[int], used: set[int], places: Mapping[int, Sequence[
     ]
     news = [new for new in together if len(new) > 1 and not used & set(new.values())]
     news += [{n: m} for larger in LARGER for n in found if (m := larger(n)) > n and m not in used]
-    unlike = {_text(new): new for new in news}
+    unlike = {text_of(new): new for new in news}
     return [rare_size(new, places, late=i > 0) for i, new in enumerate(unlike.values())]
 
 
 def rare_size(new: Mapping[int, int], places: Mapping[int, Sequence[tuple[int, int]]], *, late: bool = True) -> Size:
     """Sizes of which nothing is said where the reference, or the candidate, does not take them."""
-    text = _text(new)
+    text = text_of(new)
     return Size(text, text, _at(places, new), late=late, rare=True)
 
 
@@ -193,7 +212,7 @@ def shapes_after(shapes: Sequence[tuple[int, ...]], size: Size) -> list[tuple[in
     return [tuple(size.new.get((i, a), n) for a, n in enumerate(s)) for i, s in enumerate(shapes)]
 
 
-def _text(new: Mapping[int, int]) -> str:
+def text_of(new: Mapping[int, int]) -> str:
     return " and ".join(f"{n} as {m}" for n, m in new.items())
 
 

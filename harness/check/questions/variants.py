@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import chain, zip_longest
@@ -13,7 +13,8 @@ import numpy as np
 from opproof.harness.check.questions.fills import Fill, fills
 from opproof.harness.check.questions.properties.held import keeping, varies
 from opproof.harness.check.questions.properties.kinds import Property
-from opproof.harness.check.questions.sizes import FEW, LARGER, is_too_large, made_alike
+from opproof.harness.check.questions.sizes import FEW, LARGER, is_too_large, made_alike, shapes_of, text_of
+from opproof.harness.check.questions.tied import tied
 from opproof.harness.check.tensors import Tensor
 from opproof.vocabulary.arrays import Array
 
@@ -68,6 +69,7 @@ class Variant:
     stretched: bool = False  # an axis of size 1, that the reference is to stretch
     drawn: bool = False  # a draw as it is, whose shapes may be others than the given ones
     vast: bool = False  # so long an axis that time and memory which it takes are no news
+    instead: str = ""  # the variant that makes it needless where that one is judged
     seen: bool = False  # the candidate's answer is another one there than PyTorch's own
 
 
@@ -89,14 +91,14 @@ def variants(
 
     yield Variant(GIVEN, "normal", "contiguous", tuple(asked), tuple(other))
     ragged, rest = _sizes(asked) if resized else ([], [])
-    yield from (_with(asked, other, *pair) for pair in ragged[:RAGGED_FIRST])
+    yield from (v for pair in ragged[:RAGGED_FIRST] for v in _sized(asked, other, *pair))
     yield from map(changed, fills(asked))
     for layout in LAYOUTS:
         if layout not in _AXES or any(len(t.shape) >= _AXES[layout] and not t.param for t in asked):
             yield Variant(layout, "normal", layout, _laid(asked, layout, held), _laid(other, layout, held))
     yield from _laid_apart(asked, other, held)
     values = chain(_as_one(asked, other, held), map(changed, zeros))
-    sized = (_with(asked, other, *pair) for pair in (*ragged[RAGGED_FIRST:], *rest))
+    sized = (v for pair in (*ragged[RAGGED_FIRST:], *rest) for v in _sized(asked, other, *pair))
     yield from by_turns(values, sized)
 
 
@@ -198,17 +200,29 @@ def _sizes(tensors: Sequence[Tensor]) -> tuple[list[tuple[int, int]], list[tuple
     return ragged, list(dict.fromkeys(pair for some in others for pair in some))
 
 
-def _with(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Variant:
-    sized = _resized(asked, old, new, 0), _resized(other, old, new, 1)
-    return Variant(f"{old} as {new}", "normal", "contiguous", *sized, rare=old == 1 or new > old + 2 or 1 < new < old)
+def _sized(asked: Sequence[Tensor], other: Sequence[Tensor], old: int, new: int) -> Iterator[Variant]:
+    """One size as another; and with those that stand in a relation to it, where nobody takes it alone."""
+    rare = old == 1 or new > old + 2 or 1 < new < old
+    yield _with(asked, other, {old: new}, rare=rare)
+    shapes = shapes_of(asked)
+    together = tied({old: new}, {n for s in shapes for n in s})
+    if together and not is_too_large(shapes, [tuple(together.get(n, n) for n in s) for s in shapes]):
+        yield _with(asked, other, together, rare=True, instead=f"{old} as {new}")
 
 
-def _resized(tensors: Sequence[Tensor], old: int, new: int, salt: int) -> tuple[Tensor, ...]:
-    rng = np.random.default_rng([old, new, salt])
+def _with(
+    asked: Sequence[Tensor], other: Sequence[Tensor], new: Mapping[int, int], *, rare: bool, instead: str = ""
+) -> Variant:
+    sized = _resized(asked, new, 0), _resized(other, new, 1)
+    return Variant(text_of(new), "normal", "contiguous", *sized, rare=rare, instead=instead)
+
+
+def _resized(tensors: Sequence[Tensor], new: Mapping[int, int], salt: int) -> tuple[Tensor, ...]:
+    rng = np.random.default_rng([*next(iter(new.items())), salt])
     made = []
     for t in tensors:
         parts = t.values.shape[len(t.shape) :]
-        shape = (*(new if n == old else n for n in t.shape), *parts)
+        shape = (*(new.get(n, n) for n in t.shape), *parts)
         kept = t.param or not t.kind or shape == t.values.shape
         made.append(t if kept else t.holding(rng.standard_normal(shape)))
     return tuple(made)

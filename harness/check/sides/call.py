@@ -20,8 +20,9 @@ from opproof.harness.check.sides.harm import Harm, grad_mode, watch
 from opproof.harness.check.sides.kept import Kept
 from opproof.harness.check.sides.leaves import flat, has_own_operations
 from opproof.harness.check.sides.modes import Ended
-from opproof.harness.check.sides.settings import HELD, Setting, autograd, made
+from opproof.harness.check.sides.settings import HELD, Setting, autograd, made, threads_for
 from opproof.harness.check.tensors import as_array, laid, to_torch
+from opproof.harness.clock import Allowed
 from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.text import text_of
 from opproof.vocabulary.verdicts import Verdict
@@ -55,10 +56,12 @@ def perform(call: Call, request: Request, pull: Pull | None = None, kept: Kept |
         reply = _many_times(watched, one, pull) if meet else _performed(watched, one, pull, kept)
         return reply if watched.left is None or reply.error else replace(reply, harm=watched.left)
 
-    reply = made(request.setting, lambda: asked(request))
+    with threads_for(request.tensors):
+        reply = made(request.setting, lambda: asked(request))
     if not (_OF_NUMPY in reply.error and request.cotangents and pull is None):
         return reply
-    plain = asked(request.plain)
+    with threads_for(request.tensors):
+        plain = asked(request.plain)
     return replace(plain, declined="it is a function of NumPy, through which autograd does not see: give its vjp")
 
 
@@ -110,9 +113,9 @@ def _performed(call: Call, request: Request, pull: Pull | None, kept: Kept | Non
 
 def _called_with_others(call: Call, tensors: Sequence[Any], most: int, seconds: float) -> None:
     """Call it with other numbers in other tensors, once and then as often as there is time for."""
-    others, until = [with_other_numbers(t) for t in tensors], time.perf_counter() + seconds
+    others, allowed = [with_other_numbers(t) for t in tensors], Allowed(seconds)
     for i in range(most):
-        if i and time.perf_counter() > until:
+        if i and allowed.over:
             break
         call(others)
 

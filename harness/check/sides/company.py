@@ -9,7 +9,6 @@ import contextlib
 import math
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -18,6 +17,7 @@ from typing import Any, TypeAlias
 from opproof.harness.check.sides.exchange import Request
 from opproof.harness.check.sides.leaves import flat
 from opproof.harness.check.tensors import to_torch
+from opproof.harness.clock import Allowed
 
 #: Seconds after which Python turns to the other thread, so that two calls lie within one another.
 _TURN = 1e-5
@@ -38,9 +38,9 @@ def odd_one(once: Callable[[], Made], others: Callable[[], object] | None) -> Ma
     """
     alone = once()
     with contextlib.nullcontext() if others is None else _again_and_again(others):
-        end = time.monotonic() + _SECONDS
+        allowed = Allowed(_SECONDS)
         odd, distance = alone, 0.0
-        while distance < _FAR and time.monotonic() < end:
+        while distance < _FAR and not allowed.over:
             made = once()
             if (off := _distance(made, alone)) > distance:
                 odd, distance = made, off

@@ -17,6 +17,7 @@ from opproof.harness.check.sides import classes, encoding, frames
 from opproof.harness.check.sides.call import changed_of
 from opproof.harness.check.sides.exchange import Reply, Request
 from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.clock import count, count_no_more
 from opproof.harness.run.hosts.process import HostFault, HostProcess
 from opproof.harness.run.reach import withdrawn
 from opproof.vocabulary.errors import UsageError
@@ -67,14 +68,15 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
     def ask(request: Request) -> Reply:
         if process and not process[0].alive:
             died = process[0].fault()
-            process.pop().stop()
+            _stop(process.pop())
             return Reply(error=f"after the call before had returned, {died.message}", cause=died.verdict)
         if not process:
             how, hidden = _how(located, reference, seed, lasts=lasts), with_compiled(filter(None, [located.withheld]))
             process[:] = [HostProcess([*command, how], _memory(), hidden=hidden)]
+            count(process[0].number)
         reply = _answer(process[0], request, located.seconds)
         if reply.error and not process[0].alive:  # it died of this call, which says so
-            process.pop().stop()
+            _stop(process.pop())
         return reply
 
     try:
@@ -82,7 +84,12 @@ def isolated(located: Located, reference: Reference, seed: int = 0, *, lasts: bo
             yield ask
     finally:
         for p in process:
-            p.stop()
+            _stop(p)
+
+
+def _stop(process: HostProcess) -> None:
+    process.stop()
+    count_no_more(process.number)
 
 
 def _memory() -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
+
+from opproof.harness.check.tensors import Tensor
 
 _Answer = TypeVar("_Answer")
 
@@ -37,6 +39,26 @@ class Setting(StrEnum):
     NET = "as a layer of a network, with a trained weight and a loss behind it"
     AUTOCAST = "under torch.autocast"
     BESIDE = "while another thread calls it with other numbers"
+
+
+#: Of so many elements a call has one thread: more would wait for one another, and for all who use the other cores.
+_SMALL = 1 << 17
+
+
+@contextmanager
+def threads_for(tensors: Sequence[Tensor]) -> Iterator[None]:
+    """A block in which PyTorch has one thread for tensors that are small, and its own number for others."""
+    import torch
+
+    before = torch.get_num_threads()
+    if before == 1 or sum(t.values.size for t in tensors) > _SMALL:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @contextmanager

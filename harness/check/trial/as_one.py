@@ -28,7 +28,7 @@ def wrong_as_one(ask: Ask, asked: Facts, known: Truth, one: tuple[int, ...]) -> 
     apart = ask(asked.request)
     if apart.error or fails(judge(asked, known, apart)):
         return None
-    request = _as_one(asked.request, one)
+    request = as_one(asked.request, one)
     reply = ask(request)
     if reply.error:
         return Judgement(reply.cause, reply.error)
@@ -36,7 +36,7 @@ def wrong_as_one(ask: Ask, asked: Facts, known: Truth, one: tuple[int, ...]) -> 
     return judgement if judgement.verdict in FAILED else None
 
 
-def _as_one(request: Request, one: tuple[int, ...]) -> Request:
+def as_one(request: Request, one: tuple[int, ...]) -> Request:
     """The call with the first in the place of all, whose gradient alone is asked for."""
     needs = tuple(need and (i not in one or i == min(one)) for i, need in enumerate(request.needs))
     return replace(request, one=one, needs=needs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -23,6 +22,7 @@ from opproof.harness.check.trial.special import hidden, nonfinite, unread
 from opproof.harness.check.trial.tails import by_beginnings, by_version
 from opproof.harness.check.trial.written import written_between
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import Clock
 
 #: Seconds that each of these may take at most, and the share of what the check took so far.
 _SECONDS, _SHARE = 1.0, 0.1
@@ -37,16 +37,16 @@ def closing(
     ask: Ask,
     reference: Native,
     wish: Wish,
-    began: float,
+    clock: Clock,
     *,
     apart: bool,
     alone: Unwatched | None = None,
 ) -> tuple[list[Tried], tuple[str, ...]]:
     """What was tried, all of it right, with what turns out wrong, and what there was no time for.
 
-    `began`: of time.monotonic(). `apart`: the candidate is in a process of its own, which may die.
+    `clock`: of the check. `apart`: the candidate is in a process of its own, which may die.
     """
-    seconds = min(_SECONDS, _SHARE * (time.monotonic() - began))
+    seconds = min(_SECONDS, _SHARE * clock.spent)
     few = max(seconds, _LEAST)
     slow = found[0].reply.seconds > few
     first = found[0].right if found[0].variant.name == GIVEN else None

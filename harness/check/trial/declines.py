@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from opproof.harness.check.questions.stretched import steps, stretched, uneven
-from opproof.harness.check.questions.variants import Variant
+from opproof.harness.check.questions.tied import parted
+from opproof.harness.check.questions.variants import GIVEN, Variant
 from opproof.harness.check.refusals import is_complaint
 from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
@@ -24,11 +25,11 @@ _ACCIDENTS = frozenset(
 _OF_MEMORY = ("contiguous", "storage_offset", "with stride", "a stride", "aligned")
 
 
-def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tried:
+def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None, *, drawn: bool = False) -> Tried:
     """A variant; declined where the candidate shows that it is made for a factory's sizes, or does not take this one.
 
-    `usual`: what became of the inputs as given; None of these themselves, as an error is the candidate's whole answer
-    then and no refusal of a neighbour.
+    `usual`: what became of the inputs as given; None where that is not known. An error of these themselves is the
+    candidate's whole answer, and no refusal of a neighbour. `drawn`: some draw has its shapes.
     """
     forward = one.judgements.get(Mode.FORWARD)
     if forward is None:
@@ -47,11 +48,13 @@ def of_candidate(one: Tried, given: Sequence[Tensor], usual: Tried | None) -> Tr
         return by_candidate(one.variant, "the candidate takes more memory there than there is", news=False)
     if one.variant.group and ((dies and one.variant.apart) or _is_of_given_sizes(one, forward.verdict, usual)):
         why = f"the candidate is made for the sizes given: {forward.message}"
+    elif not drawn and (pair := _parted(one, given)) is not None:
+        why = f"{pair[0]} and {pair[1]} stand in a relation as given, and do not there: {_shape_said(one)}"
     elif forward.verdict is Verdict.WRONG_SHAPE and _is_of_nothing(one):
         why = f"of nothing the candidate has another result: {forward.message}"
     elif forward.verdict is Verdict.ERROR and _is_accident(forward.message, one.variant, given):
         return one
-    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else usual is not None):
+    elif forward.verdict is Verdict.ERROR and (_refused(forward.message) if laid else one.variant.name != GIVEN):
         why = f"the candidate declines: {forward.message}"
     return by_candidate(one.variant, why, news=dies) if why else one
 
@@ -67,6 +70,18 @@ def _is_of_given_sizes(one: Tried, verdict: Verdict, usual: Tried | None) -> boo
         any(len(got) != len(one) for one in others) or all(n in pair for n, *pair in zip(got, *others, strict=True))
         for got, *others in zip(*shapes, strict=True)
     )
+
+
+def _parted(one: Tried, given: Sequence[Tensor]) -> tuple[int, int] | None:
+    """Two sizes that no longer stand in the relation they had, at a variant whose results have other shapes."""
+    if not _shape_said(one):
+        return None
+    return parted(*([() if t.param else t.shape for t in some] for some in (given, one.variant.asked)))
+
+
+def _shape_said(one: Tried) -> str:
+    """What is said of a result of another shape; empty where there is none."""
+    return next((j.message for j in one.judgements.values() if j.verdict is Verdict.WRONG_SHAPE), "")
 
 
 def _is_of_nothing(one: Tried) -> bool:

@@ -5,7 +5,6 @@ A last tile that is stored without a mask writes past its tensor at ragged sizes
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -19,6 +18,7 @@ from opproof.harness.check.tensors import CONTIGUOUS
 from opproof.harness.check.trial.in_time import begun_in
 from opproof.harness.check.trial.off import off
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
+from opproof.harness.clock import Allowed
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED, Verdict
@@ -121,9 +121,9 @@ def _judged(one: Right, reply: Reply) -> Iterator[tuple[Mode, Judgement]]:
 
 def fenced_sizes(found: Sequence[Tried], ask: Ask, seconds: float, *, apart: bool) -> list[Tried]:
     """The variants, those of the given values at their sizes and at others asked between fences, until one fails."""
-    end = time.monotonic() + seconds
+    allowed = Allowed(seconds)
     for i, one in enumerate(found):
-        if time.monotonic() > end:
+        if allowed.over:
             break
         usual = one.variant.fill == "normal" and one.variant.rest is None
         wrong = between_fences(one.right, ask, apart=apart) if usual and one.right is not None else None

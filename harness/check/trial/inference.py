@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import overwritten
 from opproof.harness.check.trial.off import off
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
+from opproof.harness.clock import Allowed
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import FAILED
@@ -28,9 +28,9 @@ def without_gradients(first: Right, ask: Ask, seconds: float, *, reuses: bool) -
         return None
     asked = first.asked.request.plain
     other = replace(asked, tensors=first.variant.other)
-    end = time.monotonic() + seconds
+    allowed = Allowed(seconds)
     for i, is_other in enumerate(c == "1" for c in _OTHER):
-        if i >= _LEAST and time.monotonic() > end:
+        if i >= _LEAST and allowed.over:
             break
         reply = ask(other if is_other else asked)
         judgement: Judgement | None = None

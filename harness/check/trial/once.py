@@ -12,6 +12,7 @@ from opproof.harness.check.sides.reference import Reference
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.judge import fails
 from opproof.harness.check.trial.manner import Manner
+from opproof.harness.clock import Allowed, Clock
 from opproof.harness.judge.judgement import Judgement
 from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.torch.casts import Casts
@@ -31,10 +32,10 @@ _FIRST = 4
 class Once:
     """What is known of the inputs of one check, in the layout given; `tensors` keeps their arrays alive.
 
-    `until`, of time.perf_counter(): no truth but that of the inputs as given is worked out beyond it.
+    `until`: no truth but that of the inputs as given is worked out beyond it.
     """
 
-    until: float
+    until: Allowed
 
     facts: dict[_Key, Facts] = field(default_factory=dict)
     truths: dict[_Key, Truth] = field(default_factory=dict)
@@ -61,7 +62,8 @@ class Once:
 
         Raises OutOfTime.
         """
-        timed = question if variant.name == GIVEN else replace(question, until=self.until)
+        left = Allowed(self.until.left, Clock(alone=True))  # the candidate rests meanwhile
+        timed = question if variant.name == GIVEN else replace(question, late=lambda: left.over)
         key = _key(asked.request.tensors)
         plain = _is_plain(variant) and asked.request.layout != _STRETCHED and key in self.facts
         if plain and key in self.truths:

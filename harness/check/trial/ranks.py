@@ -6,7 +6,6 @@ matrices, and who refuses more axes says so.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from opproof.harness.check.sides.exchange import Answered, Reply, Request
 from opproof.harness.check.sides.reference import Ask, Native
 from opproof.harness.check.tensors import CONTIGUOUS, Tensor
 from opproof.harness.check.trial.outcome import Right, Tried, by_candidate
+from opproof.harness.clock import Allowed
 
 #: What is told of it.
 _OTHERWISE = "the candidate gives something else than for each of two matrices, and the reference does not"
@@ -29,9 +29,9 @@ def with_another_axis(first: Right, ask: Ask, reference: Native, seconds: float)
     request = first.asked.request.plain
     if request.after or first.asked.reply.draws:
         return
-    end = time.monotonic() + seconds
+    allowed = Allowed(seconds)
     for name, places in _batched(request.tensors):
-        if time.monotonic() > end:
+        if allowed.over:
             return
         other = [
             o if i in places else t for i, (t, o) in enumerate(zip(request.tensors, first.variant.other, strict=True))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from opproof.harness.check.sides.alike import alike
 from opproof.harness.check.sides.reference import Ask
 from opproof.harness.check.trial.faults import overwritten
 from opproof.harness.check.trial.outcome import Right, Tried, with_failure
+from opproof.harness.clock import Allowed
 from opproof.harness.judge.judgement import Judgement
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
@@ -22,7 +22,7 @@ def unrepeated(first: Right, ask: Ask, seconds: float, *, reuses: bool) -> Tried
 
     Of two calls, however far apart, some have other data: a ring of buffers shows. `reuses`: that it may is declared.
     """
-    asked, end = first.asked.request, time.monotonic() + seconds
+    asked, allowed = first.asked.request, Allowed(seconds)
     other = replace(asked, tensors=first.variant.other)
     for i in range(CALLS):
         is_other = i.bit_count() % 2 == 1
@@ -37,7 +37,7 @@ def unrepeated(first: Right, ask: Ask, seconds: float, *, reuses: bool) -> Tried
                 text = reply.error or f"one call in {i + 1} gave other {_NOUNS[mode]}"
                 verdict = reply.cause if reply.error else Verdict.NOT_REPEATABLE
                 return with_failure(first, reply, mode, Judgement(verdict, text))
-        if time.monotonic() > end:
+        if allowed.over:
             break
     return None
 

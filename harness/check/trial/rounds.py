@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,12 +12,13 @@ from types import MappingProxyType
 from opproof.harness.check.doubts.slight import slight
 from opproof.harness.check.questions.arguments import shapes
 from opproof.harness.check.questions.changed import Pair
-from opproof.harness.check.questions.draws import in_turn, swept, swept_apart, variants_of, vast
+from opproof.harness.check.questions.draws import all_in_turn, swept, swept_apart, variants_of, vast
 from opproof.harness.check.questions.numbers import floors_of, marks_of, numbers_of
 from opproof.harness.check.questions.properties.kinds import Property
 from opproof.harness.check.questions.sizes import sizes
 from opproof.harness.check.questions.variants import Variant, by_turns
 from opproof.harness.check.sides.reference import Ask, Reference
+from opproof.harness.check.sides.settings import threads_for
 from opproof.harness.check.sides.unwatched import Unwatched
 from opproof.harness.check.tensors import Tensor
 from opproof.harness.check.trial.borne import borne
@@ -31,6 +31,7 @@ from opproof.harness.check.trial.pace import Pace
 from opproof.harness.check.trial.swept import differing
 from opproof.harness.check.trial.tried import tried
 from opproof.harness.check.wish import Wish
+from opproof.harness.clock import ENDLESS, Allowed, Clock
 from opproof.harness.truth.torch.arithmetic import OutOfTime
 from opproof.vocabulary.errors import UsageError
 from opproof.vocabulary.verdicts import FAILED, OPEN, Verdict
@@ -50,10 +51,14 @@ _SEEN = " (another answer than PyTorch's own)"
 
 @dataclass(frozen=True)
 class Rounds:
-    """What was tried, the inputs as given first, and the names of what there was no time for."""
+    """What was tried, the inputs as given first, and the names of what there was no time for.
+
+    `asked`: how many variants of those that were planned were tried, whoever declined them.
+    """
 
     tried: list[Tried]
     left: tuple[str, ...]
+    asked: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,9 +93,9 @@ def every_variant(
     seed draws of other shapes, whose sizes are.
     `alone`: what asks the candidate where nobody judges.
     """
-    start, found, manner = time.monotonic(), list[Tried](), wish.manner
+    clock, found, manner = Clock(), list[Tried](), wish.manner
     first, names, left = pairs[0][0], list[str](), list[str]()
-    pace, once = Pace(first), Once(math.inf if wish.only else time.perf_counter() + _OVER * wish.seconds)
+    pace, once = Pace(first), Once(ENDLESS if wish.only else Allowed(_OVER * wish.seconds, clock))
     bounded = reference if wish.only else replace(reference, patience=_SHARE * wish.seconds)
     late, drawn = once, {tuple(shapes(draw)) for pair in pairs for draw in pair}
     named = reference.subject, reference.form.arguments.rest
@@ -98,8 +103,8 @@ def every_variant(
     others = sizes(first, numbers, parted=apart) if own else []
     marks = marks_of(reference.subject)
     made = variants_of(pairs, kept, by_shape, others, otherwise, floors_of(*named), numbers, marks, exchanged)
-    turned = (in_turn(some, i) if own else some for i, some in enumerate(made))
-    last = takewhile(lambda _: time.monotonic() - start < wish.seconds, further)
+    turned = all_in_turn(made) if own else made
+    last = takewhile(lambda _: clock.spent < wish.seconds, further)
 
     def wanted(name: str) -> bool:
         """Not what was judged already: the same size may be among the others."""
@@ -116,18 +121,18 @@ def every_variant(
     shares = ((draws, _LATER), (long, _VAST), (many, _ONE_BY_ONE))
     odd = (differing(bounded, ask, v, manner, math.inf if wish.only else s * wish.seconds) for v, s in shares)
     for same in chain(turned, ((v,) for v in chain(last, *odd))):
-        begun = time.monotonic()
+        begun = clock.spent
         names.append(same[0].name)
         if _is_needless(same[0], found, wish):
             continue
         if found and not wish.neighbours:
             break
-        if found and not same[0].seen and begun - start + pace.seconds(same[0].asked) > wish.seconds:
+        if found and not same[0].seen and begun + pace.seconds(same[0].asked) > wish.seconds:
             left.append(same[0].name)
             continue
         try:
             if same[0].seen and late is once and wish.only is None:
-                late = replace(once, until=time.perf_counter() + _AFTER * wish.seconds)
+                late = replace(once, until=Allowed(_AFTER * wish.seconds))
             known = late if same[0].seen else once
             usual = found[0] if found else None
             side = reference if usual is None else _patient(bounded, usual, pace.growth(same[0].asked))
@@ -137,18 +142,19 @@ def every_variant(
             continue
         given_up = bool(one.declined) and one.by is By.REFERENCE  # which tells nothing of the others
         if found and not given_up:  # the first has the start of a process in it
-            pace.took(same[0].asked, time.monotonic() - begun)
+            pace.took(same[0].asked, clock.spent - begun)
         if not found and one.declined and wish.only is None:
             raise UsageError(f"{one.declined}: give inputs that the reference takes.")
         found.append(one)
         if _is_enough(found):
             break
+    asked = len(found)
     if found and (wish.neighbours or wish.last) and not any(t.fails for t in found):
-        found, not_asked = closing(found, ask, bounded, wish, start, apart=apart, alone=alone)
+        found, not_asked = closing(found, ask, bounded, wish, clock, apart=apart, alone=alone)
         left[:0] = not_asked
     if not found:
         raise UsageError(f"only={wish.only!r} is no variant of these inputs: expected one of {', '.join(names)}.")
-    return Rounds(found, tuple(left))
+    return Rounds(found, tuple(left), asked)
 
 
 def _patient(reference: Reference, given: Tried, growth: float) -> Reference:
@@ -162,6 +168,8 @@ def _is_needless(variant: Variant, found: Sequence[Tried], wish: Wish) -> bool:
     if wish.only is not None:
         return variant.name != wish.only
     if {variant.group, variant.unless} & {t.variant.group for t in found if not t.declined} - {""}:
+        return True
+    if variant.instead and any(t.variant.name == variant.instead and not t.declined for t in found):
         return True
     return variant.rare and any(t.fails for t in found)
 
@@ -187,8 +195,10 @@ def _of_some(
     `drawn`: shapes that draws have, which mean what they mean.
     """
     for variant in same:
-        said = None if tuple(shapes(variant.asked)) in drawn else of_reference(reference, given, variant, manner)
-        one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual)
+        is_drawn = variant.drawn or tuple(shapes(variant.asked)) in drawn
+        with threads_for(variant.asked):
+            said = None if is_drawn else of_reference(reference, given, variant, manner)
+            one = said or of_candidate(tried(reference, ask, variant, manner, once), given, usual, drawn=is_drawn)
         if not _open(one):
             break
     open_ = bool({j.verdict for j in one.judgements.values()} & OPEN) and not one.fails

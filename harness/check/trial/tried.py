@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from opproof.harness.check.doubts.at_zeros import at_zeros
-from opproof.harness.check.doubts.beyond import overflows, undefined
+from opproof.harness.check.doubts.beyond import overflows, unanswered, undefined
 from opproof.harness.check.doubts.convention import Convention, of_convention
 from opproof.harness.check.doubts.finer import as_rounded
 from opproof.harness.check.doubts.in_layout import means_otherwise, shared_alike
@@ -27,7 +27,7 @@ from opproof.harness.check.sides.exchange import Reply
 from opproof.harness.check.sides.facts import Facts
 from opproof.harness.check.sides.reference import Ask, Reference, kinds
 from opproof.harness.check.tensors import CONTIGUOUS, kind_of
-from opproof.harness.check.trial.as_one import wrong_as_one
+from opproof.harness.check.trial.as_one import as_one, wrong_as_one
 from opproof.harness.check.trial.before import kept
 from opproof.harness.check.trial.faults import fault
 from opproof.harness.check.trial.judge import fails, judge, judge_gradients, judge_outputs
@@ -133,7 +133,11 @@ def _wrong_as_one(reference: Reference, ask: Ask, variant: Variant, manner: Mann
         known = truth(question)
     except _NOT_THESE:
         return None
-    return wrong_as_one(ask, asked, known, variant.one)
+    wrong = wrong_as_one(ask, asked, known, variant.one)
+    if wrong is None or wrong.verdict is not Verdict.ERROR:
+        return wrong
+    own = reference.native(as_one(asked.request, variant.one))
+    return None if own.error or own.failed else wrong
 
 
 def _three(ask: Ask, asked: Facts, other: Facts) -> list[Reply]:
@@ -167,6 +171,8 @@ def _doubted(
 ) -> Tried | None:  # fmt: skip
     """A variant at which what is wrong says nothing of the candidate; None where it does, or nothing is."""
     neighbour = variant.name != GIVEN
+    if neighbour and (why := unanswered(known, judgements, lambda: judge(asked, known, asked.reply))):
+        return by_reference(variant, why)
     if neighbour and fails(judgements) and overflows(reference, asked, known, judgements):
         return by_reference(variant, "it overflows in float32 itself")
     if why := unsettled(question, variant, known, judgements):

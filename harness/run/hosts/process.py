@@ -187,6 +187,11 @@ class HostProcess:
                 self._poll.unregister(self._requests)
 
     @property
+    def number(self) -> int:
+        """Of the process, its keeper's, below which the host and all that it starts are."""
+        return self._keeper.pid
+
+    @property
     def alive(self) -> bool:
         """Whether it still runs, and has said nothing since its last answer."""
         if not self._ended and not self._buffer and not self._poll.poll(0):

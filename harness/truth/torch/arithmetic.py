@@ -7,7 +7,6 @@ noisy ones read them from there, so that noise never flips a branch. Amplitudes 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -101,7 +100,7 @@ class Arithmetic:
     draws: list[Any] = field(default_factory=list)  # random numbers that the reference drew in its own dtype, in order
     products: Products = field(default_factory=Products)  # of the exact evaluation
     saved: float = 0.0  # amplitude of one store of an output in 16 bits that the backward reads
-    until: float = math.inf  # of time.perf_counter(): no operation begins later
+    late: Callable[[], bool] = lambda: False  # whether no operation is to begin any more
     numbers: dict[tuple[str, float], float] = field(default_factory=dict)  # what was drawn for numbers of Python's
     operations: Operations = field(default_factory=Operations)  # of the forward
     _generator: Any = None

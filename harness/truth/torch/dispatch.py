@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -74,7 +73,7 @@ def _counted(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwarg
 
 def answer(noise: Arithmetic, mode: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What `func` gives in this arithmetic. Raises OpError, with its name, where it has no rule, and OutOfTime."""
-    if time.perf_counter() > noise.until:
+    if noise.late():
         raise OutOfTime
     if not hasattr(func, "_schema"):
         raise OpError(TAKES_FUNCTIONS.format(f"{func} of PyTorch"))

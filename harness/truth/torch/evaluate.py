@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +44,7 @@ class Question:
     draws: tuple[Any, ...] = ()  # those that it drew in its own dtype
     casts: Casts = ()  # its own to and from 16 bits, where a candidate may round as it does
     saves: bool = True  # whether outputs are read again as they are stored, by a backward or by what comes after
-    until: float = math.inf  # of time.perf_counter(), at which evaluations raise OutOfTime
+    late: Callable[[], bool] = lambda: False  # whether evaluations are to raise OutOfTime
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -149,7 +148,7 @@ def key_of(question: Question, run: int) -> int:
 
 def evaluated(noise: Arithmetic, question: Question, unit: float, *, scatter: bool = False) -> list[Any]:
     """Outputs, then gradients by input, as arrays; `scatter`: of gradients, with nothing cancelling in the backward."""
-    torch, noise.until = noise.torch, question.until
+    torch, noise.late = noise.torch, question.late
     leaves = [None if x is None else torch.from_numpy(np.array(x, order="C")) for x in question.inputs]
     if noise.way not in (Way.GIVEN, Way.ANEW):
         leaves = [noise.rounded(x) if x is not None and x.is_floating_point() and not _mask(x) else x for x in leaves]

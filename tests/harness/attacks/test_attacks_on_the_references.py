@@ -176,7 +176,17 @@ def test_the_reference_of_a_check_is_empty_for_its_candidate(tmp_path):
         pytest.skip("no mount namespaces here")
     (tmp_path / "reference.py").write_text(REFERENCE, encoding="utf-8")
     (tmp_path / "candidate.py").write_text(ANSWERS, encoding="utf-8")
-    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "opproof.harness",
+        "check",
+        "reference.py",
+        "candidate.py",
+        "--accept-partial",
+        "--seconds",
+        "2",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "WRONG_VALUE" in done.stdout
@@ -208,7 +218,17 @@ def test_what_a_candidate_leaves_beside_the_reference_is_not_believed(tmp_path):
     """The first run plants a compiled reference that agrees, and that says that it need not be checked."""
     (tmp_path / "reference.py").write_text(REFERENCE, encoding="utf-8")
     (tmp_path / "candidate.py").write_text(PLANTS, encoding="utf-8")
-    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "opproof.harness",
+        "check",
+        "reference.py",
+        "candidate.py",
+        "--accept-partial",
+        "--seconds",
+        "1",
+    ]
     for _ in range(2):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 1, done.stdout + done.stderr

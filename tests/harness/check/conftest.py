@@ -14,6 +14,7 @@ _ASKING = frozenset(
         "test_one_tensor_far_off",
         "test_optional_tensors",
         "test_two_conditions",
+        "test_singular",
         "test_heads_of_queries_twice_those_of_keys",
         "test_ends_of_sequences_and_permutations_and_sizes_that_are_named_are_left",
     )

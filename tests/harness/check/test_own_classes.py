@@ -64,7 +64,17 @@ def run(tmp_path, candidate, *options):
     reference = COMMON + CONFIG + FUNCTION.replace("NAME", "reference").replace("FACTOR", "config.scale") + INPUTS
     (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
     (tmp_path / "candidate.py").write_text(candidate.replace("NAME", "candidate"), encoding="utf-8")
-    command = [sys.executable, "-m", "opproof.harness", "check", "reference.py", "candidate.py", "--seconds", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "opproof.harness",
+        "check",
+        "reference.py",
+        "candidate.py",
+        "--accept-partial",
+        "--seconds",
+        "1",
+    ]
     command += options
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 

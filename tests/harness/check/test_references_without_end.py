@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import opproof  # noqa: E402
-from opproof.harness.check.sides.patience import NoEnd, within  # noqa: E402
+from opproof.harness.check.sides.patience import WATCHING, NoEnd, within  # noqa: E402
 
 PARENTS = (-1, 0, 0, 1, 1, 3, 2, 4)
 
@@ -71,15 +71,31 @@ def test_what_ends_about_then_leaves_nothing_behind(seconds):
     for _ in range(100):
         try:
             with within(seconds):
-                time.sleep(0.003)
+                worked(0.003)
             ended.append(True)
         except NoEnd:
             ended.append(False)
         sum(range(2000))
     assert len(ended) == 100
-    for timer in [t for t in threading.enumerate() if isinstance(t, threading.Timer)]:
-        timer.join(5)
-        assert not timer.is_alive()
+    for waiting in [t for t in threading.enumerate() if t.name == WATCHING]:
+        waiting.join(5)
+        assert not waiting.is_alive()
+
+
+def worked(seconds):
+    """Keep a processor busy."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        sum(range(50))
+
+
+def test_what_waits_for_a_processor_has_its_time():
+    """Seconds in which others have the processor are not the call's: it sleeps here for twice as long as it may."""
+    with within(0.3):
+        time.sleep(0.6)
+        worked(0.02)
+    with pytest.raises(NoEnd), within(0.3):
+        worked(10)
 
 
 def test_in_another_thread_and_without_a_limit():

@@ -50,7 +50,9 @@ def checked(tmp_path, reference, candidate, *options):
     (tmp_path / "reference.py").write_text(reference, encoding="utf-8")
     (tmp_path / "candidate.py").write_text(candidate, encoding="utf-8")
     files = [str(tmp_path / "reference.py"), str(tmp_path / "candidate.py")]
-    done = CliRunner().invoke(cli, ["check", *files, "--seconds", "0.1", *options], standalone_mode=False)
+    done = CliRunner().invoke(
+        cli, ["check", *files, "--seconds", "0.1", "--accept-partial", *options], standalone_mode=False
+    )
     if done.exception is not None:
         raise done.exception
     return done.return_value, done.output
@@ -98,7 +100,9 @@ def test_the_error_of_eager_is_told(tmp_path, monkeypatch):
 def test_one_file_may_hold_both(tmp_path, factor, status):
     body = "def candidate(x, w):\n    return torch.softmax(x * w, -1)"
     (tmp_path / "both.py").write_text(f"{REFERENCE}\n{body}{factor}\n", encoding="utf-8")
-    done = CliRunner().invoke(cli, ["check", str(tmp_path / "both.py"), "--seconds", "0.1"], standalone_mode=False)
+    done = CliRunner().invoke(
+        cli, ["check", str(tmp_path / "both.py"), "--accept-partial", "--seconds", "0.1"], standalone_mode=False
+    )
     assert done.return_value == status, done.output
     assert status == 0 or "again: opproof check " + str(tmp_path / "both.py --only 'as given'") in done.output
     (tmp_path / "both.py").write_text(REFERENCE, encoding="utf-8")

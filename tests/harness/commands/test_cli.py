@@ -17,6 +17,7 @@ from opproof.harness.run import runner
 from opproof.harness.run.pool import Pool
 from opproof.harness.run.status import Exit
 from opproof.reports import read_results
+from opproof.vocabulary.modes import Mode
 
 SMALL = str(Path(__file__).parents[2] / "_small_backend.py")
 
@@ -316,7 +317,7 @@ def test_list_backends_says_what_is_not_installed(capfd, monkeypatch, tmp_path):
 def test_show(capfd, tmp_path):
     assert call("show", "mul[a=2x3;b=3,;f32]", "--npz", tmp_path / "a.npz") == 0
     text = capfd.readouterr().out
-    assert text.startswith("mul[a=2x3;b=3,;f32]\n")
+    assert text.startswith("mul[a=2x3;b=3,;f32]  gradient\n")
     with np.load(tmp_path / "a.npz") as file:
         arrays = dict(file)
     names = ["input a", "input b", "expected y", "bound y", "cotangent y"]
@@ -348,6 +349,24 @@ def test_show_says_what_a_domain_does_to_the_data(capfd, case, said):
     out = capfd.readouterr().out
     assert said in out
     assert ("domain of" in out) is bool(said)
+
+
+def test_show_has_the_data_of_the_mode_that_is_asked_for(capfd, tmp_path):
+    """A forward record's: near 1 and -1 arc sines have no gradient that 16 bits hold, so its data are others."""
+    from opproof.harness.truth.posed import pose
+    from opproof.reference_ops import load
+
+    case, inputs = "asin[x=66x11;f16;fill=branches]", {}
+    for mode in ("forward", "gradient"):
+        assert call("show", case, "--mode", mode, "--npz", tmp_path / f"{mode}.npz") == 0
+        assert capfd.readouterr().out.startswith(f"{case}  {mode}\n")
+        with np.load(tmp_path / f"{mode}.npz") as file:
+            inputs[mode] = file["input x"]
+            assert ("gradient x" in file) is (mode == "gradient")
+        np.testing.assert_array_equal(inputs[mode], pose(Case.parse(case), load("asin"), Mode(mode)).asked.inputs[0])
+    assert not np.array_equal(inputs["forward"], inputs["gradient"])
+    assert call("show", case) == 0
+    assert capfd.readouterr().out.startswith(f"{case}  gradient\n")
 
 
 def test_show_of_an_exact_case_and_of_one_without_gradient(capfd):

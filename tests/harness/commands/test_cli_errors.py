@@ -58,6 +58,9 @@ CALLS = {
     (*CASE, "relu[x=3,;f32;layout=bent]"): "unknown layout 'bent' in relu[x=3,;f32;layout=bent]: expected one of ",
     (*CASE, "relu[x=3,;f32;needs=y]"): "relu[x=3,;f32;needs=y]: needs=y names no tensor of the case; there are x.",
     ("show", "relu[x=3,;f31]"): "malformed part 'f31' in 'relu[x=3,;f31]': expected name=value or one of f64, ",
+    ("show", "argmax[x=3x5;dim=-1;f32]", "--mode", "gradient"): (
+        "argmax[x=3x5;dim=-1;f32] has no gradient: give --mode forward, or none."
+    ),
     ("show", "relu[x=3,;f32]", "--npz", "no/such/folder/a.npz"): "cannot write no/such/folder/a.npz: ",
     ("list", "cases", "-o", "sofmax"): "unknown operator 'sofmax'; did you mean softmax, ",
     ("report", "no_such_folder"): "cannot read no_such_folder: No such file or directory; `opproof run --out DIR` ",

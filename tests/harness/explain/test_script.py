@@ -112,6 +112,17 @@ def forward(x):
 '''
 
 
+@pytest.mark.parametrize("shape", ["66x11", "150x11"], ids=["alone", "with opproof"])
+def test_a_forward_record_has_its_own_data(tmp_path, shape):
+    case = Case.parse(f"asin[x={shape};f16;fill=branches]")
+    own, other = (arrays_of(case, asked=mode)["expected y"] for mode in ("forward", "gradient"))
+    index = tuple(map(int, np.argwhere(own != other)[0]))
+    forward = failing(case, "forward", "y", index, 0.25)
+    for records in ([forward], [failing(case, "gradient", "x", (0, 1), 0.5), forward]):
+        lines = run(tmp_path, script(case, records), alone=False).splitlines()
+        assert [line.partition(" expected ")[2].partition(",")[0] for line in lines] == [repr(float(own[index]))]
+
+
 def test_a_users_own_operator(tmp_path):
     (tmp_path / "snake.py").write_text(OWN, encoding="utf-8")
     case = Case.parse("snake[x=3x5;f32]")

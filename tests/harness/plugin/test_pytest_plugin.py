@@ -155,7 +155,7 @@ def test_a_wrong_function_fails_with_its_explanation():
     text = str(failure.value)
     assert text.startswith("scaled is not softmax: 1 of 1 record failed")
     assert "1.001 × the expected value" in text
-    assert "opproof show 'softmax[x=7x33;dim=-1;f32]'" in text
+    assert "opproof show 'softmax[x=7x33;dim=-1;f32]' --mode forward" in text
 
 
 FIXTURE = """

@@ -1,0 +1,114 @@
+"""What a budget of seconds has been spent: seconds of processors, however busy the machine is with something else.
+
+By the wall's clock two busy neighbours let a check of 105 variants try 8. What takes no processor at all, as a call
+that sleeps or waits for a device, is counted by the wall's clock, at a part of its rate; what waits for a processor is
+not, where the system tells (/proc/PID/schedstat).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opproof.backends.host.keeper import descendants
+
+#: So many seconds of the wall's clock count as one where processors have nothing to do.
+IDLE = 8.0
+#: Processes beside this one, each with all below it, whose work counts.
+_COUNTED: set[int] = set()
+#: Ticks a second in /proc/PID/stat, and the places of those of a process and of its children that have ended.
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PLACES = slice(11, 15)
+
+
+@dataclass
+class Clock:
+    """Seconds since it was made; `alone`: of this process, which is looked at a thousand times as fast as others."""
+
+    alone: bool = False
+    _processor: float = field(init=False)
+    _queued: float = field(init=False)
+    _wall: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._processor, self._queued = self._worked(), self._waited()
+        self._wall = time.monotonic()  # read last here and first below: what comes between is not counted
+
+    @property
+    def spent(self) -> float:
+        """Seconds of processors; of several at once, as many as have passed; of none, a part of those."""
+        passed = time.monotonic() - self._wall
+        worked = min(self._worked() - self._processor, passed)
+        if passed <= IDLE * worked:
+            return worked
+        return max(worked, (passed - max(self._waited() - self._queued, 0.0)) / IDLE)
+
+    def _worked(self) -> float:
+        return time.process_time() if self.alone else _processor()
+
+    def _waited(self) -> float:
+        """Seconds for a processor, of this process's first thread, and of others that are counted."""
+        return _queued("self") + (0.0 if self.alone else sum(map(_queued, _counted())))
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """So many seconds from when it was made."""
+
+    seconds: float
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, below 0 where it is over."""
+        return self.seconds - self.clock.spent
+
+    @property
+    def over(self) -> bool:
+        """Whether none is left."""
+        return self.left < 0
+
+
+def count(process: int) -> None:
+    """Count what another process works from its start, and all below it; where there is no /proc nothing of it."""
+    _COUNTED.add(process)
+
+
+def count_no_more(process: int) -> None:
+    """Leave out a process that has ended, and that this one has waited for: it counts among its children."""
+    _COUNTED.discard(process)
+
+
+def _processor() -> float:
+    """Seconds of processors of this process, of its children that have ended, and of those that are counted."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_of, _counted()))
+
+
+def _counted() -> list[int]:
+    return [one for process in _COUNTED for one in (process, *descendants(process))]
+
+
+def _queued(process: int | str) -> float:
+    """Seconds in which a process could have run and did not; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _of(process: int) -> float:
+    """Of one that runs, with its children that have ended; 0 where it cannot be known."""
+    try:
+        told = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0.0
+    return sum(map(int, told.rpartition(")")[2].split()[_PLACES])) / _TICKS
+
+
+#: As long as it takes.
+ENDLESS = Allowed(math.inf)

@@ -1,0 +1,169 @@
+"""Seconds of a check are the processors': what is tried hangs on no neighbour, and who tried little says so."""
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+torch = pytest.importorskip("torch")
+
+import opproof  # noqa: E402
+from opproof.harness import clock  # noqa: E402
+from opproof.harness.__main__ import cli  # noqa: E402
+from opproof.harness.check.sides.settings import threads_for  # noqa: E402
+from opproof.harness.check.tensors import Tensor  # noqa: E402
+from opproof.harness.clock import IDLE, Allowed, Clock, count, count_no_more  # noqa: E402
+
+FILE = """
+import torch
+
+def reference(x):
+    return torch.tanh(x) * 2
+
+def candidate(x):
+    return torch.tanh(x) * 2
+
+def inputs(seed, dtype):
+    return [torch.randn(5, 24, generator=torch.Generator().manual_seed(seed)).to(dtype)]
+"""
+
+
+def worked(seconds):
+    """Keep a processor busy for so many seconds of it."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        sum(range(100))
+
+
+def test_work_counts_whole_and_waiting_in_part():
+    busy = Clock()
+    worked(0.2)
+    assert 0.19 <= busy.spent < 0.5
+    idle = Clock()
+    time.sleep(0.8)
+    assert 0.8 / IDLE <= idle.spent < 0.4
+
+
+def test_two_processors_at_once_count_as_the_time_that_passes(monkeypatch):
+    alone = Clock(alone=True)
+    monkeypatch.setattr("opproof.harness.clock.time.process_time", lambda: time.perf_counter() * 64)
+    time.sleep(0.05)
+    assert alone.spent < 5
+
+
+def test_what_another_process_works_counts_while_it_runs_and_after():
+    program = "import time\nwhile time.process_time() < 0.6: pass\nprint('done', flush=True)\ninput()"
+    both = Clock()
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        count(process.pid)
+        assert process.stdout.readline() == b"done\n"
+        while_it_runs = both.spent
+        process.communicate(b"\n")
+        count_no_more(process.pid)
+    assert while_it_runs >= 0.5
+    assert both.spent >= 0.5
+
+
+def test_what_is_allowed_is_over_once_it_is_spent():
+    allowed = Allowed(0.1)
+    assert not allowed.over
+    worked(0.15)
+    assert allowed.over
+    assert allowed.left < 0
+
+
+def test_what_is_tried_hangs_on_no_neighbour(monkeypatch):
+    """Fifty times as long by the clock on the wall, for want of a processor, changes nothing."""
+    queued = clock._queued
+
+    def tried(rate):
+        began = time.perf_counter()
+        monkeypatch.setattr(
+            "opproof.harness.clock.time.monotonic", lambda: began + rate * (time.perf_counter() - began)
+        )
+        monkeypatch.setattr(
+            "opproof.harness.clock._queued",
+            lambda process: queued(process) + (rate - 1) * (time.perf_counter() - began) * (process == "self"),
+        )
+        report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(5, 24)], seconds=20)
+        assert report.complete
+        return report.tried
+
+    assert tried(1) == tried(50)
+
+
+def test_small_tensors_have_one_thread_and_large_ones_all():
+    import numpy as np
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        for elements, threads in ((100, 1), (1 << 18, 3)):
+            with threads_for([Tensor("x", np.zeros(elements), "float32")]):
+                assert torch.get_num_threads() == threads
+            assert torch.get_num_threads() == 3
+        seen = []
+
+        def kernel(x):
+            seen.append(torch.get_num_threads())
+            return torch.tanh(x)
+
+        opproof.check(kernel, like=torch.tanh, inputs=[(5, 24)], neighbours=False)
+        assert {*seen[1:]} == {1}  # the first call finds out what the kernel takes
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_candidates_own_process_counts(tmp_path):
+    from opproof.harness.check.compared import compared
+    from opproof.harness.check.sides.files import pair
+    from opproof.harness.check.wish import Wish
+
+    (tmp_path / "both.py").write_text(FILE.replace("def candidate(x):", "def candidate(x):\n    busy()") + BUSY)
+    both = pair(tmp_path / "both.py", tmp_path / "both.py", 0)
+    report = compared(both.candidate, both.like, both.inputs, Wish(seconds=3.0, gradients=False))
+    assert not report.complete
+
+
+BUSY = """
+def busy():
+    import time
+    until = time.process_time() + 0.3
+    while time.process_time() < until:
+        sum(range(1000))
+"""
+
+
+def test_a_pass_of_less_than_half_says_so_first():
+    report = opproof.check(torch.tanh, like=torch.tanh, inputs=[(5, 24)], seconds=0.0, raises=False)
+    assert report.ok
+    assert not report.complete
+    assert report.asked == 1
+    said = f"only 1 of {1 + report.left} planned variants were tried"
+    assert report.sentence.startswith(f"{said}: in these tanh is tanh")
+    assert str(report).splitlines()[-1] == f"{said}: there was no time for the others"
+    assert '"complete": false' in report.to_json()
+    half = replace(report, left=report.asked)
+    assert half.complete
+    assert half.sentence.startswith("tanh is tanh")
+    assert "planned" not in str(half)
+
+
+def test_an_operator_by_name_is_complete_where_half_of_its_cases_are():
+    few = opproof.check(torch.relu, op="relu", seconds=0.0, raises=False)
+    assert few.asked == 1
+    assert not few.complete
+    assert few.sentence.startswith("only 1 of ")
+
+
+@pytest.mark.parametrize(("options", "status"), [((), 3), (("--accept-partial",), 0)])
+def test_the_command_takes_less_than_half_only_where_that_is_accepted(tmp_path, options, status):
+    (tmp_path / "both.py").write_text(FILE)
+    asked = ["check", str(tmp_path / "both.py"), "--seconds", "0.01", *options]
+    result = CliRunner().invoke(cli, asked, standalone_mode=False)
+    assert result.return_value == status, result.output
+    assert result.output.rstrip().splitlines()[-1].startswith("only 1 of ")
