@@ -23,6 +23,7 @@ from opproof.harness.run.cache.place import Place
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.fork_server import begin, context
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.own_memory import killed
 from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task, by_case
@@ -156,8 +157,9 @@ class Pool:
             if records is None and used:
                 records = self._tried(case)
             used = records is not None
-            reason = "the judge's process was killed while it was at this case, twice"
-            yield from records or [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
+            yield from records or [
+                settled(task, Verdict.HARNESS_ERROR, killed(task.case, task.judge_memory)) for task in case
+            ]
 
     def _tried(self, case: Case) -> Sequence[Result] | None:
         """Its records; None where it killed the judge, after which there is another."""

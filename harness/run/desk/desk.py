@@ -8,6 +8,7 @@ show again, an earlier case may have left behind what did it: then that one is c
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from opproof.harness.run.desk.looks import Look, Looks
 from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.hosts.start import described
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.own_memory import limited
 from opproof.harness.run.record import record, settled
 from opproof.harness.run.task import Task, op_name, op_of, repro
 from opproof.reports import Result
@@ -93,5 +95,6 @@ class Desk:
         elif look.unlike is not None:
             last, charged = self._blame.of_harm(task, look.unlike, last, history[:earlier])
             amended += charged
-        made = record(task, last, in_process=seat.host.in_process)
+        with limited(sys.maxsize if seat.host.in_process else task.judge_memory):
+            made = record(task, last, in_process=seat.host.in_process)
         return [*amended, replace(made, repro=repro(task, *spoilers)) if spoilers else made]

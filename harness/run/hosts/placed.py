@@ -177,7 +177,7 @@ class Placed:
         memory = self._memory.grown(base + layout.request.size)[base:]
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
-            if same_bits(now, buffer.image if buffer.result is None else before):
+            if buffer.holds(now) if buffer.result is None else same_bits(now, before):
                 continue
             if written := buffer.trespass(now):
                 raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")

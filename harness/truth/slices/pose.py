@@ -36,7 +36,12 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | No
     Raises TooLarge.
     """
     if elements(case) < FEW or surely(elements(case), memory, op):
-        return _whole(case, op, mode, beside)
+        pair = _whole(case, op, mode, beside)
+        made = sum(y.size for y in pair.outputs)
+        if made <= max(FEW, elements(case)):
+            return pair
+        without_axes(made, memory, case)  # of a few rows an outer product makes many elements
+        return pair
     axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
     asked = stored(case, op, mode) if axes else None
     outputs = None if asked is None else templates(asked, axes)

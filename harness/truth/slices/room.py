@@ -155,8 +155,13 @@ def _peak(evaluate: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+def rounded_up(needed: float) -> int:
+    """MiB for --judge-memory: of bytes, a multiple of 16."""
+    return math.ceil(needed / 2**24) * 16
+
+
 def _sentence(case: object, needed: float, memory: int) -> str:
-    least = math.ceil(needed / 2**24) * 16
+    least = rounded_up(needed)
     return (
         f"judging {case} takes about {least} MiB, and --judge-memory is {memory // 2**20}; "
         f"give --judge-memory {least} or more, or a smaller case"
