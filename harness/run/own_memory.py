@@ -1,7 +1,7 @@
-"""The judge's own memory is kept within --judge-memory by the kernel, and a case that cannot fit says so before it starts.
+"""The judge's own memory is held to --judge-memory by the kernel, and a case that cannot fit says so before it starts.
 
-What a judge computes in, copies and noise and bounds, is memory of its process alone: that is limited here. Tensors of a
-case lie in shared memory (vocabulary/arrays.py, hosts/memory.py) as often as calls need them, whatever the limit is:
+What a judge computes in, copies and noise and bounds, is memory of its process alone: that is limited here. Tensors of
+a case lie in shared memory (vocabulary/arrays.py, hosts/memory.py) as often as calls need them, whatever the limit is:
 whether they fit is asked of the machine. Linux alone counts the first apart from the second (RLIMIT_DATA since 4.7,
 getrlimit(2)); elsewhere nothing is limited.
 """
@@ -26,18 +26,18 @@ from opproof.vocabulary.dtypes import DTYPES
 
 #: By how much a judge may exceed its limit: a fifth; and bytes at least, for stacks and code that is loaded late.
 _TOLERANCE, _LEAST = 0.2, 192 * 2**20
-#: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results are:
-#: in the call, and of the call before, the judged one and the call after it.
+#: Times that the inputs of a case are held: the data of both questions, and those of the call; and that the results
+#: are: in the call, and of the call before, the judged one and the call after it.
 INPUTS, RESULTS = 3, 4
 #: Bytes of tensors from which the machine is asked whether it has room.
 _MANY = 2**26
 MIB = 2**20
-#: Rows of a product that has OpenBLAS reserve what it works in: without it, it ends the process (memory.c, "giving up").
+#: Rows of a product that has OpenBLAS take what it works in: where it gets none, it ends the process (memory.c).
 _PRODUCT = 128
 
 
 def reserve() -> None:
-    """Have the libraries of a judge take what they work in, for as many products at once as there may be."""
+    """Have OpenBLAS take what it works in, for as many products at once as there may be."""
     together = threading.Barrier(AT_ONCE + 1)
 
     def multiply() -> None:

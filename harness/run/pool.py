@@ -42,7 +42,7 @@ _TRIES = 20
 _PRELOADED = "opproof.harness.run.preloaded"
 
 
-def _one_thread_each() -> None:
+def one_thread_each() -> None:
     """The parallelism is in the processes; sums stay reproducible."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -66,7 +66,7 @@ class Judges(Protocol):
 
 def prepare() -> None:
     """Begin to start what judges come from: they are there sooner, when the run has planned what they are to do."""
-    _one_thread_each()
+    one_thread_each()
     begin(_PRELOADED)
 
 
@@ -74,7 +74,7 @@ class Pool:
     """The judges of one run; a context manager."""
 
     def __init__(self, limits: Limits, cache: Place | None = None) -> None:
-        _one_thread_each()
+        one_thread_each()
         self.limits, self._cache = limits, cache
         self._desk = Desk(limits) if limits.in_process else None
         self._executor = None if limits.in_process else self._new(limits.jobs)

@@ -40,15 +40,15 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | No
         made = sum(y.size for y in pair.outputs)
         if made <= max(FEW, elements(case)):
             return pair
-        without_axes(made, memory, case)  # of a few rows an outer product makes many elements
-        return pair
+        return _together(pair, without_axes(made, memory, case))  # of a few rows an outer product makes many elements
     axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
     asked = stored(case, op, mode) if axes else None
     outputs = None if asked is None else templates(asked, axes)
     if asked is None or outputs is None:
         together = without_axes(elements(case), memory, case)
         pair = _whole(case, op, mode)
-        return Pair(pair.asked.given(together=together), pair.other, pair.outputs)
+        made = max(elements(case), *(y.size for y in pair.outputs))
+        return _together(pair, min(together, without_axes(made, memory, case)))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
     room = room_of(asked, axes, results_of(asked, outputs), memory)
@@ -58,6 +58,11 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | No
     if mode is Mode.GRADIENT:
         other = with_cotangents(other, axes, outputs, asked.needs)
     return Pair(asked, other, outputs, room)
+
+
+def _together(pair: Pair, runs: int) -> Pair:
+    """The pair of which so many noisy runs fit at once."""
+    return Pair(pair.asked.given(together=runs), pair.other, pair.outputs)
 
 
 class Posing(Protocol):

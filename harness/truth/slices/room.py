@@ -49,6 +49,7 @@ class Room:
     axes: tuple[Axis, ...]
     values: tuple[int, ...]
     noise: Mapping[str, Noise]
+    memory: int = MEMORY
 
     @property
     def in_one(self) -> bool:
@@ -78,7 +79,7 @@ def room_of(posed: Posed, axes: Sequence[Axis], results: Mapping[str, Shape], me
     if needed > memory:
         raise TooLarge(_sentence(posed.case, needed, memory))
     values = measure.largest(_few(posed, axes), ones, _BESIDE)
-    return Room(tuple(axes), values, {name: measure.noise(name, shape) for name, shape in results.items()})
+    return Room(tuple(axes), values, {name: measure.noise(name, shape) for name, shape in results.items()}, memory)
 
 
 @dataclass
