@@ -35,7 +35,7 @@ from opproof.harness.run.determinism import dependent, on_end, stale, unrepeated
 from opproof.harness.run.halves import Answered, asked_by_halves, taken_for
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
-from opproof.harness.run.own_memory import check_free, limited, outgrown
+from opproof.harness.run.own_memory import check_free, limit_of, limited, outgrown
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
 from opproof.harness.run.threads import UNTOLD, with_each
@@ -88,9 +88,8 @@ def attempt(
     Raises nothing for what the backend does, and nothing for what goes wrong in the judge: that is a HARNESS_ERROR.
     """
     clock, fault, started = _Clock(), None, time.perf_counter()
-    memory = sys.maxsize if host.in_process or _is_by_itself(task) else task.judge_memory
     try:
-        with limited(memory):
+        with limited(limit_of(host, task)):
             judgement = _judged(host, task, op, timeout, clock, posing, soft=soft, alone=alone)
     except Settled as settled:
         judgement = Judgement(settled.verdict, settled.message)
@@ -99,7 +98,8 @@ def attempt(
     except TooLarge as error:
         judgement = Judgement(Verdict.HARNESS_ERROR, plain(str(error)))
     except MemoryError as error:
-        told = outgrown(Case.parse(task.case), memory, error) if memory < sys.maxsize else _confession(error, op)
+        within = limit_of(host, task) < sys.maxsize
+        told = outgrown(Case.parse(task.case), task.judge_memory, error) if within else _confession(error, op)
         judgement = Judgement(Verdict.HARNESS_ERROR, plain(told))
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
         judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
@@ -114,7 +114,7 @@ def _judged(
     case, mode = Case.parse(task.case), Mode(task.mode)
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
-    by_itself = _is_by_itself(task)
+    by_itself = task.is_by_itself
     check_free(case, task.judge_memory)
     pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
     clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
@@ -191,11 +191,6 @@ def _judged(
         return judgement, answer
 
     return with_each(task.threads, judged, wanted) if task.threads else judged(0)[0]
-
-
-def _is_by_itself(task: Task) -> bool:
-    """Whether gradients are held against differences of the backend's own forward, of the whole."""
-    return task.mode == Mode.GRADIENT and task.grad_oracle == "self"
 
 
 def _forward(asked: Question, outputs: Sequence[Array]) -> Question:

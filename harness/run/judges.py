@@ -18,7 +18,6 @@ from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.heap import keep_what_is_freed
 from opproof.harness.run.hosts.process import HostProcess
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.own_memory import reserve
 from opproof.harness.run.reach import adopt, end, withdraw
 from opproof.harness.run.task import Task
 from opproof.reports import Result
@@ -46,7 +45,6 @@ def start(limits: Limits, cache: place.Place | None = None) -> None:
     withdraw()
     adopt()
     keep_what_is_freed()
-    reserve()
     threading.Thread(target=_end_with_the_run, daemon=True).start()
     with uncollected(kept=True):
         _DESK[:] = [Desk(limits, cache)]

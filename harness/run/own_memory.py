@@ -8,6 +8,7 @@ getrlimit(2)); elsewhere nothing is limited.
 
 from __future__ import annotations
 
+import functools
 import math
 import mmap
 import sys
@@ -19,7 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from opproof.cases import Case
+from opproof.harness.run.hosts.host import Host
 from opproof.harness.run.question import Wanted
+from opproof.harness.run.task import Task
 from opproof.harness.truth.slices.room import TooLarge, rounded_up
 from opproof.harness.truth.slices.turns import AT_ONCE
 from opproof.vocabulary.dtypes import DTYPES
@@ -36,8 +39,9 @@ MIB = 2**20
 _PRODUCT = 128
 
 
+@functools.cache
 def reserve() -> None:
-    """Have OpenBLAS take what it works in, for as many products at once as there may be."""
+    """Have OpenBLAS take what it works in, once in a process, for as many products at once as there may be."""
     together = threading.Barrier(AT_ONCE + 1)
 
     def multiply() -> None:
@@ -59,10 +63,11 @@ def limited(memory: int) -> Iterator[None]:
 
     What begins within it inherits the limit; no process may be started there.
     """
-    held = _data()
-    if held is None or memory >= sys.maxsize:
+    if memory >= sys.maxsize or _data() is None:
         yield
         return
+    reserve()
+    held = _data() or 0
     import resource  # POSIX alone has it
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -73,6 +78,15 @@ def limited(memory: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def limit_of(host: Host, task: Task) -> int:
+    """Bytes that judging a task may take; sys.maxsize where nothing is limited.
+
+    That is where tensors travel through the judge's own memory, and where gradients are held against differences of the
+    backend's own forward, of the whole.
+    """
+    return task.judge_memory if host.shares_memory and not task.is_by_itself else sys.maxsize
 
 
 def outgrown(case: Case, memory: int, error: MemoryError) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from opproof.harness.ledger.known import Known
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
+from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class Task:
     ops: tuple[str, ...] = ()  # folders of operators from outside the tree
     judge_memory: int = MEMORY  # bytes that judging may take
     known: tuple[Known, ...] = ()  # entries of the ledger that speak of it, whatever its verdict
+
+    @property
+    def is_by_itself(self) -> bool:
+        """Whether gradients are held against differences of the backend's own forward."""
+        return self.mode == Mode.GRADIENT and self.grad_oracle == "self"
 
 
 def by_case(tasks: Iterable[Task]) -> Iterator[tuple[Task, ...]]:

@@ -8,7 +8,6 @@ show again, an earlier case may have left behind what did it: then that one is c
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ from opproof.harness.run.desk.looks import Look, Looks
 from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.hosts.start import described
 from opproof.harness.run.limits import Limits
-from opproof.harness.run.own_memory import limited
+from opproof.harness.run.own_memory import limit_of, limited
 from opproof.harness.run.record import record, settled
 from opproof.harness.run.task import Task, op_name, op_of, repro
 from opproof.reports import Result
@@ -95,6 +94,6 @@ class Desk:
         elif look.unlike is not None:
             last, charged = self._blame.of_harm(task, look.unlike, last, history[:earlier])
             amended += charged
-        with limited(sys.maxsize if seat.host.in_process else task.judge_memory):
+        with limited(limit_of(seat.host, task)):
             made = record(task, last, in_process=seat.host.in_process)
         return [*amended, replace(made, repro=repro(task, *spoilers)) if spoilers else made]

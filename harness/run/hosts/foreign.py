@@ -50,6 +50,7 @@ class Foreign:
     """A command that has said hello."""
 
     in_process = False
+    shares_memory = False
 
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout

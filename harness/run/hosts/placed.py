@@ -86,6 +86,11 @@ class Placed:
         self._recent: list[tuple[Question, Layout, dict[str, str]]] = []
         self._last: tuple[Layout, list[Bytes], int] | None = None  # and where in the arena it begins
 
+    @property
+    def shares_memory(self) -> bool:
+        """See Host."""
+        return self._memory is not None
+
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
     ) -> Support:

@@ -66,6 +66,7 @@ class Outside(Inside):
     """A host whose judge is held to its limit, as those of processes are."""
 
     in_process = False
+    shares_memory = True
 
 
 @linux
