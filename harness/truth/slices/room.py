@@ -63,6 +63,11 @@ def surely(elements: int, memory: int, op: Op) -> bool:
     return Trait.POINTWISE in op.traits and 2 * elements * (_PLAIN + RUNS * _EACH) <= memory
 
 
+def is_held_whole(elements: int, memory: int) -> bool:
+    """Whether a case of any operator fits whole, all noisy runs at once."""
+    return elements * (_PLAIN + RUNS * _EACH) <= memory
+
+
 def without_axes(elements: int, memory: int, case: object) -> int:
     """How many noisy runs of a case fit at once where no slices are independent. Raises TooLarge."""
     together = int((memory / elements - _PLAIN) // _EACH)
