@@ -73,7 +73,7 @@ class Outside(Inside):
 def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch):
     """The estimate that would have told it beforehand is made to be wrong."""
     monkeypatch.setattr(posing, "without_axes", lambda *_: 16)
-    text = "cumsum[x=1000x1000;dim=0;f32]"
+    text = "cumsum[x=2000x2000;dim=0;f32]"
     task = Task("made here", text, "forward", judge_memory=16 * MIB)
     host = Outside(settle(NumPy(), "made here"))
     made = attempt(host, task, load("cumsum"), 60.0).judgement
@@ -81,8 +81,19 @@ def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch)
     assert made.message.startswith(f"judging {text} takes more than --judge-memory 16 (MiB) in the judge's process")
     least = int(made.message.split("give --judge-memory ")[1].split()[0])
     assert least >= 32
-    task = Task("made here", text, "forward", judge_memory=1024 * MIB)
-    assert attempt(host, task, load("cumsum"), 60.0).judgement.verdict == "PASS"
+
+
+@linux
+def test_where_memory_does_not_suffice_fewer_runs_are_made_at_once():
+    """Patches of an image take nine times its memory, sixteen times at once."""
+    text = "conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]"
+    host = Outside(settle(NumPy(), "made here"))
+    at_once, fewer = (
+        attempt(host, Task("made here", text, "forward", judge_memory=memory * MIB), load("conv2d"), 60.0).judgement
+        for memory in (4096, 256)
+    )
+    assert at_once.verdict == fewer.verdict == "PASS"
+    assert 0.5 < (fewer.units / fewer.limit) / (at_once.units / at_once.limit) < 2  # other noise of the same size
 
 
 def test_the_array_that_found_no_room_is_in_what_to_give():
