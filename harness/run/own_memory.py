@@ -120,15 +120,17 @@ def check_free(case: Case, memory: int, results: Sequence[Wanted | None] | None 
 
 
 def killed(text: str, memory: int) -> str:
-    """What is said of the case of that id at which the judge's process was killed."""
-    case = Case.parse(text)
+    """What is said of the case of that id at which the judge's process was killed: of a large one, what it needs."""
+    case, said = Case.parse(text), "the judge's process was killed while it was at this case, twice"
+    inputs = input_bytes(case)
+    if INPUTS * inputs < _MANY:
+        return said
     free = free_bytes()
     there = "" if free is None else f", and this machine has {free // MIB} MiB free now"
     return (
-        "the judge's process, not the backend's, was killed while it was at this case, twice, as the kernel does where "
-        f"memory runs out: its inputs are held {INPUTS} times, {INPUTS * input_bytes(case) // MIB} MiB, its results "
-        f"{RESULTS} times, beside --judge-memory {memory // MIB} MiB{there}; give --jobs 1, a lower --judge-memory, or "
-        "a smaller case"
+        f"{said}, as the kernel does where memory runs out; it is not the backend's. Its inputs are held {INPUTS} "
+        f"times, {INPUTS * inputs // MIB} MiB, and its results {RESULTS} times, beside --judge-memory {memory // MIB} MiB"
+        f"{there}; give --jobs 1, a lower --judge-memory, or a smaller case"
     )
 
 

@@ -144,13 +144,11 @@ def test_what_is_free_is_less_than_there_is():
 
 def test_what_is_said_of_a_judge_that_was_killed():
     said = killed("exp[x=100000000,;f32]", 1024 * MIB)
-    for words in (
-        "the judge's process, not the backend's",
-        f"{INPUTS} times, 1144 MiB",
-        "--judge-memory 1024 MiB",
-        "--jobs 1",
-    ):
+    plain = "the judge's process was killed while it was at this case, twice"
+    assert said.startswith(plain)
+    for words in ("not the backend's", f"{INPUTS} times, 1144 MiB", "--judge-memory 1024 MiB", "give --jobs 1"):
         assert words in said
+    assert killed("exp[x=1000,;f32]", 1024 * MIB) == plain  # it was not for memory
 
 
 def laid_out(text, at_end=True):
