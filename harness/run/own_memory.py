@@ -129,8 +129,8 @@ def killed(text: str, memory: int) -> str:
     there = "" if free is None else f", and this machine has {free // MIB} MiB free now"
     return (
         f"{said}, as the kernel does where memory runs out; it is not the backend's. Its inputs are held {INPUTS} "
-        f"times, {INPUTS * inputs // MIB} MiB, and its results {RESULTS} times, beside --judge-memory {memory // MIB} MiB"
-        f"{there}; give --jobs 1, a lower --judge-memory, or a smaller case"
+        f"times, {INPUTS * inputs // MIB} MiB, and its results {RESULTS} times, beside --judge-memory "
+        f"{memory // MIB} MiB{there}; give --jobs 1, a lower --judge-memory, or a smaller case"
     )
 
 
