@@ -56,6 +56,7 @@ class Planted:
     """A host that is asked once for each question; one element of what it gave is moved, where `seed` says."""
 
     in_process = False
+    shares_memory = False
 
     def __init__(self, spec: str) -> None:
         self.host = start(spec, 16 * 2**30)

@@ -54,6 +54,7 @@ from opproof.cases._uneven import (
     truths,
 )
 from opproof.cases._whole import WHOLE_FILLS, confined
+from opproof.vocabulary.arrays import empty_tensor
 from opproof.vocabulary.closed import Closed
 from opproof.vocabulary.dtypes import DTYPES, Dtype, round_to
 from opproof.vocabulary.errors import CaseError
@@ -227,7 +228,7 @@ def stored_cotangent(case: Case, name: str, shape: Shape, variant: int = 0) -> N
 
 def _in_pieces(key: str, shape: Shape, dtype: Dtype, fill: str, constraint: Any) -> NDArray[Any]:
     bits = bits_of(key)
-    flat = np.empty(math.prod(shape), dtype.numpy)
+    flat = empty_tensor([math.prod(shape)], dtype.numpy)
     for start in range(0, flat.size, PIECE):
         piece = flat[start : start + PIECE]
         values = FILLS[fill](bits, piece.shape, dtype)

@@ -1,5 +1,8 @@
-"""Array: any NumPy array, and whether two are the same, bit for bit."""
+"""Array: any NumPy array, where a large one lies, and whether two are the same, bit for bit."""
 
+import math
+import mmap
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +14,21 @@ Array: TypeAlias = NDArray[Any]
 _PIECE = 2**22
 #: Bytes of which two copies are compared sooner than the elements.
 _SMALL = 2**16
+#: Bytes from which a tensor of a case lies in memory of its own, apart from what a judge works in.
+_APART = 2**24
+
+
+def empty_tensor(shape: Sequence[int], dtype: Any) -> Array:
+    """An array for a tensor of a case, its data or an answer; it holds anything.
+
+    A large one lies in a mapping of its own that is shared: it is not counted as memory of the judge alone (RssAnon),
+    not limited with that (harness/run/own_memory.py), and given back as soon as nobody holds it.
+    """
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    if size < _APART:
+        return np.empty(shape, dtype)
+    return np.frombuffer(mmap.mmap(-1, size), dtype).reshape(shape)
 
 
 def bytes_of(array: Array) -> NDArray[np.uint8]:

@@ -160,6 +160,8 @@ def kinked(posed: Posed, shapes: Sequence[tuple[int, ...] | None]) -> dict[int, 
     """By argument, the elements at kinks; `shapes` are those of the gradients, None where none is asked for."""
 
     def intervals() -> dict[int, kinks.Kinked]:
+        if posed.op.kinks is None:
+            return {}
         values = {n: v for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None}
         at_kink = distances(posed.case, posed.op, values) == 0
         if not at_kink.any():

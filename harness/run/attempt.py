@@ -36,6 +36,7 @@ from opproof.harness.run.halves import Answered, asked_by_halves, taken_for
 from opproof.harness.run.hosts.host import Host, Support
 from opproof.harness.run.hosts.process import HostFault
 from opproof.harness.run.needs import bytes_of, bytes_of_inputs, check_fits, limited
+from opproof.harness.run.own_memory import check_free, held_to, limit_of, outgrown
 from opproof.harness.run.question import Question, Settled, wanted_of
 from opproof.harness.run.task import Task
 from opproof.harness.run.threads import UNTOLD, with_each
@@ -91,7 +92,8 @@ def attempt(
     """
     clock, fault, started = _Clock(), None, time.perf_counter()
     try:
-        judgement = _judged(host, task, op, timeout, clock, posing, soft=soft, alone=alone)
+        with held_to(limit_of(host, task)):
+            judgement = _judged(host, task, op, timeout, clock, posing, soft=soft, alone=alone)
     except Settled as settled:
         judgement = Judgement(settled.verdict, settled.message)
     except HostFault as error:
@@ -99,6 +101,10 @@ def attempt(
         judgement, fault = Judgement(verdict, plain(message)), error
     except TooLarge as error:
         judgement = Judgement(Verdict.HARNESS_ERROR, plain(str(error)))
+    except MemoryError as error:
+        within = limit_of(host, task) < sys.maxsize
+        told = outgrown(Case.parse(task.case), task.judge_memory, error) if within else _confession(error, op)
+        judgement = Judgement(Verdict.HARNESS_ERROR, plain(told))
     except (Exception, SystemExit, GeneratorExit) as error:  # a reference's, or a fault of the judge itself
         judgement = Judgement(Verdict.HARNESS_ERROR, _confession(error, op))
     judging = time.perf_counter() - started - clock.seconds
@@ -113,9 +119,10 @@ def _judged(
     clock.needs = bytes_of_inputs(case, op)
     support = support_of(host, case, op, mode)
     rules = rules_of(task, support)
-    by_itself = mode is Mode.GRADIENT and task.grad_oracle == "self"
-    if host.holds_tensors:
+    by_itself = task.is_by_itself
+    if host.shares_memory:
         check_fits(task, clock.needs)
+    check_free(case, task.judge_memory)
     pair = posing(case, op, mode, sys.maxsize if by_itself else task.judge_memory)
     clock.posed, clock.rules, clock.declared = pair.asked, rules, str(support.declared)
     if mode is Mode.GRADIENT and not any(pair.asked.needs):
@@ -124,8 +131,9 @@ def _judged(
         raise Settled(Verdict.UNSUPPORTED, UNTOLD)
     wanted = wanted_of(pair.asked, pair.outputs)
     clock.needs = bytes_of(Question(pair.asked, wanted))
-    if host.holds_tensors:
+    if host.shares_memory:
         check_fits(task, clock.needs)
+    check_free(case, task.judge_memory, wanted)
     plan = arranged(task)
     varies = support.declared.bits is not None
     same = op.deterministic and not varies  # the same call is to give the same bits

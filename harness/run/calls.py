@@ -24,6 +24,10 @@ ON_END = "with no other call between"
 STALE = "the answer is that of the call before, which had other data"
 
 
+#: By how much fewer noisy runs are tried at once where there was no memory for them.
+_FEWER = 4
+
+
 @dataclass(frozen=True)
 class Arranged:
     """How the calls of a case are made."""
@@ -109,9 +113,23 @@ def by_reference(
     """The verdict of the reference: of the whole, or of slices as the judge's memory allows. `beside`: see judged."""
 
     def anew() -> Judgement:
-        return judge(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
+        return _whole(posed, answer, rules) if room is None else judge_in_slices(posed, answer, rules, room)
 
     return judged(posed, answer, rules, anew, beside)
+
+
+def _whole(posed: Posed, answer: Answer, rules: Rules) -> Judgement:
+    """The judgement; where memory does not suffice, with fewer noisy runs at once, and at last with one.
+
+    What is in between inputs and results, patches of an image for instance, no estimate knows beforehand.
+    """
+    while True:
+        try:
+            return judge(posed, answer, rules)
+        except MemoryError:
+            if posed.together == 1:
+                raise
+        posed = posed.given(together=max(1, min(posed.together, posed.runs) // _FEWER))
 
 
 def differ(answers: Sequence[Sequence[Array | None]]) -> bool:

@@ -65,8 +65,16 @@ def stale(
 
 
 def on_end(call: Call, asked: Question) -> Sequence[Sequence[Array | None]]:
-    """Answers to one question with no other call between: where they differ, nothing that was kept is to blame."""
-    return [call(asked) for _ in range(_ON_END)][1:]  # the first may have what a call before it left
+    """Answers to one question with no other call between: where they differ, nothing that was kept is to blame.
+
+    Those that are alike are one: a large answer is held as often as it differs.
+    """
+    call(asked)  # it may have what a call before it left
+    answers: list[Sequence[Array | None]] = []
+    for _ in range(_ON_END - 1):
+        answer = call(asked)
+        answers.append(next((one for one in answers if not differ([one, answer])), answer))
+    return answers
 
 
 def dependent(call: Call, asked: Question, answer: Sequence[Array | None]) -> str:

@@ -23,6 +23,7 @@ from opproof.harness.run.cache.place import Place
 from opproof.harness.run.desk.desk import Desk
 from opproof.harness.run.fork_server import begin, context
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.own_memory import killed
 from opproof.harness.run.reach import end, withdrawn
 from opproof.harness.run.record import settled
 from opproof.harness.run.task import Task, by_case
@@ -41,7 +42,7 @@ _TRIES = 20
 _PRELOADED = "opproof.harness.run.preloaded"
 
 
-def _one_thread_each() -> None:
+def one_thread_each() -> None:
     """The parallelism is in the processes; sums stay reproducible."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -65,7 +66,7 @@ class Judges(Protocol):
 
 def prepare() -> None:
     """Begin to start what judges come from: they are there sooner, when the run has planned what they are to do."""
-    _one_thread_each()
+    one_thread_each()
     begin(_PRELOADED)
 
 
@@ -73,7 +74,7 @@ class Pool:
     """The judges of one run; a context manager."""
 
     def __init__(self, limits: Limits, cache: Place | None = None) -> None:
-        _one_thread_each()
+        one_thread_each()
         self.limits, self._cache = limits, cache
         self._desk = Desk(limits) if limits.in_process else None
         self._executor = None if limits.in_process else self._new(limits.jobs)
@@ -156,8 +157,9 @@ class Pool:
             if records is None and used:
                 records = self._tried(case)
             used = records is not None
-            reason = "the judge's process was killed while it was at this case, twice"
-            yield from records or [settled(task, Verdict.HARNESS_ERROR, reason) for task in case]
+            yield from records or [
+                settled(task, Verdict.HARNESS_ERROR, killed(task.case, task.judge_memory)) for task in case
+            ]
 
     def _tried(self, case: Case) -> Sequence[Result] | None:
         """Its records; None where it killed the judge, after which there is another."""

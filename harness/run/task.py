@@ -15,6 +15,7 @@ from opproof.harness.run.limits import HOST_MEMORY, TIMEOUT
 from opproof.harness.truth.slices.room import MEMORY
 from opproof.reference_ops import Op, load, load_folder
 from opproof.vocabulary.capabilities import backend_of, options_of
+from opproof.vocabulary.modes import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class Task:
     timeout: float = TIMEOUT  # seconds that a call may take, likewise
     in_process: bool = False  # the backend is in the judge's own process, likewise
     known: tuple[Known, ...] = ()  # entries of the ledger that speak of it, whatever its verdict
+
+    @property
+    def is_by_itself(self) -> bool:
+        """Whether gradients are held against differences of the backend's own forward."""
+        return self.mode == Mode.GRADIENT and self.grad_oracle == "self"
 
 
 def by_case(tasks: Iterable[Task]) -> Iterator[tuple[Task, ...]]:

@@ -21,7 +21,7 @@ from opproof.vocabulary.dtypes import DTYPES, FLOATS, round_to
 ZEROS = "zeros"
 #: Ordinary fills keep kinks at least this far away, relative to max(1, |x|): far above any rounding.
 MARGIN = 2.0**-4
-_TRIES = 12
+TRIES = 12
 
 
 def arguments(case: Case, op: Op) -> list[str | None]:
@@ -56,11 +56,11 @@ def inputs_of(case: Case, op: Op, variant: int = 0) -> dict[str, Array]:
     if op.kinks is None or is_on_kinks(case.fill) or case.dtype not in FLOATS:
         return values
     first = case.tensors[0][0]
-    for attempt in range(_TRIES):
-        near = _near_kinks(case, op, values)
+    for attempt in range(TRIES):
+        near = near_kinks(case, op, values, np.max(np.abs(values[first]), initial=0.0))
         if not near.any():
             break
-        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), f"{variant}, again {attempt}")
+        fresh = draw_tensor(case, first, case.shapes[first], constraints.get(first), again(variant, attempt))
         moved = np.where(near, fresh, values[first])
         values = {name: moved if v is values[first] else v for name, v in values.items()}
         repeat_slices(case, values)
@@ -115,10 +115,16 @@ def _hiding(case: Case, op: Op, values: dict[str, Array], variant: int) -> dict[
     return values
 
 
-def _near_kinks(case: Case, op: Op, values: dict[str, Array]) -> NDArray[np.bool_]:
+def again(variant: int, attempt: int) -> str:
+    """What the data are drawn by that take the place of those near a kink."""
+    return f"{variant}, again {attempt}"
+
+
+def near_kinks(case: Case, op: Op, values: dict[str, Array], largest: float) -> NDArray[np.bool_]:
+    """Which elements of the first tensor are too near a kink; `largest` is the size of its largest, of all of it."""
     distance = distances(case, op, values)
     first = values[case.tensors[0][0]]
-    margin = MARGIN * np.minimum(1, np.max(np.abs(first), initial=0.0)) * np.maximum(1, np.abs(first) * 2.0**-4)
+    margin = MARGIN * np.minimum(1, largest) * np.maximum(1, np.abs(first) * 2.0**-4)
     return np.broadcast_to(distance < margin, first.shape)
 
 

@@ -69,8 +69,12 @@ def lost_by_flushing(posed: Posed) -> list[Array | None]:
     """
     dtype = DTYPES[posed.case.dtype]
     interior = compute_roundoff(dtype, None)
-    source, stored = _sources(posed.case, None, 0, RUNS)
-    totals = map(_deviation, _noisy(posed, replace(source, tiny=least_normal(dtype) / interior), stored))
+    totals: list[Deviation | None] = []
+    for first in range(0, RUNS, min(posed.together, RUNS)):
+        source, stored = _sources(posed.case, None, first, min(posed.together, RUNS - first))
+        tiny = least_normal(dtype) / interior
+        more = [_deviation(result) for result in _noisy(posed, replace(source, tiny=tiny), stored)]
+        totals = [_sum(t, d) for t, d in zip(totals, more, strict=True)] if totals else more
     real = max(interior, dtype.u) / DELTA
     return [None if d is None else d.root * real for d in (_mean(total, RUNS) for total in totals)]
 

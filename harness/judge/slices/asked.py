@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from opproof.harness.judge.answer import Answer
 from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, judge
 from opproof.harness.judge.slices.scale import Scales
-from opproof.harness.truth.posed import Posed
+from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import Expected, is_bitwise, is_faithful, unscaled
 from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.axes import Block, Shape
@@ -22,6 +23,9 @@ from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.modes import Mode
 from opproof.vocabulary.verdicts import Verdict
+
+#: Bytes that judging an element takes whose expected value is added up over parts: sums, and the comparison.
+SUMMED = 160
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,17 @@ class Asked:
     def dtype_of(self, name: str) -> str:
         """The dtype of the result `name`."""
         return self.posed.dtype_of(self.names.index(name))
+
+    def in_float64(self, block: Block) -> int:
+        """Bytes of the tensors of `block`, cotangents too, in float64."""
+        posed, axes = self.posed, self.room.axes
+        given = [
+            (n, v.shape) for n, v in zip(posed.names, posed.inputs, strict=True) if n is not None and v is not None
+        ]
+        outputs = output_names(posed.op, len(posed.cotangents))
+        given += [(n, g.shape) for n, g in zip(outputs, posed.cotangents, strict=True) if g is not None]
+        places = [region(axes, block, n, shape) for n, shape in given]
+        return 8 * sum(int(math.prod(s.stop - s.start for s in place)) for place in places)
 
     def expected(self, name: str, values: Array, scale: Scales, place: tuple[slice, ...]) -> Expected:
         """Values at `place` of the result `name`, held to the scale of other slices."""
@@ -82,17 +97,31 @@ def by_its_noise(asked: Asked, block: Block, name: str, *, suspect: bool = False
     the whole, which the slices that are drawn tell. Its elements are judged as any are.
     """
     few = asked.room.noise[name]
-    first = _by_noise(asked, block, few, suspect)
+    first = _by_noise(asked, block, few, name, suspect)
     if first.judgement.verdict is Verdict.PASS or few.runs == RUNS:
         return first
-    return _by_noise(asked, block, replace(few, runs=RUNS), suspect)  # of few runs it may be too little
+    return _by_noise(asked, block, replace(few, runs=RUNS), name, suspect)  # of few runs it may be too little
 
 
-def _by_noise(asked: Asked, block: Block, noise: Noise, suspect: bool) -> Slice:
-    complete = {n for n, shape in asked.shapes.items() if cover(asked.room.axes, block, n, shape) == block}
+def _by_noise(asked: Asked, block: Block, noise: Noise, name: str, suspect: bool) -> Slice:
+    complete = _complete(asked, block, name)
     needs = [n in complete for n in asked.names]
     expected = expected_in(asked.posed, asked.room, block, noise, needs, asked.rules.declared)
     return _judged(asked, block, expected, whole=not suspect)
+
+
+def _complete(asked: Asked, block: Block, name: str) -> set[str]:
+    """The results that are complete in `block`; those no larger than `name` alone where there is no room for all.
+
+    A bias is complete in the block of all slices only, where the gradient of the input is as large as the input: that
+    is judged on slices of its own then.
+    """
+    axes = asked.room.axes
+    complete = {n: shape for n, shape in asked.shapes.items() if cover(axes, block, n, shape) == block}
+    sizes = {n: math.prod(s.stop - s.start for s in region(axes, block, n, shape)) for n, shape in complete.items()}
+    if sum(sizes.values()) * SUMMED <= asked.room.memory / 2:
+        return set(complete)
+    return {n for n, size in sizes.items() if n == name or size <= sizes[name]}
 
 
 def by_other_scales(asked: Asked, block: Block, name: str, scale: Scales) -> Slice:
@@ -109,12 +138,18 @@ def _judged(asked: Asked, block: Block, expected: Sequence[Expected | None], *, 
     places = {n: region(axes, block, n, shape) for n, shape in asked.shapes.items()}
     expected = [e if n in asked.arrays else None for n, e in zip(asked.names, expected, strict=True)]
     needs = tuple(e is not None for e in expected)
-    piece = taken(asked.posed, axes, block)
-    if asked.posed.mode is Mode.GRADIENT:
-        piece = piece.given(needs=needs)
     arrays = [
         None if e is None else np.array(asked.arrays[n][places[n]]) for n, e in zip(asked.names, expected, strict=True)
     ]
-    judgement = judge(piece, Answer(arrays), asked.rules, expected, whole=whole)
+
+    def judged(*, stored: bool) -> Judgement:
+        piece = taken(asked.posed, axes, block, stored=stored)
+        piece = piece.given(needs=needs) if asked.posed.mode is Mode.GRADIENT else piece
+        return judge(piece, Answer(arrays), asked.rules, expected, whole=whole)
+
+    large = asked.posed.op.kinks is None and asked.in_float64(block) > asked.room.memory / 4
+    judgement = judged(stored=large)
+    if large and judgement.verdict is not Verdict.PASS:  # other answers that are right are computed from the inputs
+        judgement = judged(stored=False)
     found = {n: e for n, e in zip(asked.names, expected, strict=True) if e is not None}
     return Slice(judgement, found, {n: tuple(s.start for s in place) for n, place in places.items()})

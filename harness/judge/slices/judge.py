@@ -20,12 +20,13 @@ from opproof.harness.judge.gradient import Rules
 from opproof.harness.judge.judgement import Judgement, is_stale, missing
 from opproof.harness.judge.slices.asked import Asked, Slice, by_its_noise, by_other_scales
 from opproof.harness.judge.slices.scale import Scales, scales
-from opproof.harness.judge.slices.screen import Screen, Suspect
+from opproof.harness.judge.slices.screen import Screen, Suspect, pieces
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.reference import values_of
 from opproof.harness.truth.roundoff import RUNS
 from opproof.harness.truth.slices.axes import Block
 from opproof.harness.truth.slices.blocks import blocks, containing, count, cover, region, taken, whole
+from opproof.harness.truth.slices.expected import values_in
 from opproof.harness.truth.slices.room import Room
 from opproof.harness.truth.slices.turns import in_turn
 from opproof.vocabulary.arrays import Array
@@ -90,15 +91,18 @@ def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Sca
     posed, axes = asked.posed, asked.room.axes
     screens = {n: Screen(asked.dtype_of(n), asked.rules.strict_subnormals) for n in asked.arrays}
     sums: dict[str, Array] = {}
+    apart = _added_apart(asked)
 
     def look(name: str, values: Array, place: tuple[slice, ...]) -> None:
-        expected = [asked.expected(name, values, scale[name], place) for scale in (narrow, wide)]
-        screens[name].add(asked.arrays[name][place], *expected, at=tuple(s.start for s in place))
+        for part in pieces(values.shape):  # scales of a whole block are twice as large as it
+            there = tuple(slice(s.start + p.start, s.start + p.stop) for s, p in zip(place, part, strict=True))
+            expected = [asked.expected(name, values[part], scale[name], there) for scale in (narrow, wide)]
+            screens[name].add(asked.arrays[name][there], *expected, at=tuple(s.start for s in there))
 
     parts = in_turn(lambda block: values_of(taken(posed, axes, block)), blocks(whole(axes), asked.room.values))
     for block, values in parts:
         for name, part in zip(asked.names, values, strict=True):
-            if part is None or name not in asked.shapes:
+            if part is None or name not in asked.shapes or name in apart:
                 continue
             shape = asked.shapes[name]
             place = region(axes, block, name, shape)
@@ -108,7 +112,39 @@ def _screened(asked: Asked, narrow: Mapping[str, Scales], wide: Mapping[str, Sca
                 sums.setdefault(name, np.zeros(shape))[place] += part
     for name, total in sums.items():
         look(name, total, tuple(slice(0, n) for n in total.shape))
+    for name, shape in ((n, asked.shapes[n]) for n in apart):
+        for block in blocks(whole(axes), _covered(asked, name)):
+            look(name, values_in(posed, asked.room, block, name, shape), region(axes, block, name, shape))
     return screens
+
+
+def _added_apart(asked: Asked) -> list[str]:
+    """Results that add up over blocks and are too large for one sum: each is evaluated once more, a part at a time."""
+    axes, one_each = asked.room.axes, tuple((0, 1) for _ in asked.room.axes)
+    shared = [n for n, shape in asked.shapes.items() if cover(axes, one_each, n, shape) != one_each]
+    left = asked.room.memory / 4
+    apart = []
+    for name in sorted(shared, key=lambda n: math.prod(asked.shapes[n])):
+        size = 8 * math.prod(asked.shapes[name])
+        if size > left and _covered(asked, name) != tuple(axis.extent for axis in axes):
+            apart.append(name)
+        else:
+            left -= size
+    return apart
+
+
+def _covered(asked: Asked, name: str) -> tuple[int, ...]:
+    """Of how many slices a block is in which the result is complete and takes an eighth of the memory at most."""
+    axes, shape = asked.room.axes, asked.shapes[name]
+    sizes = [axis.sharing(name, shape) for axis in axes]
+    for k, axis in enumerate(axes):
+        while sizes[k] < axis.extent:
+            larger = [*sizes[:k], axis.larger(sizes[k], asked.posed.case.shapes), *sizes[k + 1 :]]
+            where = region(axes, tuple((0, n) for n in larger), name, shape)
+            if 8 * math.prod(s.stop - s.start for s in where) > asked.room.memory / 8:
+                break
+            sizes = larger
+    return tuple(sizes)
 
 
 def _suspected(asked: Asked, screens: Mapping[str, Screen], wide: Mapping[str, Scales]) -> tuple[list[Slice], int]:

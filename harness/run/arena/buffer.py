@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from opproof.backends.host.request import Place, dtype_of
 from opproof.cases._layouts import row_major
 from opproof.harness.run.arena.poison import CANARY, Bytes, poison
-from opproof.vocabulary.arrays import Array, same_bits
+from opproof.vocabulary.arrays import Array, bytes_of, empty_tensor, same_bits
 
 _CANARIES = bytes([CANARY]) * 2**16
 #: Bytes of a buffer up to which what it holds at first is kept, for other results that lie alike.
 _SMALL = 2**14
+#: Bytes of a tensor from which what it holds is not written out a second time, and that are compared at once.
+_LARGE, _PIECE = 2**20, 2**22
 
 
 class Buffer(NamedTuple):
@@ -36,12 +38,17 @@ class Buffer(NamedTuple):
     given: Bytes | None = None  # what it holds where that is more than poison
     result: int | None = None  # the number of the result that lies in it; None for what the backend is given
     between: NDArray[np.intp] | None = None  # which of its own bytes no element of the result lies on
+    values: Bytes | None = None  # what a large one holds between `start` and `end`, in place of `given`
 
     @property
     def image(self) -> Bytes:
         """What it holds before the call."""
         if self.given is not None:
             return self.given
+        if self.values is not None:
+            image = empty_tensor([self.high - self.low], np.uint8)
+            self.lay(image)
+            return image
         poisoned = np.empty(self.high - self.low, np.uint8)
         poisoned[:] = CANARY
         poison(poisoned[self.start - self.low : self.end - self.low], self.dtype)
@@ -54,6 +61,10 @@ class Buffer(NamedTuple):
         """
         if self.given is not None:
             room[:] = self.given
+        elif self.values is not None:
+            room[: self.start - self.low] = CANARY
+            room[self.start - self.low : self.end - self.low] = self.values
+            room[self.end - self.low :] = CANARY
         elif as_left and self.between is None:
             room[: self.start - self.low] = CANARY
             room[self.end - self.low :] = CANARY
@@ -62,6 +73,13 @@ class Buffer(NamedTuple):
         else:
             room[:] = CANARY
             poison(room[self.start - self.low : self.end - self.low], self.dtype)
+
+    def holds(self, now: Bytes) -> bool:
+        """Whether `now` is what it holds before the call."""
+        if self.values is None:
+            return same_bits(now, self.image)
+        before, after = self.start - self.low, self.end - self.low
+        return _unharmed(now[:before]) and _unharmed(now[after:]) and same_bits(now[before:after], self.values)
 
     def trespass(self, now: Bytes) -> str:
         """What was written outside the buffer, in words; empty when nothing was."""
@@ -84,8 +102,10 @@ class Buffer(NamedTuple):
         """What was written to the buffer itself, in words; empty for a result, which is to be written."""
         if self.result is not None:
             return ""
-        own = slice(self.start - self.low, self.end - self.low)
-        count = int(np.count_nonzero(now[own] != self.image[own]))
+        before, after = self.start - self.low, self.end - self.low
+        own, held = now[before:after], self.image[before:after] if self.values is None else self.values
+        parts = (slice(i, i + _PIECE) for i in range(0, own.size, _PIECE))
+        count = sum(int(np.count_nonzero(own[part] != held[part])) for part in parts)
         return f"{count} of {self.end - self.start} bytes changed during the call" if count else ""
 
 
@@ -94,7 +114,8 @@ def holding(values: Array, place: Place, low: int, start: int, end: int, high: i
     before, after = start - low, high - end
     if values.nbytes == end - start and max(before, after) <= len(_CANARIES) and row_major_at(place):
         return np.frombuffer(_CANARIES[:before] + values.tobytes() + _CANARIES[:after], np.uint8)
-    image = np.full(high - low, CANARY, np.uint8)
+    image = empty_tensor([high - low], np.uint8)
+    image[...] = CANARY
     if values.nbytes != end - start:
         poison(image[start - low : end - low], values.dtype)
     array: Array = np.ndarray(values.shape, values.dtype, image.data, place.offset - low, place.strides)
@@ -105,8 +126,14 @@ def holding(values: Array, place: Place, low: int, start: int, end: int, high: i
 def differences(buffers: Iterable[Buffer], now: Sequence[Bytes]) -> Iterable[tuple[Buffer, Bytes]]:
     """The buffers that are not what they were, with what they are; one comparison each where nothing changed."""
     for buffer, data in zip(buffers, now, strict=True):
-        if buffer.result is not None or not same_bits(data, buffer.image):
+        if buffer.result is not None or not buffer.holds(data):
             yield buffer, data
+
+
+def written_as(values: Array, place: Place, start: int, end: int) -> Bytes | None:
+    """The bytes of a large tensor that lie between `start` and `end` as they are; None where an image must be made."""
+    large = values.nbytes == end - start >= _LARGE
+    return bytes_of(values) if large and values.flags.c_contiguous and row_major_at(place) else None
 
 
 def row_major_at(place: Place) -> bool:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from opproof.backends.host.arena import PAGE
 from opproof.backends.host.request import Place, Request, name_of
 from opproof.cases._layouts import Storage, cotangent_layout, layouts_of, storage_of
-from opproof.harness.run.arena.buffer import Buffer, holding
+from opproof.harness.run.arena.buffer import Buffer, holding, written_as
 from opproof.harness.run.arena.poison import Bytes
 from opproof.harness.run.question import Question, Wanted
 from opproof.harness.truth.data import to_dtype
-from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.arrays import Array, empty_tensor
+from opproof.vocabulary.dtypes import DTYPES
 from opproof.vocabulary.errors import CaseError
 from opproof.vocabulary.modes import Mode
 
@@ -54,13 +55,13 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
             placed[id(values)] = i
             storage = storage_of(values.shape, layouts[name])
             result = shared if forward and name == posed.case.inplace else None
-            inputs.append(builder.tensor(f"input {name}", to_dtype(values, posed.case.dtype_of(name)), storage, result))
+            inputs.append(builder.tensor(f"input {name}", _native(values, posed.case.dtype_of(name)), storage, result))
     given = cotangent_layout(posed.case)
     cotangents = [
         None
         if g is None
         else builder.tensor(
-            f"cotangent {i}", to_dtype(g, dtype), storage_of(g.shape, given), None if i or forward else shared
+            f"cotangent {i}", _native(g, dtype), storage_of(g.shape, given), None if i or forward else shared
         )
         for i, g in enumerate(posed.cotangents)
     ]
@@ -85,6 +86,11 @@ def lay_out(question: Question, alignment: int, guard: int = GUARD) -> Layout:
     return Layout(request, tuple(builder.buffers), question.as_left)
 
 
+def _native(values: Array, dtype: str) -> Array:
+    """`values` in their own dtype; a large case is drawn so, and not held twice."""
+    return values if values.dtype == DTYPES[dtype].numpy else to_dtype(values, dtype)
+
+
 def write(layout: Layout, memory: Bytes) -> None:
     """Lay everything out in the arena."""
     for b in layout.buffers:
@@ -94,7 +100,13 @@ def write(layout: Layout, memory: Bytes) -> None:
 def snapshot(layout: Layout, memory: Bytes) -> list[Bytes]:
     """The buffers as they are now, results copied: what somebody writes later is not judged."""
     zones = [memory[b.low : b.high] for b in layout.buffers]
-    return [zone if b.result is None else zone.copy() for b, zone in zip(layout.buffers, zones, strict=True)]
+    return [zone if b.result is None else _copied(zone) for b, zone in zip(layout.buffers, zones, strict=True)]
+
+
+def _copied(zone: Bytes) -> Bytes:
+    copy = empty_tensor(zone.shape, np.uint8)
+    copy[...] = zone
+    return copy
 
 
 class _Builder:
@@ -143,8 +155,9 @@ class _Builder:
         low, start, high = self._room(nbytes)
         end = start + nbytes
         place = Place(name_of(dtype), shape, strides, start + offset)
-        given = None if values is None else holding(values, place, low, start, end, high)
-        self.buffers.append(Buffer(name, low, start, end, high, dtype, given, result, between))
+        own = None if values is None else written_as(values, place, start, end)
+        given = None if values is None or own is not None else holding(values, place, low, start, end, high)
+        self.buffers.append(Buffer(name, low, start, end, high, dtype, given, result, between, own))
         return place
 
     def _room(self, nbytes: int) -> tuple[int, int, int]:

@@ -22,6 +22,7 @@ from opproof.harness.run.desk.looks import Look, Looks
 from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.hosts.start import described
 from opproof.harness.run.limits import Limits
+from opproof.harness.run.own_memory import held_to, limit_of
 from opproof.harness.run.record import record, settled
 from opproof.harness.run.task import Task, op_name, op_of, repro
 from opproof.reports import Result
@@ -93,5 +94,6 @@ class Desk:
         elif look.unlike is not None:
             last, charged = self._blame.of_harm(task, look.unlike, last, history[:earlier])
             amended += charged
-        made = record(task, last, in_process=seat.host.in_process)
+        with held_to(limit_of(seat.host, task)):
+            made = record(task, last, in_process=seat.host.in_process)
         return [*amended, replace(made, repro=repro(task, *spoilers)) if spoilers else made]

@@ -18,6 +18,7 @@ from opproof.harness.run.desk.seats import Seats
 from opproof.harness.run.desk.suspects import DAMAGE
 from opproof.harness.run.record import measured, with_verdict
 from opproof.harness.run.task import Task, op_name
+from opproof.vocabulary.arrays import Array
 from opproof.vocabulary.verdicts import WRONG, Verdict
 
 #: How many second looks at one operator, mode and verdict may change nothing before there are no more, and how many
@@ -26,6 +27,9 @@ _LOOKS, _LOOKS_AT_KEPT = 2, 16
 
 #: What an earlier case's threads and timers can do to an innocent one.
 _INFLICTED = DAMAGE | {Verdict.CRASH, Verdict.TIMEOUT}
+
+#: Elements that are looked at at once.
+_PIECE = 2**20
 
 _SPOILT = "right when called alone in a new process, wrong after a call with other data"
 
@@ -107,8 +111,18 @@ def _is_kept(first: Attempt) -> bool:
     """Whether the answer is that of the call before, which had other data, and is not one number."""
     if not first.judgement.stale or first.answer is None:
         return False
-    arrays = [np.nan_to_num(np.asarray(a, dtype=np.float64)) for a in first.answer.arrays if a is not None and a.size]
-    return any(np.ptp(a) != 0 for a in arrays)
+    return any(not _is_one_number(a) for a in first.answer.arrays if a is not None and a.size)
+
+
+def _is_one_number(array: Array) -> bool:
+    """Whether all elements are one number, NaN taken for 0; a large array has no second of its size beside it."""
+
+    def numbers(part: Array) -> Array:
+        return np.asarray(np.nan_to_num(np.asarray(part, dtype=np.float64)))
+
+    flat = array.reshape(-1)
+    first = numbers(flat[:1])
+    return all(bool((numbers(flat[i : i + _PIECE]) == first).all()) for i in range(0, flat.size, _PIECE))
 
 
 def _same_answer(first: Attempt, second: Attempt) -> bool:

@@ -48,7 +48,7 @@ class Filed:
     """Answers in files."""
 
     in_process = False
-    holds_tensors = False
+    shares_memory = False
     alive = True
 
     def __init__(self, exported: Manifest, answers: Path, identity: Identity) -> None:

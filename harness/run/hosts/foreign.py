@@ -51,7 +51,7 @@ class Foreign:
     """A command that has said hello."""
 
     in_process = False
-    holds_tensors = False  # they travel, perhaps to another machine
+    shares_memory = False  # tensors travel, perhaps to another machine
 
     def __init__(self, process: HostProcess, hello: Mapping[str, Any], timeout: float = 30.0) -> None:
         self._process, self.timeout = process, timeout

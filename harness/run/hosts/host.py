@@ -45,7 +45,11 @@ class Host(Protocol):
 
     about: About
     in_process: bool
-    holds_tensors: bool  # a call's tensors lie in memory of its own process: they count against its limit
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether tensors lie in memory that it has mapped too; else they travel through this process's own."""
+        ...
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]

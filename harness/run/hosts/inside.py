@@ -24,7 +24,7 @@ class Inside:
     """The same requests, layouts and checks as across processes; no limits, and guards that can be touched."""
 
     in_process = True
-    holds_tensors = False  # which has no limit
+    shares_memory = False
     alive = True
 
     def __init__(self, backend: Loaded) -> None:

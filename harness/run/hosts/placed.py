@@ -84,11 +84,15 @@ class Placed:
             name, version, device, said.vjp, said.destinations, said.dtypes, said.mixed, said.threads, said.capabilities
         )
         self._process, self._memory, self._patience = process, memory, patience
-        self.holds_tensors = memory is not None
         self._count = 0
         self._support: dict[tuple[str, ...], Support] = {}
         self._recent: list[tuple[Question, Layout, dict[str, str]]] = []
         self._last: tuple[Layout, list[Bytes], int] | None = None  # and where in the arena it begins
+
+    @property
+    def shares_memory(self) -> bool:
+        """See Host."""
+        return self._memory is not None
 
     def support(
         self, op: str, dtype: str, mode: str, params: Mapping[str, Any], shapes: Sequence[Sequence[int] | None]
@@ -181,7 +185,7 @@ class Placed:
         memory = self._memory.grown(base + layout.request.size)[base:]
         for buffer, before in zip(layout.buffers, then, strict=True):
             now = memory[buffer.low : buffer.high]
-            if same_bits(now, buffer.image if buffer.result is None else before):
+            if buffer.holds(now) if buffer.result is None else same_bits(now, before):
                 continue
             if written := buffer.trespass(now):
                 raise Settled(Verdict.OUT_OF_BOUNDS, f"{buffer.name}: {written}, after the call had returned")

@@ -67,10 +67,14 @@ def count(blocks_of: Block) -> int:
     return math.prod(stop - start for start, stop in blocks_of)
 
 
-def taken(posed: Posed, axes: Sequence[Axis], block: Block) -> Posed:
-    """The question of one block, in float64: its inputs, its cotangents, noise of its own."""
+def taken(posed: Posed, axes: Sequence[Axis], block: Block, *, stored: bool = False) -> Posed:
+    """The question of one block, in float64: its inputs, its cotangents, noise of its own.
+
+    `stored`: in the dtypes of the case instead, and not copied: for who computes nothing of them.
+    """
+    of = np.asarray if stored else _wide
     inputs = [
-        None if v is None or name is None else _wide(v[region(axes, block, name, v.shape)])
+        None if v is None or name is None else of(v[region(axes, block, name, v.shape)])
         for name, v in zip(posed.names, posed.inputs, strict=True)
     ]
     given = zip(posed.names, inputs, strict=True)
@@ -79,7 +83,7 @@ def taken(posed: Posed, axes: Sequence[Axis], block: Block) -> Posed:
     tensors = tuple((name, shapes[name]) for name, _ in posed.case.tensors)
     case = replace(posed.case, tensors=tensors, layout="contiguous", seed=posed.case.seed + 1 + number)
     cotangents = [
-        None if g is None else _wide(g[region(axes, block, name, g.shape)])
+        None if g is None else of(g[region(axes, block, name, g.shape)])
         for name, g in zip(output_names(posed.op, len(posed.cotangents)), posed.cotangents, strict=True)
     ]
     return Posed(case, posed.op, posed.mode, posed.names, tuple(inputs), tuple(cotangents), posed.needs)

@@ -10,7 +10,7 @@ from opproof.harness.truth import posed as whole
 from opproof.harness.truth.posed import Posed
 from opproof.harness.truth.slices.axes import axes_of
 from opproof.harness.truth.slices.blocks import results_of
-from opproof.harness.truth.slices.room import FEW, MEMORY, Room, room_of, surely, without_axes
+from opproof.harness.truth.slices.room import FEW, MEMORY, Room, is_held_whole, room_of, surely, without_axes
 from opproof.harness.truth.slices.stored import elements, stored, templates, with_cotangents
 from opproof.reference_ops import Op
 from opproof.vocabulary.arrays import Array
@@ -36,14 +36,19 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | No
     Raises TooLarge.
     """
     if elements(case) < FEW or surely(elements(case), memory, op):
-        return _whole(case, op, mode, beside)
+        pair = _whole(case, op, mode, beside)
+        made = sum(y.size for y in pair.outputs)
+        if made <= max(FEW, elements(case)) or is_held_whole(made, memory):
+            return pair
+        del pair  # of a few rows an outer product makes many elements
     axes = axes_of(case, op) if mode is Mode.FORWARD or op.vjp is not None else ()
     asked = stored(case, op, mode) if axes else None
     outputs = None if asked is None else templates(asked, axes)
     if asked is None or outputs is None:
         together = without_axes(elements(case), memory, case)
         pair = _whole(case, op, mode)
-        return Pair(pair.asked.given(together=together), pair.other, pair.outputs)
+        made = max(elements(case), sum(y.size for y in pair.outputs))
+        return _together(pair, min(together, without_axes(made, memory, case)))
     if mode is Mode.GRADIENT:
         asked = with_cotangents(asked, axes, outputs)
     room = room_of(asked, axes, results_of(asked, outputs), memory)
@@ -53,6 +58,11 @@ def pose(case: Case, op: Op, mode: Mode, memory: int = MEMORY, beside: Pair | No
     if mode is Mode.GRADIENT:
         other = with_cotangents(other, axes, outputs, asked.needs)
     return Pair(asked, other, outputs, room)
+
+
+def _together(pair: Pair, runs: int) -> Pair:
+    """The pair of which so many noisy runs fit at once."""
+    return Pair(pair.asked.given(together=runs), pair.other, pair.outputs)
 
 
 class Posing(Protocol):

@@ -49,6 +49,7 @@ class Room:
     axes: tuple[Axis, ...]
     values: tuple[int, ...]
     noise: Mapping[str, Noise]
+    memory: int = MEMORY
 
     @property
     def in_one(self) -> bool:
@@ -60,6 +61,11 @@ class Room:
 def surely(elements: int, memory: int, op: Op) -> bool:
     """Whether a case of numbers mapped one by one fits whole, by twice what any has taken: it need not be measured."""
     return Trait.POINTWISE in op.traits and 2 * elements * (_PLAIN + RUNS * _EACH) <= memory
+
+
+def is_held_whole(elements: int, memory: int) -> bool:
+    """Whether a case of any operator fits whole, all noisy runs at once."""
+    return elements * (_PLAIN + RUNS * _EACH) <= memory
 
 
 def without_axes(elements: int, memory: int, case: object) -> int:
@@ -78,7 +84,7 @@ def room_of(posed: Posed, axes: Sequence[Axis], results: Mapping[str, Shape], me
     if needed > memory:
         raise TooLarge(_sentence(posed.case, needed, memory))
     values = measure.largest(_few(posed, axes), ones, _BESIDE)
-    return Room(tuple(axes), values, {name: measure.noise(name, shape) for name, shape in results.items()})
+    return Room(tuple(axes), values, {name: measure.noise(name, shape) for name, shape in results.items()}, memory)
 
 
 @dataclass
@@ -155,8 +161,13 @@ def _peak(evaluate: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+def rounded_up(needed: float) -> int:
+    """MiB for --judge-memory: of bytes, a multiple of 16."""
+    return math.ceil(needed / 2**24) * 16
+
+
 def _sentence(case: object, needed: float, memory: int) -> str:
-    least = math.ceil(needed / 2**24) * 16
+    least = rounded_up(needed)
     return (
         f"judging {case} takes about {least} MiB, and --judge-memory is {memory // 2**20}; "
         f"give --judge-memory {least} or more, or a smaller case"

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from opproof.cases import Case
 from opproof.cases._data import draw_stored, stored_cotangent
-from opproof.cases._fills import HIDDEN, is_on_kinks
+from opproof.cases._fills import HIDDEN, PIECE, PIECEWISE, is_on_kinks
 from opproof.harness.truth import reference
-from opproof.harness.truth.data import arguments, inputs_of, repeat_slices, to_dtype
+from opproof.harness.truth.data import TRIES, again, arguments, inputs_of, near_kinks, repeat_slices, to_dtype
 from opproof.harness.truth.posed import Posed, output_names
 from opproof.harness.truth.slices.axes import Axis
 from opproof.harness.truth.slices.blocks import taken
-from opproof.reference_ops import Op
+from opproof.reference_ops import Op, Trait
 from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.dtypes import FLOATS
 from opproof.vocabulary.modes import Mode
 
 
@@ -31,13 +33,43 @@ def stored(case: Case, op: Op, mode: Mode, variant: int = 0) -> Posed:
 def _inputs(case: Case, op: Op, variant: int) -> dict[str, Array]:
     moved = op.kinks is not None and (case.fill == "kink" or not is_on_kinks(case.fill))
     hiding = op.hidden is not None and case.fill in HIDDEN
-    if moved or hiding:  # by what all values are
+    off = moved and not hiding and _by_element(case, op)
+    if (moved or hiding) and not off:  # by what all values are
         whole = inputs_of(case, op, variant)
         return {n: to_dtype(v, case.dtype_of(n)) for n, v in whole.items()}
     constraints = dict(op.domain(case.shapes, **case.kwargs)) if op.domain else {}
     shapes = case.shapes.items()
     values = {n: draw_stored(case, n, shape, constraints.get(n), f"variant={variant}") for n, shape in shapes}
     repeat_slices(case, values)
+    return _off_kinks(case, op, values, constraints, variant) if off else values
+
+
+def _by_element(case: Case, op: Op) -> bool:
+    """Whether elements are kept off kinks each by itself: those of all tensors in one place alone."""
+    alike = len(set(case.shapes.values())) == 1
+    return Trait.POINTWISE in op.traits and alike and case.fill in PIECEWISE and case.dtype in FLOATS
+
+
+def _off_kinks(
+    case: Case, op: Op, values: dict[str, Array], constraints: Mapping[str, Any], variant: int
+) -> dict[str, Array]:
+    """`values` kept off kinks as in `inputs_of`, a part of the elements at a time."""
+    first = case.tensors[0][0]
+    flat = {name: v.reshape(-1) for name, v in values.items()}
+    parts = [slice(i, i + PIECE) for i in range(0, flat[first].size, PIECE)]
+    for attempt in range(TRIES):
+        largest = max(float(np.max(np.abs(flat[first][part].astype(np.float64)))) for part in parts)
+        fresh: Array | None = None
+        for part in parts:
+            near = near_kinks(case, op, {name: v[part].astype(np.float64) for name, v in flat.items()}, largest)
+            if near.any():
+                if fresh is None:
+                    shape, salt = case.shapes[first], again(variant, attempt)
+                    fresh = draw_stored(case, first, shape, constraints.get(first), salt).reshape(-1)
+                flat[first][part][near] = fresh[part][near]
+        if fresh is None:
+            break
+        repeat_slices(case, values)
     return values
 
 

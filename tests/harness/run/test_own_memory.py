@@ -1,0 +1,197 @@
+"""What a judge takes for itself is held to --judge-memory, and what a case needs is said before it starts."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from _ask import judged
+
+from opproof.backends.loaded import settle
+from opproof.backends.numpy import NumPy
+from opproof.cases import Case
+from opproof.harness.run import own_memory
+from opproof.harness.run.arena.buffer import Buffer
+from opproof.harness.run.arena.layout import lay_out, snapshot, write
+from opproof.harness.run.attempt import attempt
+from opproof.harness.run.hosts.inside import Inside
+from opproof.harness.run.own_memory import INPUTS, check_free, free_bytes, held_to, killed, outgrown, reserve
+from opproof.harness.run.question import Question, wanted_of
+from opproof.harness.run.task import Task
+from opproof.harness.truth.data import inputs_of, to_dtype
+from opproof.harness.truth.slices import pose as posing
+from opproof.harness.truth.slices import stored
+from opproof.harness.truth.slices.pose import pose
+from opproof.harness.truth.slices.room import TooLarge
+from opproof.reference_ops import load
+from opproof.vocabulary.arrays import empty_tensor
+from opproof.vocabulary.modes import Mode
+
+MIB = 2**20
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone limits what is a process's own")
+
+
+@linux
+def test_more_than_the_limit_and_its_tolerance_is_refused():
+    reserve()
+    with held_to(1024 * MIB):
+        np.empty(1024 * MIB, np.uint8)
+        with pytest.raises(MemoryError):
+            np.empty(1500 * MIB, np.uint8)
+    np.empty(1500 * MIB, np.uint8)
+
+
+@linux
+def test_tensors_of_a_case_are_not_in_the_limit():
+    with held_to(16 * MIB):
+        assert empty_tensor([512 * MIB], np.uint8).nbytes == 512 * MIB
+
+
+def test_without_a_limit_nothing_is_refused():
+    with held_to(sys.maxsize):
+        np.empty(1024 * MIB, np.uint8)
+
+
+def test_a_large_tensor_lies_apart_and_a_small_one_does_not():
+    large, few = empty_tensor((2**12, 2**12), np.float32), empty_tensor((3, 4), np.float16)
+    assert (large.shape, large.dtype, few.shape, few.dtype) == ((2**12, 2**12), np.float32, (3, 4), np.float16)
+    assert not large.flags.owndata
+    assert few.flags.owndata
+    large[...] = 7
+    assert large.sum() == 7 * 2.0**24
+
+
+class Outside(Inside):
+    """A host whose judge is held to its limit, as those of processes are."""
+
+    in_process = False
+    shares_memory = True
+
+
+@linux
+def test_a_judge_that_outgrows_its_limit_says_which_option_to_raise(monkeypatch):
+    """The estimate that would have told it beforehand is made to be wrong."""
+    monkeypatch.setattr(posing, "without_axes", lambda *_: 16)
+    text = "cumsum[x=2000x2000;dim=0;f32]"
+    task = Task("made here", text, "forward", judge_memory=16 * MIB)
+    host = Outside(settle(NumPy(), "made here"))
+    made = attempt(host, task, load("cumsum"), 60.0).judgement
+    assert made.verdict == "HARNESS_ERROR"
+    assert made.message.startswith(f"judging {text} takes more than --judge-memory 16 (MiB) in the judge's process")
+    least = int(made.message.split("give --judge-memory ")[1].split()[0])
+    assert least >= 32
+
+
+@linux
+def test_where_memory_does_not_suffice_fewer_runs_are_made_at_once():
+    """Patches of an image take nine times its memory, sixteen times at once."""
+    text = "conv2d[x=1x16x128x128;weight=16x16x3x3;padding=1;f32]"
+    host = Outside(settle(NumPy(), "made here"))
+    at_once, fewer = (
+        attempt(host, Task("made here", text, "forward", judge_memory=memory * MIB), load("conv2d"), 60.0).judgement
+        for memory in (4096, 256)
+    )
+    assert at_once.verdict == fewer.verdict == "PASS"
+    assert 0.5 < (fewer.units / fewer.limit) / (at_once.units / at_once.limit) < 2  # other noise of the same size
+
+
+def test_the_array_that_found_no_room_is_in_what_to_give():
+    error = SimpleNamespace(shape=(2**20, 512), dtype=np.dtype(np.float64))
+    said = outgrown(Case.parse("exp[x=4x5;f32]"), 1024 * MIB, error)
+    assert "it asked for has 4096 MiB" in said
+    assert "give --judge-memory 9216 or more" in said
+
+
+def test_few_inputs_with_many_results_are_told_beforehand():
+    """The backend is not called."""
+
+    class Never(NumPy):
+        def forward(self, *call):
+            raise AssertionError(call)
+
+    text = "embedding[weight=4x4096;indices=500,;f32]"
+    judgement = judged(Never(), text, judge_memory=256 * MIB)
+    assert judgement.verdict == "HARNESS_ERROR"
+    needed = int(judgement.message.split("give --judge-memory ")[1].split()[0])
+    assert 256 < needed < 512
+    assert judged(NumPy(), text, judge_memory=needed * MIB).verdict == "PASS"
+
+
+def test_few_inputs_with_many_results_are_judged_in_slices_where_they_can_be():
+    judgement = judged(NumPy(), "matmul[a=1200x1;b=1x1200;f32]", judge_memory=128 * MIB)
+    assert judgement.verdict == "PASS"
+    assert "judged in slices" in judgement.message
+
+
+def test_what_does_not_fit_the_machine_is_told_beforehand(monkeypatch):
+    monkeypatch.setattr(own_memory, "free_bytes", lambda: 2048 * MIB)
+    case = Case.parse("exp[x=100000000,;f32]")
+    with pytest.raises(TooLarge, match=r"takes 1144 MiB of shared memory .* this machine has 2048 MiB free; .*--jobs"):
+        check_free(case, 1024 * MIB)
+    check_free(case, 512 * MIB)
+    check_free(Case.parse("exp[x=1000,;f32]"), 4096 * MIB)  # small: the machine is not asked
+    results = wanted_of(pose(Case.parse("exp[x=4,;f32]"), load("exp"), Mode.FORWARD).asked, [np.zeros(10**8)])
+    with pytest.raises(TooLarge, match="takes 1907 MiB"):
+        check_free(case, 512 * MIB, results)
+
+
+@linux
+def test_what_is_free_is_less_than_there_is():
+    lines = Path("/proc/meminfo").read_text().split()
+    assert 0 < free_bytes() <= int(lines[lines.index("MemTotal:") + 1]) * 1024
+
+
+def test_what_is_said_of_a_judge_that_was_killed():
+    said = killed("exp[x=100000000,;f32]", 1024 * MIB)
+    plain = "the judge's process was killed while it was at this case, twice"
+    assert said.startswith(plain)
+    for words in ("not the backend's", f"{INPUTS} times, 1144 MiB", "--judge-memory 1024 MiB", "give --jobs 1"):
+        assert words in said
+    assert killed("exp[x=1000,;f32]", 1024 * MIB) == plain  # it was not for memory
+
+
+def laid_out(text, at_end=True):
+    pair = pose(Case.parse(text), load(text.partition("[")[0]), Mode.FORWARD)
+    layout = lay_out(Question(pair.asked, wanted_of(pair.asked, pair.outputs), at_end=at_end), 64)
+    memory = np.zeros(layout.request.size, np.uint8)
+    write(layout, memory)
+    return pair, layout, memory
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+def test_a_large_tensor_is_laid_out_from_where_it_lies(at_end):
+    """Its bytes are not written down a second time, and what is done to them is seen all the same."""
+    _, layout, memory = laid_out("exp[x=600x1000;f32]", at_end)
+    large: Buffer = layout.buffers[0]
+    assert large.given is None
+    assert large.holds(snapshot(layout, memory)[0])
+    assert np.array_equal(large.image, memory[large.low : large.high])
+    now = memory[large.low : large.high].copy()
+    now[large.start - large.low + 5] ^= 1
+    assert not large.holds(now)
+    assert large.changed(now) == "1 of 2400000 bytes changed during the call"
+    now = memory[large.low : large.high].copy()
+    now[-1 if large.end < large.high else 0] ^= 1
+    assert large.holds(now) == (large.low == large.start and large.end == large.high)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "relu[x=600001,;f32]",
+        "floor[x=600001,;f16]",
+        "maximum[a=700x800;b=700x800;f32]",
+        "abs[x=600001,;bf16;fill=small]",
+        "relu[x=600x1000;f32;layout=broadcast]",
+    ],
+)
+@pytest.mark.parametrize("variant", [0, 1])
+def test_data_are_kept_off_kinks_a_part_at_a_time(text, variant, monkeypatch):
+    """The same numbers as of all at once."""
+    case, op = Case.parse(text), load(text.partition("[")[0])
+    whole = inputs_of(case, op, variant)
+    monkeypatch.setattr(stored, "inputs_of", None)  # else it would be they
+    posed = stored.stored(case, op, Mode.FORWARD, variant)
+    for name, values in zip(posed.names, posed.inputs, strict=True):
+        assert values.tobytes() == to_dtype(whole[name], case.dtype_of(name)).tobytes()
