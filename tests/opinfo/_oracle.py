@@ -1,0 +1,328 @@
+"""Samples of PyTorch's OpInfo through our references: what each says, and whether the two agree.
+
+A sample is a call of PyTorch. A reader (`_readings.py`) says which call of an operator of ours it is; the values and
+gradients of both are then compared, ours by NumPy, PyTorch's by its own kernels and autograd, in float64.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from opproof.harness.capture.arguments import plain
+from opproof.harness.truth import reference
+from opproof.reference_ops import Op, load
+from opproof.vocabulary.arrays import Array
+from opproof.vocabulary.several import tuple_of
+
+TOLERANCE = 1e-9  # of an element's own size; the issue's measure, a thousand times what float64's sums need here
+SEED = 50  # of every entry's samples and cotangents
+
+AGREES = "agrees"
+BY_THE_LARGEST = "agrees by the largest element"  # within TOLERANCE of it, not each of its own size
+BY_A_CONVENTION = "agrees with a convention"  # one that the operator's file yields
+DISAGREES = "disagrees"
+NOT_EXPRESSED = "not expressed"
+RAISES = "PyTorch raises"
+
+
+class NotExpressed(Exception):
+    """The sample is no call of the operator; the message says why."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sample as a call of an operator of ours.
+
+    `tensors` are PyTorch's, made of the sample's by operations that autograd knows; `outputs` makes ours of what the
+    sample's function gave.
+    """
+
+    op: str
+    tensors: tuple[Any, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Callable[[Any], tuple[Any, ...]] = tuple_of
+
+
+Reader = Callable[[Any, Any, Any], Reading]  # of the entry's function, the sample, and what the function gave
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a sample under one reader. `part` is values or gradient and the tensor's name; empty if all agree."""
+
+    entry: str
+    index: int
+    dtype: str
+    operator: str
+    kind: str
+    part: str = ""
+    said: str = ""
+    sample: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.entry}#{self.index} ({self.dtype}, {self.operator})"
+
+
+@functools.cache
+def entries() -> Mapping[str, Any]:
+    """OpInfo's entries by name, and variant behind a slash."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return {o.name + (f"/{o.variant_test_name}" if o.variant_test_name else ""): o for o in op_db}
+
+
+def samples(entry: str) -> Iterator[tuple[str, int, Any]]:
+    """The dtype, number and call of each sample of an entry: float64, and integers and booleans where these are all.
+
+    The same ones every time: PyTorch draws them from generators that are seeded here.
+    """
+    info = entries()[entry]
+    supported = info.supported_dtypes("cpu")
+    floats = torch.float64 in supported
+    wanted = [torch.float64] if floats else [torch.int64, torch.bool]
+    if floats and torch.int64 in supported and not info.supports_autograd:
+        wanted.append(torch.int64)
+    for dtype in wanted:
+        if dtype not in supported:
+            continue
+        seed(entry)
+        asks = bool(info.supports_autograd and dtype.is_floating_point)
+        for i, sample in enumerate(info.reference_inputs("cpu", dtype, requires_grad=asks)):
+            yield str(dtype).removeprefix("torch."), i, sample
+
+
+def seed(entry: str) -> None:
+    """Set PyTorch's, NumPy's and Python's generators."""
+    del entry
+    torch.manual_seed(SEED)
+    random.seed(SEED)
+    np.random.seed(SEED)  # noqa: NPY002 - OpInfo's own samplers draw from it
+
+
+def outcomes(entry: str, readers: Sequence[Reader]) -> Iterator[Outcome]:
+    """What each reader makes of each sample."""
+    info = entries()[entry]
+    for dtype, index, sample in samples(entry):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield from _of_a_sample(entry, info, readers, dtype, index, sample)
+
+
+def _of_a_sample(
+    entry: str, info: Any, readers: Sequence[Reader], dtype: str, index: int, sample: Any
+) -> Iterator[Outcome]:
+    make = functools.partial(Outcome, entry, index, dtype)
+    text = describe(sample)
+    torch.manual_seed(SEED + index)
+    try:
+        result = info.op(sample.input, *sample.args, **sample.kwargs)
+    except Exception as error:  # noqa: BLE001 - whatever PyTorch raises of its own sample
+        yield make("", RAISES, said=str(error).strip().split("\n", 1)[0][:120], sample=text)
+        return
+    for reader in readers:
+        try:
+            reading = reader(info.op, sample, result)
+        except NotExpressed as why:
+            yield make("", NOT_EXPRESSED, said=str(why), sample=text)
+            continue
+        kind, part, said = compare(reading, result, leaves_of(sample), index)
+        yield make(reading.op, kind, part, said, text)
+
+
+def compare(reading: Reading, result: Any, leaves: Sequence[Any], index: int) -> tuple[str, str, str]:
+    """The kind of agreement of the worst part, that part, and what the two say there."""
+    op = load(reading.op)
+    inputs = [None if t is None else to_numpy(t) for t in reading.tensors]
+    params = _params(op, reading.params)
+    outputs = reading.outputs(result)
+    try:
+        ours = list(reference.forward(op, inputs, params))
+    except Exception as error:  # noqa: BLE001 - a reference that raises disagrees
+        return DISAGREES, "values", f"ours raises {type(error).__name__}: {str(error).splitlines()[0][:100]}"
+    theirs = [to_numpy(y) for y in outputs]
+    if len(ours) < len(theirs):
+        return DISAGREES, "values", f"PyTorch gives {len(theirs)} outputs, ours {len(ours)}"
+    if op.settled is not None:
+        theirs = list(op.settled(theirs, *inputs, **params))
+    worst = _worst(
+        (_close(a, b), name, _said(a, b)) for name, a, b in zip(_names(op, len(theirs)), ours, theirs, strict=False)
+    )
+    if worst[0] == DISAGREES and op.conventions is not None and _follows(op, inputs, params, theirs):
+        worst = (BY_A_CONVENTION, "", "")
+    if worst[0] == DISAGREES:
+        return worst
+    return _worst([worst, _gradients(op, reading, inputs, params, ours, outputs, leaves, index)])
+
+
+def _gradients(
+    op: Op,
+    reading: Reading,
+    inputs: Sequence[Any],
+    params: Mapping[str, Any],
+    ours: Sequence[Array],
+    outputs: Sequence[Any],
+    leaves: Sequence[Any],
+    index: int,
+) -> tuple[str, str, str]:
+    """The same of the gradients: ours are drawn back through what the reader did to the sample's tensors."""
+    differentiable = [y for y in outputs if y.requires_grad]
+    leaves = [x for x in leaves if x.requires_grad]
+    leaves += [t for t in reading.tensors if t is not None and t.is_leaf and t.requires_grad and not _in(t, leaves)]
+    if op.vjp is None or not differentiable or not leaves:
+        return AGREES, "", ""
+    random_cotangent = np.random.default_rng([SEED, index])
+    gs = [random_cotangent.standard_normal(y.shape) if y.dtype.kind == "f" else None for y in ours]
+    given = [(y, torch.from_numpy(np.asarray(g))) for y, g in zip(outputs, gs, strict=False) if y.requires_grad]
+    gs = [g if i < len(outputs) and outputs[i].requires_grad else _zero(g) for i, g in enumerate(gs)]
+    ys, cotangents = zip(*given, strict=True)
+    try:
+        theirs = torch.autograd.grad(ys, leaves, cotangents, allow_unused=True, retain_graph=True)
+    except (RuntimeError, NotImplementedError) as error:
+        return RAISES, "gradient", str(error).splitlines()[0][:120]
+    try:
+        found = reference.vjp(op, inputs, params, gs, ours)
+    except Exception as error:  # noqa: BLE001
+        return DISAGREES, "gradient", f"ours raises {type(error).__name__}: {str(error)[:100]}"
+    pairs = [
+        (t, torch.from_numpy(np.array(d, dtype=np.float64)))
+        for t, d in zip(reading.tensors, found, strict=True)
+        if t is not None and d is not None and t.requires_grad
+    ]
+    for t, d in pairs:
+        if t.shape != d.shape:
+            return DISAGREES, "gradient", f"our gradient of a tensor of {tuple(t.shape)} has shape {tuple(d.shape)}"
+    drawn: Sequence[Any] = [None] * len(leaves)
+    if pairs:
+        tensors, ds = zip(*pairs, strict=True)
+        drawn = torch.autograd.grad(tensors, leaves, ds, allow_unused=True, retain_graph=True)
+    names = _leaf_names(op, reading, leaves)
+    return _worst(
+        (_close(a, b), f"gradient {name}", _said(a, b))
+        for name, a, b in (
+            (n, _grad_of(x, a), _grad_of(x, b)) for n, x, a, b in zip(names, leaves, drawn, theirs, strict=True)
+        )
+    )
+
+
+def _in(tensor: Any, tensors: Iterable[Any]) -> bool:
+    return any(tensor is t for t in tensors)
+
+
+def _zero(g: Any) -> Any:
+    return None if g is None else np.zeros_like(g)
+
+
+def _grad_of(leaf: Any, gradient: Any) -> Array:
+    return np.zeros(leaf.shape) if gradient is None else to_numpy(gradient)
+
+
+def _leaf_names(op: Op, reading: Reading, leaves: Sequence[Any]) -> list[str]:
+    names = [*op.tensors] if not op.variadic else [chr(ord("a") + i) for i in range(len(reading.tensors))]
+    own = {id(t): n for n, t in zip(names, reading.tensors, strict=False)}
+    return [own.get(id(x), f"argument {i}") for i, x in enumerate(leaves)]
+
+
+def _names(op: Op, number: int) -> list[str]:
+    return [f"values {n}" for n in op.outputs] if number <= len(op.outputs) else [f"values {i}" for i in range(number)]
+
+
+def _params(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = {n: d for n, d in op.params.items() if d is not op_empty}
+    return defaults | {n: plain(v, op.params[n]) if isinstance(v, list | tuple) else v for n, v in given.items()}
+
+
+def _follows(op: Op, inputs: Sequence[Any], params: Mapping[str, Any], theirs: Sequence[Array]) -> bool:
+    assert op.conventions is not None
+    with np.errstate(all="ignore"):
+        answers = [tuple_of(a) for a in op.conventions(*inputs, **params)]
+    return any(
+        all(_close(np.asarray(a), b) != DISAGREES for a, b in zip(answer, theirs, strict=False)) for answer in answers
+    )
+
+
+def _worst(found: Iterable[tuple[str, str, str]]) -> tuple[str, str, str]:
+    order = (DISAGREES, RAISES, BY_A_CONVENTION, BY_THE_LARGEST, AGREES)
+    return min(found, key=lambda f: order.index(f[0]), default=(AGREES, "", ""))
+
+
+def _close(a: Array, b: Array) -> str:
+    """How one array agrees with another."""
+    if a.shape != b.shape:
+        return DISAGREES
+    if a.dtype.kind != "f" and b.dtype.kind != "f":
+        return AGREES if np.array_equal(a, b) else DISAGREES
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    finite = np.isfinite(b)
+    if not np.array_equal(np.where(finite, 0, a), np.where(finite, 0, b), equal_nan=True):
+        return DISAGREES
+    with np.errstate(all="ignore"):
+        apart = np.abs(np.where(finite, a - b, 0.0))
+        size = np.abs(np.where(finite, b, 0.0))
+        if (apart <= TOLERANCE * size + SMALLEST).all():
+            return AGREES
+        return BY_THE_LARGEST if (apart <= TOLERANCE * np.max(size, initial=0.0)).all() else DISAGREES
+
+
+def _said(a: Array, b: Array) -> str:
+    if a.shape != b.shape:
+        return f"PyTorch's shape is {b.shape}, ours {a.shape}"
+    with np.errstate(all="ignore"):
+        off = np.abs(a.astype(np.float64) - b.astype(np.float64))
+        same = (a == b) | ((a != a) & (b != b))
+        off = np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
+    if not off.size:
+        return ""
+    at = np.unravel_index(np.argmax(off), off.shape)
+    return f"at {tuple(map(int, at))} PyTorch has {b[at].item()!r}, ours {a[at].item()!r} ({int((off > 0).sum())} of {a.size} differ)"
+
+
+def to_numpy(tensor: Any) -> Array:
+    array: Array = np.array(tensor.detach().resolve_conj().resolve_neg().numpy())
+    return array
+
+
+def leaves_of(value: Any) -> list[Any]:
+    """The tensors of a sample that its gradients are asked of."""
+    found: list[Any] = []
+    stack = [value.input, *value.args, *value.kwargs.values()]
+    while stack:
+        v = stack.pop(0)
+        if isinstance(v, torch.Tensor) and v.requires_grad and not _in(v, found):
+            found.append(v)
+        elif isinstance(v, list | tuple):
+            stack = [*v, *stack]
+    return found
+
+
+def describe(sample: Any) -> str:
+    """The sample's arguments, tensors by shape, in few words."""
+
+    def said(v: Any) -> str:
+        if isinstance(v, torch.Tensor):
+            return "x".join(map(str, v.shape)) or "()"
+        if isinstance(v, list | tuple):
+            return f"[{', '.join(map(said, v))}]"
+        return repr(v)
+
+    words = [said(sample.input), *map(said, sample.args), *(f"{k}={said(v)}" for k, v in sample.kwargs.items())]
+    return ", ".join(words)[:160]
+
+
+def count(found: Iterable[Outcome]) -> Counter[str]:
+    return Counter(o.kind for o in found)
+
+
+SMALLEST = 2.0**-1022  # below it float64 has no digits
+import inspect  # noqa: E402
+
+op_empty = inspect.Parameter.empty
