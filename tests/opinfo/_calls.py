@@ -37,8 +37,7 @@ def deg2rad(x: T) -> Reading:
     return Reading("scale", (x,), {"s": math.pi / 180})
 
 
-def polygamma(n: Any, x: Any = None) -> Reading:
-    n, x = (x, n) if isinstance(n, T) else (n, x)
+def polygamma(x: T, n: int) -> Reading:
     unless(n != 0, "the derivatives of digamma are no operator")
     return Reading("digamma", (x,))
 
@@ -178,6 +177,7 @@ def _tensor(value: Any, like: T) -> T:
 
 
 def _both(a: Any, b: Any) -> tuple[T, T]:
+    unless(not isinstance(a, T) and not isinstance(b, T), "two numbers")
     return (a, _tensor(b, a)) if isinstance(a, T) else (_tensor(a, b), b)
 
 
@@ -274,8 +274,7 @@ def softmax_ext(x: T, dim: int, dtype: Any = None) -> Reading:
 
 
 def masked_softmax(x: T, dim: int, *, dtype: Any = None, mask: Any = None) -> Reading:
-    unless(mask is None or not x.ndim or not mask.any(dim, keepdim=True).all(), "rows without an element")
-    unless(mask.shape != x.shape, "a mask of another shape")
+    unless(mask is None or not x.ndim or mask.shape != x.shape or not mask.any(dim, keepdim=True).all(), "no mask of the shape, or rows without an element")
     turned = x.transpose(dim, -1)
     return Reading(
         "softmax_ext",
@@ -642,9 +641,9 @@ def native_layer_norm(x: T, normalized_shape: Any, weight: Any, bias: Any, eps: 
 def rms_norm(x: T, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Reading:
     shape = tuple(normalized_shape)
     lead = x.shape[: x.ndim - len(shape)]
-    flat = [t if t is None else t.reshape(*t.shape[: t.ndim - len(shape)], -1) for t in (x, weight)]
+    flat = [t if t is None else t.reshape(*t.shape[: t.ndim - len(shape)], math.prod(shape)) for t in (x, weight)]
     params = {"eps": torch.finfo(x.dtype).eps if eps is None else eps}
-    return Reading("rms_norm", tuple(flat), params, lambda y: (y.reshape(*lead, -1),))
+    return Reading("rms_norm", tuple(flat), params, lambda y: (y.reshape(*lead, math.prod(shape)),))
 
 
 def native_group_norm(x: T, weight: Any, bias: Any, n: int, c: int, hw: int, groups: int, eps: float) -> Reading:
@@ -768,7 +767,7 @@ def scatter_number(x: T, dim: int, index: T, src: Any, *, reduce: Any = None) ->
     return Reading("scatter" if reduce is None else "scatter_add", (x, index, whole), {"dim": dim})
 
 
-def scatter_reduce_sum(x: T, dim: int, index: T, src: T, *, reduce: str, include_self: bool = True) -> Reading:
+def scatter_reduce_sum(x: T, dim: int, index: T, src: T, reduce: str, *, include_self: bool = True) -> Reading:
     unless(not include_self, "x left out")
     return Reading("scatter_add", (x, index, src), {"dim": dim})
 

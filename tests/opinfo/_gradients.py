@@ -17,11 +17,12 @@ T = torch.Tensor
 
 def _backward(y: T, x: T) -> tuple[T, Callable[[Any], tuple[Any, ...]]]:
     """A cotangent of y, and what makes of it the gradient of x."""
-    unless(not x.requires_grad, "no gradient is asked for")
+    unless(not x.requires_grad or not y.requires_grad, "no gradient is asked for")
     g = torch.randn(y.shape, dtype=y.dtype, requires_grad=True)
 
     def made(_: Any) -> tuple[Any, ...]:
-        return torch.autograd.grad(y, x, g, create_graph=True)
+        (gradient,) = torch.autograd.grad(y, x, g, create_graph=True, allow_unused=True)
+        return (torch.zeros_like(x) if gradient is None else gradient,)
 
     return g, made
 
@@ -78,7 +79,7 @@ def of_unfold_as(operator: str) -> Reader:
         names = ("kernel_size", "dilation", "padding", "stride")
         params = dict(zip(names, sample.args, strict=False)) | sample.kwargs
         g, made = _backward(y, x)
-        size = {"output_size": tuple(x.shape[2:])}
+        size = {"size" if operator == "im2col_back" else "output_size": tuple(x.shape[2:])}
         return Reading(operator, (g,), {**params, **size}, made)
 
     return read

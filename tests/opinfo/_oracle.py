@@ -97,8 +97,19 @@ def samples(entry: str) -> Iterator[tuple[str, int, Any]]:
             continue
         seed(entry)
         asks = bool(info.supports_autograd and dtype.is_floating_point)
-        for i, sample in enumerate(info.reference_inputs("cpu", dtype, requires_grad=asks)):
+        for i, sample in enumerate(_drawn(info, dtype, asks)):
             yield str(dtype).removeprefix("torch."), i, sample
+
+
+def _drawn(info: Any, dtype: Any, asks: bool) -> list[Any]:
+    """The larger set of samples, with gradients asked for where OpInfo can ask: of integers beside floats it cannot."""
+    try:
+        return list(info.reference_inputs("cpu", dtype, requires_grad=asks))
+    except ValueError:
+        return [
+            *info.sample_inputs("cpu", dtype, requires_grad=asks),
+            *info.reference_inputs("cpu", dtype, requires_grad=False),
+        ]
 
 
 def seed(entry: str) -> None:
@@ -201,10 +212,7 @@ def _gradients(
     for t, d in pairs:
         if t.shape != d.shape:
             return DISAGREES, "gradient", f"our gradient of a tensor of {tuple(t.shape)} has shape {tuple(d.shape)}"
-    drawn: Sequence[Any] = [None] * len(leaves)
-    if pairs:
-        tensors, ds = zip(*pairs, strict=True)
-        drawn = torch.autograd.grad(tensors, leaves, ds, allow_unused=True, retain_graph=True)
+    drawn = _drawn_back(pairs, leaves)
     names = _leaf_names(op, reading, leaves)
     return _worst(
         (_close(a, b), f"gradient {name}", _said(a, b))
@@ -212,6 +220,22 @@ def _gradients(
             (n, _grad_of(x, a), _grad_of(x, b)) for n, x, a, b in zip(names, leaves, drawn, theirs, strict=True)
         )
     )
+
+
+def _drawn_back(pairs: Sequence[tuple[Any, Any]], leaves: Sequence[Any]) -> list[Any]:
+    """The gradients of the leaves, of those of tensors that were made of them; of a leaf itself as it is.
+
+    OpInfo makes views without a graph, which autograd takes for leaves where it stops, but not where it starts.
+    """
+    made = [(t, d) for t, d in pairs if not t.is_leaf]
+    found: Sequence[Any] = [None] * len(leaves)
+    if made:
+        tensors, ds = zip(*made, strict=True)
+        found = torch.autograd.grad(tensors, leaves, ds, allow_unused=True, retain_graph=True)
+    return [
+        sum((d for t, d in pairs if t is x), start=torch.zeros_like(x) if f is None else f)
+        for x, f in zip(leaves, found, strict=True)
+    ]
 
 
 def _in(tensor: Any, tensors: Iterable[Any]) -> bool:

@@ -65,7 +65,7 @@ def outermost(function: Any, sample: Any) -> tuple[Any, Sequence[Any], Any]:
             seen.append((func, args, kwargs or {}))
             return func(*args, **(kwargs or {}))
 
-    with Watch(), torch.no_grad():
+    with torch.no_grad(), Watch():  # which sees what is called within it, also of the other one
         function(sample.input, *sample.args, **sample.kwargs)
     calls_made = [c for c in seen if getattr(c[0], "__name__", "") != "__get__"]
     if len(calls_made) != 1:
